@@ -1,0 +1,110 @@
+import type { Resources } from '../domain/resources.ts';
+
+/** Where a container really is. `node` names the engine that holds it, so that a cluster fits behind this port. */
+export type RuntimeHandle = {
+  readonly node: string;
+  /** The engine's full id: 64 hex digits for Docker. */
+  readonly runtimeId: string;
+};
+
+/** What the engine says now. `gone` is an answer of a healthy engine, never a guess about a silent one. */
+export type ObservedContainer =
+  | { readonly kind: 'running'; readonly startedAt: Date }
+  | { readonly kind: 'stopped'; readonly exitCode: number }
+  | { readonly kind: 'gone' };
+
+/** What this kind of engine can do; use cases ask here instead of asking which engine it is. */
+export type RuntimeCapabilities = {
+  /** Limits can change without a restart. */
+  readonly resizeInPlace: boolean;
+  /** What was written outside the volume is there again after stop and start. */
+  readonly keepsWritableLayerOnStop: boolean;
+  readonly perWorkspaceSeccomp: boolean;
+  /** A volume can follow its container to another node. */
+  readonly movableVolume: boolean;
+  readonly pause: boolean;
+  readonly statsWithoutAgent: boolean;
+  /** `hard`: the engine refuses writes above `diskMb`. `soft`: the use is only measured. */
+  readonly diskQuota: 'hard' | 'soft';
+};
+
+/** Everything needed to make the engine's container for a row. */
+export type ContainerSpec = {
+  readonly dbId: string;
+  readonly ownerId: string;
+  /** Grows with every recreate; part of the deterministic engine name. */
+  readonly generation: number;
+  readonly operationId: string;
+  /** Image reference as in the catalogue. */
+  readonly image: string;
+  /** Volume for /workspace; made when absent, never removed here. */
+  readonly volume: string;
+  readonly hostname: string;
+  readonly resources: Resources;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** A container that carries this installation's labels. */
+export type ListedContainer = {
+  readonly handle: RuntimeHandle;
+  readonly dbId: string;
+  readonly generation: number;
+  readonly running: boolean;
+};
+
+export type ExecRequest = {
+  /** argv, never a shell string. */
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  readonly stdin?: Buffer;
+  readonly timeoutSeconds: number;
+  /** stdout and stderr are each cut at this size. */
+  readonly maxOutputBytes: number;
+};
+
+export type ExecResult = {
+  /** null: ended by the time limit. */
+  readonly exitCode: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  readonly truncated: boolean;
+  readonly durationMs: number;
+};
+
+/**
+ * Where containers run. Commands are idempotent: the wanted state already holding is success, as is the
+ * removal of something absent. Nothing without this installation's label is ever touched.
+ * Every method throws `RuntimeUnavailable` when the engine does not answer in time, and `RuntimeFailure`
+ * when it answers with a fault.
+ */
+export interface ContainerRuntime {
+  readonly capabilities: RuntimeCapabilities;
+  /** Returns the container of this row and generation: a new one, or the one that an earlier try left. */
+  create(spec: ContainerSpec): Promise<RuntimeHandle>;
+  start(handle: RuntimeHandle): Promise<void>;
+  /** Asks politely, then kills after `graceSeconds`. */
+  stop(handle: RuntimeHandle, graceSeconds: number): Promise<void>;
+  /** Removes the container, running or not; keeps its volume. */
+  remove(handle: RuntimeHandle): Promise<void>;
+  observe(handle: RuntimeHandle): Promise<ObservedContainer>;
+  /** Every container with this installation's label, in any state. */
+  list(): Promise<readonly ListedContainer[]>;
+  volumeExists(volume: string): Promise<boolean>;
+  exec(handle: RuntimeHandle, request: ExecRequest): Promise<ExecResult>;
+}
+
+/** The engine did not answer: down, hung, or not reachable. What it holds is unknown. */
+export class RuntimeUnavailable extends Error {
+  override name = 'RuntimeUnavailable';
+}
+
+/** The engine answered with a fault. The message is for the log, never for a client: it may name host paths. */
+export class RuntimeFailure extends Error {
+  override name = 'RuntimeFailure';
+  readonly statusCode: number | null;
+  constructor(message: string, statusCode: number | null, options?: ErrorOptions) {
+    super(message, options);
+    this.statusCode = statusCode;
+  }
+}
