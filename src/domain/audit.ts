@@ -1,0 +1,25 @@
+/** What happened, in the past tense. The interface's two come first. */
+export type AuditAction =
+  | 'session_revoked'
+  | 'sessions_revoked_others'
+  | 'login'
+  | 'login_failed'
+  | 'logged_out'
+  | 'container_created'
+  | 'container_started'
+  | 'container_stopped'
+  | 'container_deleted'
+  | 'terminal_opened'
+  | 'terminal_closed'
+  | 'user_updated'
+  | 'settings_updated';
+
+export type AuditEntry = {
+  /** null when nobody is signed in, as for a failed sign-in. */
+  readonly userId: string | null;
+  readonly action: AuditAction;
+  readonly ipAddress: string;
+  readonly userAgent: string;
+  /** The session id for session actions; otherwise what the action was about. Never a secret. */
+  readonly details: string;
+};

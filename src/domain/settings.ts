@@ -1,0 +1,7 @@
+/** What administrators can change while the service runs. */
+export type Settings = {
+  readonly openRegistration: boolean;
+  readonly sessionIdleMinutes: number;
+};
+
+export const DEFAULT_SETTINGS: Settings = { openRegistration: false, sessionIdleMinutes: 24 * 60 };

@@ -1,0 +1,44 @@
+import type { Container, ContainerState } from '../domain/container.ts';
+import type { ContainerRef } from '../domain/container-id.ts';
+
+export type NewContainer = Pick<
+  Container,
+  | 'dbId'
+  | 'ownerId'
+  | 'name'
+  | 'imageKey'
+  | 'image'
+  | 'shell'
+  | 'role'
+  | 'resources'
+  | 'env'
+  | 'node'
+  | 'volume'
+>;
+
+/** A change of state with what goes along with it. */
+export type StateChange = {
+  readonly state: ContainerState;
+  readonly reason?: string | null;
+  readonly runtimeId?: string;
+  readonly node?: string;
+  readonly generation?: number;
+  /** Sets started_at to now. */
+  readonly started?: boolean;
+};
+
+/** Reads by a user carry the owner in the query: a foreign row is as absent as an unknown one. */
+export interface ContainerRepository {
+  /** False when the owner has a live container of that name. */
+  insert(container: NewContainer): Promise<boolean>;
+  findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
+  /** Newest first, without deleted ones. */
+  listOwned(ownerId: string): Promise<readonly Container[]>;
+  countLive(ownerId: string): Promise<number>;
+  /** Moves it only if it is in one of `from`; answers the row as it is then, or null. */
+  changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
+  /** Sets last_used_at to now. */
+  touch(dbId: string): Promise<void>;
+  /** Every live row of every owner, for the reconciler only. */
+  listAllLive(): Promise<readonly Container[]>;
+}

@@ -1,0 +1,29 @@
+import type { AuditLog } from './audit-log.ts';
+import type { CatalogueRepository } from './catalogue-repository.ts';
+import type { ContainerRepository } from './container-repository.ts';
+import type { InstallationRepository } from './installation-repository.ts';
+import type { SessionRepository } from './session-repository.ts';
+import type { SettingsRepository } from './settings-repository.ts';
+import type { UserRepository } from './user-repository.ts';
+
+/** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
+export type Repositories = {
+  readonly users: UserRepository;
+  readonly sessions: SessionRepository;
+  readonly settings: SettingsRepository;
+  readonly catalogue: CatalogueRepository;
+  readonly containers: ContainerRepository;
+  readonly installation: InstallationRepository;
+  readonly audit: AuditLog;
+};
+
+/** All writes of `work` happen, or none. Nothing outside the database is done inside it. */
+export type InTransaction = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T>;
+
+/** Storage as a whole: single statements by `repositories`, several together by `inTransaction`. */
+export type Storage = { readonly repositories: Repositories; readonly inTransaction: InTransaction };
+
+/** The database did not answer; what it holds is unknown. Never a reason to refuse a credential. */
+export class StorageUnavailable extends Error {
+  override name = 'StorageUnavailable';
+}

@@ -1,0 +1,21 @@
+import type { RefreshToken, UserSession } from '../domain/session.ts';
+import type { User } from '../domain/user.ts';
+
+export type NewSession = { readonly userId: string; readonly ipAddress: string; readonly userAgent: string };
+
+/** A session with its user and the database's time, read together in one round trip. */
+export type SessionWithUser = { readonly session: UserSession; readonly user: User; readonly now: Date };
+
+export interface SessionRepository {
+  /** Lives for `SESSION_LIFE_DAYS` at most. */
+  insert(session: NewSession): Promise<UserSession>;
+  findWithUser(id: string): Promise<SessionWithUser | null>;
+  /** Sets last_seen_at unless it is later already. */
+  touch(ids: readonly string[], at: Date): Promise<void>;
+  /** False when it is not the user's, or revoked already. */
+  revoke(id: string, userId: string, reason: string): Promise<boolean>;
+  insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;
+  /** Locks the token until the transaction ends. */
+  lockRefreshToken(hash: Buffer): Promise<(RefreshToken & { readonly now: Date }) | null>;
+  spendRefreshToken(hash: Buffer, client: string): Promise<void>;
+}
