@@ -1,5 +1,6 @@
 import type { Container, ContainerState } from '../domain/container.ts';
 import type { ContainerRef } from '../domain/container-id.ts';
+import type { Resources } from '../domain/resources.ts';
 
 export type NewContainer = Pick<
   Container,
@@ -23,6 +24,8 @@ export type StateChange = {
   readonly runtimeId?: string;
   readonly node?: string;
   readonly generation?: number;
+  readonly name?: string;
+  readonly resources?: Resources;
   /** Sets started_at to now. */
   readonly started?: boolean;
 };
@@ -39,6 +42,10 @@ export interface ContainerRepository {
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /** Sets last_used_at to now. */
   touch(dbId: string): Promise<void>;
+  /** By id alone, deleted ones too: for work that was allowed when it was asked for. */
+  findAny(dbId: string): Promise<Container | null>;
+  /** One that is deleted, while its volume may still be there. */
+  findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
   /** Every live row of every owner, for the reconciler only. */
   listAllLive(): Promise<readonly Container[]>;
 }

@@ -58,6 +58,13 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       if (found) replace({ ...found, lastUsedAt: clock.now() });
     },
 
+    findAny: async (dbId) => state.containers.find((one) => one.dbId === dbId) ?? null,
+
+    findDeleted: async (dbId, ownerId) =>
+      state.containers.find(
+        (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted',
+      ) ?? null,
+
     listAllLive: async () => live(),
   };
 }

@@ -40,6 +40,13 @@ export function memoryRuntime(node = 'local'): ContainerRuntime & { readonly box
     async remove({ runtimeId }) {
       boxes.delete(runtimeId);
     },
+    async find(dbId, generation) {
+      const found = [...boxes.values()].find(
+        ({ spec }) => spec.dbId === dbId && spec.generation === generation,
+      );
+      return found?.handle ?? null;
+    },
+    async ping() {},
     async observe({ runtimeId }) {
       const box = boxes.get(runtimeId);
       if (box === undefined) return { kind: 'gone' };

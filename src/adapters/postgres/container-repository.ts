@@ -7,13 +7,13 @@ import type { ContainersTable, Database } from './schema.ts';
 type Joined = Selectable<ContainersTable> & { owner_username: string };
 
 export function postgresContainers(db: Kysely<Database>): ContainerRepository {
-  const live = () =>
+  const all = () =>
     db
       .selectFrom('containers as c')
       .innerJoin('users as u', 'u.id', 'c.owner_id')
       .selectAll('c')
-      .select('u.username as owner_username')
-      .where('c.state', '<>', 'deleted');
+      .select('u.username as owner_username');
+  const live = () => all().where('c.state', '<>', 'deleted');
 
   return {
     async insert(container) {
@@ -69,6 +69,20 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .execute();
     },
 
+    async findAny(dbId) {
+      const row = await all().where('c.db_id', '=', dbId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async findDeleted(dbId, ownerId) {
+      const row = await all()
+        .where('c.db_id', '=', dbId)
+        .where('c.owner_id', '=', ownerId)
+        .where('c.state', '=', 'deleted')
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
     async listAllLive() {
       return (await live().execute()).map(toContainer);
     },
@@ -115,9 +129,17 @@ const toUpdate = (change: StateChange) => ({
   state_reason: change.reason ?? null,
   ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId }),
   ...(change.node === undefined ? {} : { node: change.node }),
+  ...(change.name === undefined ? {} : { name: change.name }),
+  ...(change.resources === undefined
+    ? {}
+    : {
+        memory_mb: change.resources.memoryMb,
+        cpu_millicores: change.resources.cpuMillicores,
+        disk_mb: change.resources.diskMb,
+      }),
   ...(change.generation === undefined ? {} : { generation: change.generation }),
   ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
-  ...(change.state === 'deleted' ? { deleted_at: sql<Date>`now()` } : {}),
+  deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
 });
 
 const toContainer = (row: Joined): Container => ({
