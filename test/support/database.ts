@@ -1,5 +1,5 @@
-import type { Test } from 'tap';
 import pg from 'pg';
+import type { Test } from 'tap';
 import { needs } from './skip.ts';
 
 let made = 0;

@@ -11,7 +11,11 @@ export type Parts = {
   /** A server with the migrated database `template_berth`. */
   readonly postgres: { readonly url: string };
   /** A container engine that has the base image. */
-  readonly engine: { readonly endpoint: string; readonly image: string; readonly kind: 'external' | 'private' };
+  readonly engine: {
+    readonly endpoint: string;
+    readonly image: string;
+    readonly kind: 'external' | 'private';
+  };
   readonly browser: { readonly executable: string };
 };
 export type Need = keyof Parts;
@@ -75,6 +79,9 @@ function dial(): Promise<Socket | null> {
 function startKeeper(): void {
   mkdirSync('.tap', { recursive: true });
   const log = openSync(path.join('.tap', 'keeper.log'), 'a');
-  const keeper = spawn(process.execPath, [KEEPER, `${owner}`], { detached: true, stdio: ['ignore', log, log] });
+  const keeper = spawn(process.execPath, [KEEPER, `${owner}`], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
   keeper.unref();
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, connect, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type Answer, folderOf, type Message, type Need, socketOf } from './infra.ts';
 import { startBrowser } from './keeper/browser.ts';
@@ -11,13 +11,12 @@ import { startPostgres } from './keeper/postgres.ts';
 const owner = Number(process.argv[2]);
 const folder = folderOf(owner);
 const starters = { postgres: startPostgres, engine: startEngine, browser: startBrowser };
-const started = new Map<Need, { part: Promise<Part>; progress: string[]; listeners: Set<Socket> }>();
+const started = new Map<Need, { part: Promise<Part>; listeners: Set<Socket> }>();
 
 function need(name: Need, socket: Socket): void {
-  const entry = started.get(name) ?? begin(name);
-  for (const line of entry.progress) tell(socket, { progress: line });
-  entry.listeners.add(socket);
-  const answer = entry.part.then(
+  const { part, listeners } = started.get(name) ?? begin(name);
+  listeners.add(socket);
+  const answer = part.then(
     ({ value }): Answer => ({ ok: true, value }),
     (error): Answer => ({ ok: false, reason: reasonOf(error) }),
   );
@@ -25,14 +24,12 @@ function need(name: Need, socket: Socket): void {
 }
 
 function begin(name: Need) {
-  const progress: string[] = [];
   const listeners = new Set<Socket>();
   const say = (line: string): void => {
     console.log(`${name}: ${line}`);
-    progress.push(line);
     for (const socket of listeners) tell(socket, { progress: line });
   };
-  const entry = { part: starters[name](folder, say), progress, listeners };
+  const entry = { part: starters[name](folder, say), listeners };
   entry.part.catch((error) => console.error(error));
   started.set(name, entry);
   return entry;
@@ -92,6 +89,7 @@ const birth = birthOf(owner);
 setInterval(() => {
   if (birthOf(owner) !== birth || birth === null) void stop().then(() => process.exit());
 }, 500);
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().then(() => process.exit()));
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.on(signal, () => void stop().then(() => process.exit()));
 listen(createServer(serve));
 await sweepDeadRuns();

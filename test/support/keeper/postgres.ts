@@ -25,7 +25,9 @@ export async function startPostgres(folder: string): Promise<Part<'postgres'>> {
 }
 
 async function withDatabase(url: string, work: (db: Kysely<unknown>) => Promise<void>): Promise<void> {
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) });
+  const db = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
+  });
   try {
     await work(db);
   } finally {
