@@ -22,7 +22,8 @@ export const runModule = (t: Test, code: string): Child =>
 
 /** Another process. It is killed when `t` ends. */
 export function runProcess(t: Test, file: string, args: readonly string[], cwd = process.cwd()): Child {
-  const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+  const [program, rest] = outsideOfTap(file, args);
+  const child = spawn(program, rest, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   let errors = '';
   child.stderr.on('data', (chunk) => {
@@ -40,8 +41,19 @@ export function runProcess(t: Test, file: string, args: readonly string[], cwd =
   return { process: child, line, ended, errors: () => errors };
 }
 
-/** Without what the test runner adds: a program under test must not find itself inside another run. */
-function environment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$|^npm_/.test(name));
-  return Object.fromEntries(own);
+/**
+ * A command without the variables of the test runner, which loads itself into every process that a test starts: a
+ * program under test must not find itself inside another run. env(1) becomes the program, so the process is the same.
+ */
+export function outsideOfTap(file: string, args: readonly string[]): [string, string[]] {
+  const injected = Object.keys(process.env).filter((name) => /^_?TAP|^npm_/.test(name));
+  const names = [...injected, ...INJECTED_AT_SPAWN];
+  return ['/usr/bin/env', [...names.flatMap((name) => ['-u', name]), file, ...args]];
 }
+
+const INJECTED_AT_SPAWN = [
+  'NODE_OPTIONS',
+  ...['CWD', 'ROOT', 'PARENT', 'EXCLUDE', 'COVERAGE', 'COV_FILES', 'COV_EXCLUDE', 'COV_EXCLUDE_FILES'].map(
+    (name) => `_TAPJS_PROCESSINFO_${name}_`,
+  ),
+];

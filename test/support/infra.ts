@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { outsideOfTap } from './child.ts';
 
 /** What tests may need beside Node.js. All of it is started at the first use and ends with the run. */
 export type Parts = {
@@ -79,7 +80,7 @@ function dial(): Promise<Socket | null> {
 function startKeeper(): void {
   mkdirSync('.tap', { recursive: true });
   const log = openSync(path.join('.tap', 'keeper.log'), 'a');
-  const keeper = spawn(process.execPath, [KEEPER, `${owner}`], {
+  const keeper = spawn(...outsideOfTap(process.execPath, [KEEPER, `${owner}`]), {
     detached: true,
     stdio: ['ignore', log, log],
   });
