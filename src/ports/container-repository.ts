@@ -30,15 +30,21 @@ export type StateChange = {
   readonly started?: boolean;
 };
 
+/** The owner's live containers have different names. */
+export class NameTaken extends Error {
+  override name = 'NameTaken';
+}
+
 /** Reads by a user carry the owner in the query: a foreign row is as absent as an unknown one. */
 export interface ContainerRepository {
-  /** False when the owner has a live container of that name. */
-  insert(container: NewContainer): Promise<boolean>;
+  /** Throws `NameTaken` when the owner has a live container of that name. */
+  insert(container: NewContainer): Promise<void>;
+  nameInUse(ownerId: string, name: string): Promise<boolean>;
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
   /** Newest first, without deleted ones. */
   listOwned(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
-  /** Moves it only if it is in one of `from`; answers the row as it is then, or null. */
+  /** Moves it only if it is in one of `from`; answers the row as it is then, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /** Sets last_used_at to now. */
   touch(dbId: string): Promise<void>;

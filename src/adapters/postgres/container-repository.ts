@@ -1,7 +1,12 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Container } from '../../domain/container.ts';
 import type { ContainerRef } from '../../domain/container-id.ts';
-import type { ContainerRepository, NewContainer, StateChange } from '../../ports/container-repository.ts';
+import {
+  type ContainerRepository,
+  NameTaken,
+  type NewContainer,
+  type StateChange,
+} from '../../ports/container-repository.ts';
 import type { ContainersTable, Database } from './schema.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string };
@@ -17,14 +22,15 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
 
   return {
     async insert(container) {
-      const done = await db
-        .insertInto('containers')
-        .values(toRow(container))
-        .onConflict((conflict) =>
-          conflict.columns(['owner_id', 'name']).where('state', '<>', 'deleted').doNothing(),
-        )
+      await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
+    },
+
+    async nameInUse(ownerId, name) {
+      const row = await live()
+        .where('c.owner_id', '=', ownerId)
+        .where('c.name', '=', name)
         .executeTakeFirst();
-      return done.numInsertedOrUpdatedRows === 1n;
+      return row !== undefined;
     },
 
     async findOwned(ref, ownerId) {
@@ -57,7 +63,8 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where('c.state', 'in', from)
         .returningAll('c')
         .returning('u.username as owner_username')
-        .executeTakeFirst();
+        .executeTakeFirst()
+        .catch(nameTaken);
       return row === undefined ? null : toContainer(row);
     },
 
@@ -87,6 +94,11 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
       return (await live().execute()).map(toContainer);
     },
   };
+}
+
+function nameTaken(error: unknown): never {
+  const { constraint } = error as { constraint?: string };
+  throw constraint === 'containers_live_name' ? new NameTaken('name in use', { cause: error }) : error;
 }
 
 type LiveQuery = SelectQueryBuilder<

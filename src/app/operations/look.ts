@@ -19,21 +19,22 @@ export async function freshHandle(
   return await runtime.find(operation.dbId, freshGeneration(operation));
 }
 
-const GONE: Seen = 'gone';
-
 const seen = async (runtime: ContainerRuntime, handle: RuntimeHandle | null): Promise<Seen> =>
   handle === null ? 'gone' : (await runtime.observe(handle)).kind;
+
+/** What is seen, and which container the operation has made, if any. */
+export type Look = { readonly facts: Facts; readonly freshRuntimeId: string | null };
 
 /** What the engine says of the containers that the operation can touch. Throws when it does not answer. */
 export async function look(
   runtime: ContainerRuntime,
   operation: StoredOperation,
   node: string,
-): Promise<Facts> {
+): Promise<Look> {
   const hasFresh = operation.kind !== 'stop';
   const [old, fresh] = await Promise.all([
     seen(runtime, oldHandle(operation, node)),
-    hasFresh ? freshHandle(runtime, operation, node).then((handle) => seen(runtime, handle)) : GONE,
+    hasFresh ? freshHandle(runtime, operation, node) : null,
   ]);
-  return { old, fresh };
+  return { facts: { old, fresh: await seen(runtime, fresh) }, freshRuntimeId: fresh?.runtimeId ?? null };
 }

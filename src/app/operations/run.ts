@@ -20,7 +20,8 @@ export async function carryOut(deps: OperationDeps, begun: StoredOperation): Pro
   let fault: unknown;
   while (operation.outcome === null) {
     const container = await rowOf(deps, operation);
-    const facts = await look(deps.runtime, operation, container.node);
+    const { facts, freshRuntimeId } = await look(deps.runtime, operation, container.node);
+    operation = { ...operation, freshRuntimeId };
     const step = nextStep(operation, facts);
     try {
       await deps.checkpoint(`${operation.kind} before ${stepName(step)}`);

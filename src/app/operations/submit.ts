@@ -5,6 +5,7 @@ import type { Container, ContainerState } from '../../domain/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { OperationKind } from '../../domain/operation.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import { NameTaken } from '../../ports/container-repository.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { Repositories } from '../../ports/repositories.ts';
 import { orRollBack } from '../transaction.ts';
@@ -97,9 +98,9 @@ export function operations(deps: OperationDeps) {
       await runtime.ping();
       const deadline = performance.now() + BUSY_AFTER_MS;
       while (performance.now() < deadline) {
-        const begun = await begin(wish, prepare);
+        const begun = await begin(wish, prepare).catch(nameTaken(wish));
         if (!begun.ok) return begun;
-        if (begun.value !== null) return ok(await work(begun.value));
+        if (begun.value !== null) return await work(begun.value).then(ok<StoredOperation>, nameTaken(wish));
         const joined = await behindActive(dbId, wish, deadline);
         if (joined?.outcome === 'failed') throw new Error('the joined operation failed');
         if (joined !== null) return ok(joined);
@@ -129,6 +130,16 @@ export function operations(deps: OperationDeps) {
     idle: async (): Promise<void> => void (await Promise.allSettled(running.values())),
   };
 }
+
+/** Another container got the name between the check and the write. */
+const nameTaken =
+  (wish: Wish) =>
+  (error: unknown): Result<never, DomainError> => {
+    if (!(error instanceof NameTaken)) throw error;
+    return wish.kind === 'update'
+      ? refuse({ code: 'validation_failed', fields: { name: 'is already in use' } })
+      : refuse({ code: 'name_taken' });
+  };
 
 const DURING: { readonly [K in OperationKind]: ContainerState } = {
   create: 'creating',
