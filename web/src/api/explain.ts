@@ -53,6 +53,10 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Some values are not accepted',
     next: 'Correct the marked fields and try again.',
   }),
+  mfa_required: () => ({
+    title: 'This account has a second factor',
+    next: 'This page cannot ask for it yet. Use an API token, or sign in where it can.',
+  }),
   session_locked: () => ({
     title: 'Your session is locked',
     next: 'Unlock it, then try again.',

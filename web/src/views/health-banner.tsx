@@ -1,0 +1,43 @@
+import { useEffect } from 'preact/hooks';
+import type { Fault } from '../api/health.ts';
+import { followHealth, health } from '../state/health.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+const HEADLINES: Readonly<Record<string, string>> = {
+  engine: 'The container engine does not run, so containers cannot be started',
+  image: 'The default image is not ready yet',
+  database: 'The database cannot be reached',
+};
+
+/** What of the service is not well, and how to mend it. Nothing while all is. */
+export function HealthBanner() {
+  useEffect(followHealth, []);
+  const now = health.value;
+  if (now === null || now.faults.length === 0) return null;
+  return (
+    <section class="banner" role="status" aria-label="State of the service">
+      {now.faults.map((fault) => (
+        <FaultLine key={fault.part} fault={fault} />
+      ))}
+    </section>
+  );
+}
+
+function FaultLine({ fault }: { fault: Fault }) {
+  return (
+    <div class="fault">
+      <Icon name="warning" size={18} />
+      <div class="fault-text">
+        <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
+        <p>{fault.message}</p>
+        {fault.command && (
+          <div class="command">
+            <code>{fault.command}</code>
+            <CopyButton text={fault.command} label="Copy the command" />
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
