@@ -1,5 +1,5 @@
 import type { DomainError } from './errors.ts';
-import { ok, refuse, type Result } from './result.ts';
+import { ok, type Result, refuse } from './result.ts';
 import { grants, type RouteScope, type Scope } from './scope.ts';
 import type { User } from './user.ts';
 
@@ -35,7 +35,9 @@ export function authorize(caller: Caller, scope: RouteScope): Result<Caller, Dom
       if (credential.kind === 'api_token' && !grants(credential.scopes, scope)) {
         return refuse({ code: 'insufficient_scope' });
       }
-      return scope === 'admin' && caller.user.role !== 'admin' ? refuse({ code: 'not_authorized' }) : ok(caller);
+      return scope === 'admin' && caller.user.role !== 'admin'
+        ? refuse({ code: 'not_authorized' })
+        : ok(caller);
     }
   }
 }

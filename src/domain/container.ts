@@ -1,6 +1,6 @@
 import type { DomainError } from './errors.ts';
 import type { FieldFaults, Resources } from './resources.ts';
-import { ok, refuse, type Result } from './result.ts';
+import { ok, type Result, refuse } from './result.ts';
 import { guestExpired, type User } from './user.ts';
 
 /**
@@ -57,7 +57,10 @@ export type StartDecision =
   | { readonly do: 'start' }
   | { readonly do: 'recreate'; readonly volumeKept: boolean };
 
-export type StopDecision = { readonly do: 'nothing' } | { readonly do: 'stop' } | { readonly do: 'mark_stopped' };
+export type StopDecision =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'stop' }
+  | { readonly do: 'mark_stopped' };
 
 const NAME = /^[a-zA-Z0-9-]{1,64}$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
@@ -69,7 +72,8 @@ export const nameFaults = (name: string): FieldFaults =>
 /** Names as a shell takes them; values without NUL, all together at most 32 KiB. */
 export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
   const entries = Object.entries(env);
-  if (entries.some(([name]) => !ENV_NAME.test(name))) return { env: 'names must be letters, digits and underscores' };
+  if (entries.some(([name]) => !ENV_NAME.test(name)))
+    return { env: 'names must be letters, digits and underscores' };
   if (entries.some(([, value]) => value.includes('\0'))) return { env: 'values must not contain NUL' };
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
   return bytes > 32_768 ? { env: 'must be at most 32 KiB in all' } : {};

@@ -33,8 +33,11 @@ export function personFaults(person: NewPerson): FieldFaults {
 
 /** A password is never trimmed; 8 to 1,024 characters. */
 export function passwordFaults(password: string): FieldFaults {
-  return password.length >= 8 && password.length <= 1024 ? {} : { password: 'must have 8 to 1024 characters' };
+  return password.length >= 8 && password.length <= 1024
+    ? {}
+    : { password: 'must have 8 to 1024 characters' };
 }
 
 /** A guest whose time is over may read and delete, but start nothing. */
-export const guestExpired = (user: User, now: Date): boolean => user.guestUntil !== null && user.guestUntil <= now;
+export const guestExpired = (user: User, now: Date): boolean =>
+  user.guestUntil !== null && user.guestUntil <= now;

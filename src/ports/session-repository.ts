@@ -3,8 +3,13 @@ import type { User } from '../domain/user.ts';
 
 export type NewSession = { readonly userId: string; readonly ipAddress: string; readonly userAgent: string };
 
-/** A session with its user and the database's time, read together in one round trip. */
-export type SessionWithUser = { readonly session: UserSession; readonly user: User; readonly now: Date };
+/** A session with all that decides whether it holds, read in one round trip; `now` is the database's clock. */
+export type SessionWithUser = {
+  readonly session: UserSession;
+  readonly user: User;
+  readonly now: Date;
+  readonly idleMinutes: number;
+};
 
 export interface SessionRepository {
   /** Lives for `SESSION_LIFE_DAYS` at most. */

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { exitCode } from './command.mjs';
+import { Fault } from './fault.mjs';
+
+// One Ctrl-C arrives twice: from the terminal and from npm. A second one by hand comes later, and counts.
+const SAME_SIGNAL_MS = 1000;
+const PARENT_CHECK_MS = 1000;
+
+/**
+ * Runs the service until it ends and resolves with its exit code. It lives in a session of its own and gets each
+ * signal from us, once; the channel to it closes when we die, and then it stops by itself.
+ * @param {string} node
+ * @param {readonly string[]} args
+ * @param {string} cwd
+ * @returns {Promise<number>}
+ */
+export function runService(node, args, cwd) {
+  const child = spawn(node, args, { cwd, detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const stopForwarding = forwardSignals((signal) => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(new Fault(`cannot run ${node}: ${error.message}`)));
+    child.once('exit', (code, signal) => resolve(exitCode(code, signal)));
+  }).finally(stopForwarding);
+}
+
+/** @param {(signal: NodeJS.Signals) => void} send */
+function forwardSignals(send) {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  /** @param {NodeJS.Signals} signal */
+  const forward = (signal) => {
+    if (performance.now() - lastAt < SAME_SIGNAL_MS) return;
+    lastAt = performance.now();
+    send(signal);
+  };
+  for (const signal of STOP) process.on(signal, forward);
+  const watch = process.env['npm_lifecycle_event'] ? watchParents(() => forward('SIGTERM')) : undefined;
+  return () => {
+    for (const signal of STOP) process.off(signal, forward);
+    clearInterval(watch);
+  };
+}
+
+const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/**
+ * npm starts us through a shell, which does not pass on the end of either.
+ * @param {() => void} orphaned
+ */
+function watchParents(orphaned) {
+  const before = parents();
+  const timer = setInterval(() => {
+    if (parents() === before) return;
+    clearInterval(timer);
+    orphaned();
+  }, PARENT_CHECK_MS);
+  return timer;
+}
+
+/** The shell and npm, by number; a process whose parent ended is given another one. */
+function parents() {
+  try {
+    const [, , parent] = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
+      .replace(/\(.*\)/s, '')
+      .split(/\s+/);
+    return `${process.ppid} ${parent}`;
+  } catch {
+    return `${process.ppid}`;
+  }
+}

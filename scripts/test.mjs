@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { ensureBuild } from './lib/build.mjs';
+import { runChecks, staticChecks } from './lib/checks.mjs';
+import { runMain } from './lib/fault.mjs';
+import { ensureDependencies } from './lib/install.mjs';
+
+const root = path.dirname(import.meta.dirname);
+const args = process.argv.slice(2);
+const everything = args.length === 0;
+
+await runMain(async () => {
+  await ensureDependencies(root, { dev: true });
+  const { summary } = await import('./lib/tally.mjs');
+  const failed = everything ? await runChecks(staticChecks(root)) : 0;
+  if (failed > 0) {
+    console.log(summary({ passed: 0, failed, skipped: 0 }));
+    return 1;
+  }
+  if (!args.every(needsNoBuild)) await ensureBuild(root);
+  const { runTests } = await import('./lib/tests.mjs');
+  // the first test that needs a slow part would else wait for it within its own time limit
+  const env = everything ? { BERTH_TEST_PREPARE: 'all' } : {};
+  const { code, tally } = await runTests(root, { args, env, print: console.log });
+  console.log(summary(tally));
+  return code;
+});
+
+/** @param {string} arg */
+function needsNoBuild(arg) {
+  return !everything && (arg.startsWith('-') || /^test\/(domain|app|http|docs|adapters|scripts)\b/.test(arg));
+}

@@ -1,0 +1,82 @@
+import type Docker from 'dockerode';
+import { BASE_CHANGES, BASE_PACKAGES, BASE_SETUP } from './base-recipe.ts';
+import { BASE_UPSTREAM, type BaseImageSettings, type Draft } from './base-settings.ts';
+import { followToEnd } from './progress.ts';
+
+const FIRST_ANSWER_SECONDS = 6;
+const PULL_SECONDS = 300;
+const INSTALL_SECONDS = 600;
+const REPORT_MS = 3000;
+
+/** Pulls the public image, installs what a workspace needs into it, and commits it as the draft. */
+export async function provisionFromRegistry(
+  docker: Docker,
+  draft: Draft,
+  settings: BaseImageSettings,
+): Promise<void> {
+  await pullImage(docker, BASE_UPSTREAM, settings.progress);
+  await provision(docker, BASE_UPSTREAM, draft, settings);
+}
+
+/** Pulls an image. A registry that does not answer at once counts as absent. */
+export async function pullImage(
+  docker: Docker,
+  reference: string,
+  progress: (message: string) => void,
+): Promise<void> {
+  progress(`asking the registry for ${reference}`);
+  const abort = new AbortController();
+  const limit = (seconds: number): NodeJS.Timeout => setTimeout(() => abort.abort(), seconds * 1000);
+  let timer = limit(FIRST_ANSWER_SECONDS);
+  try {
+    const answer = await docker.pull(reference, { abortSignal: abort.signal });
+    clearTimeout(timer);
+    timer = limit(PULL_SECONDS);
+    await followToEnd(
+      docker,
+      answer,
+      throttled(({ status, id }) => progress(`pulling ${reference}: ${status} ${id ?? ''}`)),
+    );
+  } catch (error) {
+    const reason = abort.signal.aborted ? 'no answer in time' : (error as Error).message.trim();
+    throw new Error(`registry: ${reason}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs the installation in a container of `from` and commits what came out. */
+export async function provision(
+  docker: Docker,
+  from: string,
+  { repo, tag }: Draft,
+  { progress, network }: BaseImageSettings,
+): Promise<void> {
+  const install = `apt-get -q update && apt-get -q install -y --no-install-recommends ${BASE_PACKAGES.join(' ')}`;
+  const container = await docker.createContainer({
+    Image: from,
+    Cmd: ['sh', '-c', `set -e; ${install}; ${BASE_SETUP}`],
+    Env: ['DEBIAN_FRONTEND=noninteractive'],
+    HostConfig: network === undefined ? {} : { NetworkMode: network },
+  });
+  const timer = setInterval(() => progress('installing packages into the base image'), REPORT_MS);
+  try {
+    await container.start();
+    const ended = await container.wait({ abortSignal: AbortSignal.timeout(INSTALL_SECONDS * 1000) });
+    if (ended.StatusCode !== 0)
+      throw new Error(`the installation in the base image ended with ${ended.StatusCode}`);
+    await container.commit({ repo, tag, changes: BASE_CHANGES.join('\n') });
+  } finally {
+    clearInterval(timer);
+    await container.remove({ force: true }).catch(() => {});
+  }
+}
+
+function throttled<T>(report: (value: T) => void): (value: T) => void {
+  let next = 0;
+  return (value) => {
+    if (Date.now() < next) return;
+    next = Date.now() + REPORT_MS;
+    report(value);
+  };
+}

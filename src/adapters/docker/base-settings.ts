@@ -1,0 +1,18 @@
+import type { Log } from './host.ts';
+
+/** The image of the catalogue's first entry, and the public image that it can be made from. */
+export const BASE_REFERENCE = 'berth/debian:12';
+export const BASE_UPSTREAM = 'docker.io/library/debian:12-slim';
+
+export type BaseImageSettings = {
+  readonly reference: string;
+  readonly progress: (message: string) => void;
+  readonly log: Log;
+  /** Whether a registry may be asked. */
+  readonly allowPull: boolean;
+  /** Network for an image that is made from a pulled one. */
+  readonly network?: string;
+};
+
+/** Name of an image that is not finished, or not known to be. */
+export type Draft = { readonly repo: string; readonly tag: string };

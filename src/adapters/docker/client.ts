@@ -1,0 +1,141 @@
+import { Agent } from 'node:http';
+import Docker from 'dockerode';
+import { RuntimeFailure, RuntimeUnavailable } from '../../ports/container-runtime.ts';
+
+/** Time limits of engine calls, in seconds. */
+export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
+
+/** Calls that change something and may run at the same time on one engine. */
+const MAX_CHANGES = 8;
+/** An engine that answered this recently is not asked again whether it lives. */
+const FRESH_MS = 1000;
+
+export type EngineAddress =
+  | { readonly socketPath: string }
+  | { readonly host: string; readonly port: number; readonly tls: TlsFiles | null };
+
+export type TlsFiles = { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer };
+
+/** A client for exactly this address, whatever DOCKER_HOST says. Opens nothing yet. */
+export function dockerAt(address: EngineAddress): Docker {
+  const nothing = { host: undefined, port: undefined, ca: undefined, cert: undefined, key: undefined };
+  if ('socketPath' in address) {
+    return new Docker({ ...nothing, socketPath: address.socketPath } as Docker.DockerOptions);
+  }
+  const { host, port, tls } = address;
+  const agent = tls === null ? { agent: new ConnectLimitAgent() } : {};
+  const protocol = tls === null ? 'http' : 'https';
+  return new Docker({ ...nothing, ...tls, ...agent, host, port, protocol } as Docker.DockerOptions);
+}
+
+/** Gives up on a connection that is not open in time; the limits of calls cover what follows. */
+class ConnectLimitAgent extends Agent {
+  override createConnection(
+    ...[options, done]: Parameters<Agent['createConnection']>
+  ): ReturnType<Agent['createConnection']> {
+    const socket = super.createConnection(options, done);
+    const timer = setTimeout(() => socket?.destroy(new Error('connect timeout')), LIMITS.connect * 1000);
+    socket?.once('connect', () => clearTimeout(timer));
+    socket?.once('close', () => clearTimeout(timer));
+    return socket;
+  }
+}
+
+/** Whether the engine answers at all. */
+export async function ping(docker: Docker, abortSignal: AbortSignal): Promise<void> {
+  // The types leave the options of `ping` out; the client has them.
+  const call = docker.ping as (options: { abortSignal: AbortSignal }) => Promise<unknown>;
+  await call.call(docker, { abortSignal });
+}
+
+/** How every call reaches the engine: with a time limit, and failing in the words of the port. */
+export type EngineCalls = {
+  readonly docker: Docker;
+  /** Something that changes nothing. */
+  read<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Something that changes a container: at most eight at a time, and refused at once by a hung engine. */
+  change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+};
+
+export function engineCalls(docker: Docker): EngineCalls {
+  const slots = semaphore(MAX_CHANGES);
+  let answeredAt = 0;
+  const timed = async <T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const result = await withLimit(seconds, work);
+    answeredAt = Date.now();
+    return result;
+  };
+  const alive = async (): Promise<void> => {
+    if (Date.now() - answeredAt < FRESH_MS) return;
+    await timed(LIMITS.connect, (signal) => ping(docker, signal));
+  };
+  return {
+    docker,
+    read: timed,
+    change: (seconds, work) =>
+      slots(async () => {
+        await alive();
+        return await timed(seconds, work);
+      }),
+  };
+}
+
+async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new RuntimeUnavailable(`the engine did not answer within ${seconds} s`));
+      limit.abort();
+    }, seconds * 1000);
+  });
+  try {
+    return await Promise.race([work(limit.signal), late]);
+  } catch (error) {
+    throw inPortWords(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The engine's own status code, or null for anything that is not an answer of the engine. */
+export function statusOf(error: unknown): number | null {
+  const code = (error as { statusCode?: unknown } | null)?.statusCode;
+  return typeof code === 'number' ? code : null;
+}
+
+/** A fault that the engine reported becomes `RuntimeFailure`; everything else means that it is unreachable. */
+export function inPortWords(error: unknown): Error {
+  if (error instanceof RuntimeFailure || error instanceof RuntimeUnavailable) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const status = statusOf(error);
+  return status === null
+    ? new RuntimeUnavailable(`the engine is unreachable: ${message}`, { cause: error })
+    : new RuntimeFailure(message.trim(), status, { cause: error });
+}
+
+/** 304 "already so", 404 "no such thing", 409 "exists": what a caller expects is an answer, here null. */
+export async function orNull<T>(expected: readonly number[], call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (expected.includes(statusOf(error) ?? 0)) return null;
+    throw error;
+  }
+}
+
+function semaphore(places: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { access, constants, readdir, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+/** The small part of a logger that this adapter needs. */
+export type Log = {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+};
+
+export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+export type CommandOptions = {
+  readonly timeoutSeconds?: number;
+  readonly input?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Called for each complete line of stdout and stderr. */
+  readonly onLine?: (line: string) => void;
+};
+
+/** Administration tools live in folders that a user's PATH often lacks. */
+export function adminPath(): string {
+  return [process.env['PATH'] ?? '', '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(
+    delimiter,
+  );
+}
+
+/** Whether this process is root on Linux, so that it can manage an engine of its own. */
+export const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
+
+/** Runs a command to its end. Never throws for a failing command; code 127 means that it could not be started. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      env: { ...process.env, ...options.env, PATH: adminPath(), LC_ALL: 'C' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: (options.timeoutSeconds ?? 30) * 1000,
+      killSignal: 'SIGKILL',
+    });
+    const out = collector(child.stdout, options.onLine);
+    const err = collector(child.stderr, options.onLine);
+    child.stdin.on('error', () => {});
+    child.stdin.end(options.input ?? '');
+    child.once('error', (error) => resolve({ code: 127, stdout: '', stderr: error.message }));
+    child.once('close', (code) => resolve({ code: code ?? 137, stdout: out(), stderr: err() }));
+  });
+}
+
+/** Collects a stream; the result tells all that came until now. */
+function collector(stream: Readable, onLine?: (line: string) => void): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (onLine !== undefined) stream.on('data', lineSplitter(onLine));
+  return () => Buffer.concat(chunks).toString();
+}
+
+/** Runs a command that must succeed, and returns its stdout. */
+export async function runOrThrow(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, options);
+  if (code === 0) return stdout;
+  throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${lastLines(stderr || stdout, 3)}`);
+}
+
+/** The end of a program's output, for a message of one line. */
+export const lastLines = (text: string, count: number): string =>
+  text.trim().split('\n').slice(-count).join(' | ').slice(-600);
+
+/** Turns chunks into lines; the rest of a chunk without a newline waits for the next one. */
+export function lineSplitter(onLine: (line: string) => void): (chunk: Buffer) => void {
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + chunk.toString()).split(/[\r\n]+/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') onLine(line.trim());
+  };
+}
+
+/** Full path of a program, or null when it is not installed. */
+export async function which(program: string): Promise<string | null> {
+  for (const folder of adminPath().split(delimiter)) {
+    const path = join(folder, program);
+    if (folder !== '' && (await isExecutable(path))) return path;
+  }
+  return null;
+}
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** Text of a small file, or null when it can not be read. */
+export const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+
+export type HostProcess = { readonly pid: number; readonly argv: readonly string[] };
+
+/** Every process of this machine with its command line; kernel threads have none and are left out. */
+export async function processes(): Promise<readonly HostProcess[]> {
+  const names = await readdir('/proc');
+  const found = await Promise.all(
+    names
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (name) => {
+        const line = await readText(`/proc/${name}/cmdline`);
+        return line ? { pid: Number(name), argv: line.split('\0').slice(0, -1) } : null;
+      }),
+  );
+  return found.filter((each) => each !== null);
+}
+
+/** Start time in clock ticks since boot: with the pid it names a process for good. Null when it has ended. */
+export async function startTicks(pid: number): Promise<string | null> {
+  const stat = await readText(`/proc/${pid}/stat`);
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields === undefined || fields[0] === 'Z' ? null : (fields[19] ?? null);
+}
+
+/** Sends a signal; a process that has ended already is fine. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // ended in the meantime
+  }
+}
+
+/** Looks every `everyMs` until `check` holds; false when the time is over. */
+export async function until(check: () => Promise<boolean>, seconds: number, everyMs = 25): Promise<boolean> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    if (await check()) return true;
+    if (performance.now() >= end) return false;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { type Log, lastLines, readText, run, which } from './host.ts';
+
+type Progress = (message: string) => void;
+
+/** Programs by the Debian and Ubuntu package that brings them. */
+const ENGINE_PROGRAMS: Readonly<Record<string, string>> = {
+  dockerd: 'docker.io',
+  iptables: 'iptables',
+  ip: 'iproute2',
+  mount: 'util-linux',
+};
+
+/** Packages of the private engine that this machine lacks. */
+export async function missingEnginePackages(): Promise<readonly string[]> {
+  const missing = await missingPackages(ENGINE_PROGRAMS);
+  const confined = (await readText('/sys/module/apparmor/parameters/enabled'))?.startsWith('Y') === true;
+  const parser = confined ? await missingPackages({ apparmor_parser: 'apparmor' }) : [];
+  return [...missing, ...parser];
+}
+
+/** The packages whose program is not installed. */
+export async function missingPackages(
+  programs: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    Object.entries(programs).map(async ([program, name]) => ((await which(program)) === null ? name : null)),
+  );
+  return found.filter((name) => name !== null);
+}
+
+/**
+ * Installs distribution packages as root, saying so first. No service that comes with them is started: Berth
+ * runs its own. Throws with the end of the output when they can not be installed.
+ */
+export async function installPackages(names: readonly string[], progress: Progress, log: Log): Promise<void> {
+  if ((await which('apt-get')) === null) throw new Error('apt-get is not available on this machine');
+  progress(`installing ${names.join(', ')} from the packages of this distribution`);
+  const update = await aptGet(['update'], progress, 180);
+  if (update.code !== 0) log.warn(`apt-get update: ${lastLines(update.stderr, 3)}`);
+  const restore = await withoutServices();
+  try {
+    const install = await aptGet(['install', '-y', '--no-install-recommends', ...names], progress, 900);
+    if (install.code !== 0)
+      throw new Error(`apt-get install: ${lastLines(install.stderr || install.stdout, 3)}`);
+  } finally {
+    await restore();
+  }
+}
+
+function aptGet(args: readonly string[], progress: Progress, timeoutSeconds: number): ReturnType<typeof run> {
+  const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
+  const env = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' };
+  const onLine = (line: string): void => {
+    if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) progress(line.slice(0, 100));
+  };
+  return run('apt-get', [...options, ...args], { timeoutSeconds, env, onLine });
+}
+
+const UNITS = ['docker.service', 'docker.socket', 'containerd.service'];
+
+/** Keeps systemd from starting an engine of its own next to Berth's, now and at boot; returns the way back. */
+async function withoutServices(): Promise<() => Promise<void>> {
+  const none = async (): Promise<void> => {};
+  if (!existsSync('/run/systemd/system')) return none;
+  const known = await run('systemctl', ['cat', 'docker.service']);
+  if (known.code === 0) return none;
+  await run('systemctl', ['mask', '--runtime', ...UNITS]);
+  return async () => {
+    await run('systemctl', ['unmask', '--runtime', ...UNITS]);
+    await run('systemctl', ['disable', ...UNITS]);
+  };
+}

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type Docker from 'dockerode';
+import { type EngineVersion, probe } from './engine-probe.ts';
+import {
+  adminPath,
+  type HostProcess,
+  lastLines,
+  processes,
+  readText,
+  run,
+  runOrThrow,
+  signal,
+  startTicks,
+  until,
+  which,
+} from './host.ts';
+import { defaultRouteMtu, ensureBridge } from './host-network.ts';
+import { daemonArgs, type Layout } from './layout.ts';
+
+export type PrivateEngine = {
+  readonly docker: Docker;
+  readonly version: EngineVersion;
+  /** Containers are in a user namespace of their own: their root is nobody on this machine. */
+  readonly remapped: boolean;
+  /** Another live process started this engine and will stop it. */
+  readonly shared: boolean;
+};
+
+const START_SECONDS = 20;
+const ADOPT_SECONDS = 5;
+const MAX_LOG_BYTES = 10_000_000;
+
+/**
+ * Starts the private engine, or takes over the one that an earlier, killed run left. `remap` null: user
+ * namespaces if this machine can. Throws with the end of dockerd's log when it does not come up.
+ */
+export async function startPrivateEngine(
+  at: Layout,
+  remap: boolean | null,
+  progress: (message: string) => void,
+): Promise<PrivateEngine> {
+  const shared = await claim(at);
+  const adopted = await adopt(at);
+  if (adopted !== null) return { ...adopted, shared };
+  progress('starting a private container engine');
+  await prepare(at);
+  return { ...(await launch(at, remap ?? (await canRemap()))), shared: false };
+}
+
+/** Whether this machine lets root make user namespaces and has what dockerd needs to map ids into one. */
+async function canRemap(): Promise<boolean> {
+  const [unshared, adduser] = await Promise.all([run('unshare', ['--user', 'true']), which('useradd')]);
+  return unshared.code === 0 && adduser !== null;
+}
+
+/** The dockerd that works on this data root, whoever started it. */
+export async function findDaemon(at: Layout): Promise<HostProcess | null> {
+  const all = await processes();
+  const isOurs = ({ argv }: HostProcess): boolean =>
+    basename(argv[0] ?? '') === 'dockerd' && argv.includes(`--data-root=${at.dataRoot}`);
+  return all.find(isOurs) ?? null;
+}
+
+type Running = Omit<PrivateEngine, 'shared'>;
+
+async function adopt(at: Layout): Promise<Running | null> {
+  const daemon = await findDaemon(at);
+  if (daemon === null) return null;
+  const engine = await answering(at, ADOPT_SECONDS, () => true);
+  if (engine !== null)
+    return { ...engine, remapped: daemon.argv.some((arg) => arg.startsWith('--userns-remap')) };
+  // Hung: its containers outlive it, and the next one finds them.
+  signal(daemon.pid, 'SIGKILL');
+  await until(async () => (await startTicks(daemon.pid)) === null, 5);
+  return null;
+}
+
+async function prepare(at: Layout): Promise<void> {
+  await mkdir(at.home, { recursive: true, mode: 0o700 });
+  await mkdir(at.storage, { recursive: true, mode: 0o711 });
+  await mkdir(at.dataRoot, { recursive: true, mode: 0o711 });
+  await rm(at.pidFile, { force: true });
+  await writeFile(at.config, '{}\n', { mode: 0o600 });
+  if (!(await isMounted(at.dataRoot))) await runOrThrow('mount', ['--bind', at.storage, at.dataRoot]);
+  await ensureBridge(at.bridge, at.hash, await defaultRouteMtu());
+  const size = await stat(at.log).then(
+    (file) => file.size,
+    () => 0,
+  );
+  if (size > MAX_LOG_BYTES) await rename(at.log, `${at.log}.1`);
+}
+
+/** Whether something is mounted exactly there. */
+export async function isMounted(path: string): Promise<boolean> {
+  const mounts = (await readText('/proc/self/mountinfo')) ?? '';
+  return mounts.split('\n').some((line) => line.split(' ')[4] === path);
+}
+
+async function launch(at: Layout, remap: boolean): Promise<Running> {
+  const log = openSync(at.log, 'a', 0o600);
+  const env = { ...process.env, PATH: adminPath(), DOCKER_HOST: undefined, XDG_RUNTIME_DIR: undefined };
+  // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.
+  const child = spawn('dockerd', daemonArgs(at, await defaultRouteMtu(), remap), {
+    detached: true,
+    stdio: ['ignore', log, log],
+    cwd: '/',
+    env,
+  });
+  closeSync(log);
+  let ended = false;
+  child.once('error', () => (ended = true));
+  child.once('exit', () => (ended = true));
+  child.unref();
+  const engine = await answering(at, START_SECONDS, () => !ended);
+  if (engine !== null) return { ...engine, remapped: remap };
+  if (child.pid !== undefined && !ended) signal(child.pid, 'SIGKILL');
+  throw new Error(`dockerd did not start: ${lastLines(await readFile(at.log, 'utf8'), 2)}`);
+}
+
+async function answering(
+  at: Layout,
+  seconds: number,
+  alive: () => boolean,
+): Promise<Omit<Running, 'remapped'> | null> {
+  let found: Omit<Running, 'remapped'> | null = null;
+  await until(async () => {
+    const answer = await probe({ socketPath: at.socket }, 2);
+    if (answer.answers) found = { docker: answer.docker, version: answer.version };
+    return found !== null || !alive();
+  }, seconds);
+  return found;
+}
+
+/** Writes down who stops this engine in the end; true when another live process is to. */
+async function claim(at: Layout): Promise<boolean> {
+  await mkdir(at.run, { recursive: true, mode: 0o711 });
+  const [pid, ticks] = ((await readText(at.owner)) ?? '').trim().split(' ');
+  const isOther = Number(pid) > 0 && Number(pid) !== process.pid;
+  if (isOther && ticks !== undefined && (await startTicks(Number(pid))) === ticks) return true;
+  await writeFile(at.owner, `${process.pid} ${await startTicks(process.pid)}\n`);
+  return false;
+}

@@ -1,0 +1,45 @@
+/** `berth/testing`: every port of Berth in memory, for tests and experiments without any infrastructure. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../ports/clock.ts';
+import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import { memoryRuntime } from './container-runtime.ts';
+import { memoryStorage } from './storage.ts';
+import { memoryTerminals } from './terminal-backend.ts';
+
+export { memoryRuntime } from './container-runtime.ts';
+export type { MemoryState } from './state.ts';
+export { memoryStorage } from './storage.ts';
+export { memoryTerminals } from './terminal-backend.ts';
+
+/** A clock that stands still until it is told to move. */
+export function fixedClock(start = new Date('2026-01-01T00:00:00Z')): Clock & { advance(ms: number): void } {
+  let now = start.getTime();
+  return {
+    now: () => new Date(now),
+    advance: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+/** Hashes at once, and is for nothing but tests: an attacker would be as fast. */
+export function quickHasher(): PasswordHasher {
+  const digest = (password: string): Buffer => createHash('sha256').update(password).digest();
+  return {
+    hash: async (password) => digest(password).toString('hex'),
+    verify: async (stored, password) =>
+      stored !== null && timingSafeEqual(Buffer.from(stored, 'hex'), digest(password)),
+  };
+}
+
+/** Everything that the service needs from outside, in memory. */
+export function memoryPorts(clock: Clock = fixedClock()) {
+  return {
+    storage: memoryStorage(clock),
+    runtime: memoryRuntime(),
+    runtimeNode: 'local',
+    terminalBackend: memoryTerminals(),
+    hasher: quickHasher(),
+    clock,
+  };
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SessionRepository } from '../../ports/session-repository.ts';
+import type { MemoryState } from './state.ts';
+import { withoutPassword } from './user-repository.ts';
+
+export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
+  const replace = (id: string, change: (session: UserSession) => UserSession): void => {
+    state.sessions = state.sessions.map((session) => (session.id === id ? change(session) : session));
+  };
+
+  return {
+    async insert(session) {
+      const now = clock.now();
+      const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
+      const made: UserSession = {
+        ...session,
+        id: randomUUID(),
+        createdAt: now,
+        lastSeenAt: now,
+        expiresAt,
+        revokedAt: null,
+        revokedReason: null,
+      };
+      state.sessions.push(made);
+      return made;
+    },
+
+    async findWithUser(id) {
+      const session = state.sessions.find((one) => one.id === id);
+      const user = state.users.find((one) => one.id === session?.userId);
+      if (session === undefined || user === undefined) return null;
+      const { sessionIdleMinutes: idleMinutes } = { ...DEFAULT_SETTINGS, ...state.settings };
+      return { session, user: withoutPassword(user), now: clock.now(), idleMinutes };
+    },
+
+    async touch(ids, at) {
+      for (const id of ids) {
+        replace(id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
+      }
+    },
+
+    async revoke(id, userId, reason) {
+      const found = state.sessions.find((one) => one.id === id && one.userId === userId);
+      if (found === undefined || found.revokedAt !== null) return false;
+      replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      return true;
+    },
+
+    async insertRefreshToken(hash, sessionId) {
+      state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });
+    },
+
+    async lockRefreshToken(hash) {
+      const found = state.refreshTokens.get(hash.toString('hex'));
+      return found === undefined ? null : { ...found, now: clock.now() };
+    },
+
+    async spendRefreshToken(hash, client) {
+      const key = hash.toString('hex');
+      const found = state.refreshTokens.get(key);
+      if (found) state.refreshTokens.set(key, { ...found, spentAt: clock.now(), spentBy: client });
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { User } from '../../domain/user.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { UserRepository } from '../../ports/user-repository.ts';
+import type { MemoryState } from './state.ts';
+
+const same = (a: string | null, b: string | null): boolean =>
+  a !== null && b !== null && a.toLowerCase() === b.toLowerCase();
+
+export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository => ({
+  async insert({ passwordHash, ...person }) {
+    if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
+    if (state.users.some((user) => same(user.username, person.username))) return { taken: 'username' };
+    const user: User = { ...person, id: randomUUID(), createdAt: clock.now(), disabledAt: null };
+    state.users.push({ ...user, passwordHash });
+    return { user };
+  },
+
+  async findById(id) {
+    const found = state.users.find((user) => user.id === id);
+    return found === undefined ? null : withoutPassword(found);
+  },
+
+  async findForLogin(login) {
+    const found = state.users.find((user) => same(user.email, login) || same(user.username, login));
+    return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
+  },
+
+  async lock() {},
+});
+
+export function withoutPassword({ passwordHash: _, ...user }: MemoryState['users'][number]): User {
+  return user;
+}

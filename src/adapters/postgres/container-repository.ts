@@ -1,0 +1,144 @@
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Container } from '../../domain/container.ts';
+import type { ContainerRef } from '../../domain/container-id.ts';
+import type { ContainerRepository, NewContainer, StateChange } from '../../ports/container-repository.ts';
+import type { ContainersTable, Database } from './schema.ts';
+
+type Joined = Selectable<ContainersTable> & { owner_username: string };
+
+export function postgresContainers(db: Kysely<Database>): ContainerRepository {
+  const live = () =>
+    db
+      .selectFrom('containers as c')
+      .innerJoin('users as u', 'u.id', 'c.owner_id')
+      .selectAll('c')
+      .select('u.username as owner_username')
+      .where('c.state', '<>', 'deleted');
+
+  return {
+    async insert(container) {
+      const done = await db
+        .insertInto('containers')
+        .values(toRow(container))
+        .onConflict((conflict) =>
+          conflict.columns(['owner_id', 'name']).where('state', '<>', 'deleted').doNothing(),
+        )
+        .executeTakeFirst();
+      return done.numInsertedOrUpdatedRows === 1n;
+    },
+
+    async findOwned(ref, ownerId) {
+      const row = await byRef(live(), ref).where('c.owner_id', '=', ownerId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async listOwned(ownerId) {
+      const rows = await live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').execute();
+      return rows.map(toContainer);
+    },
+
+    async countLive(ownerId) {
+      const row = await db
+        .selectFrom('containers')
+        .select(sql<number>`count(*)::int`.as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('state', '<>', 'deleted')
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    async changeState(dbId, from, change) {
+      const row = await db
+        .updateTable('containers as c')
+        .from('users as u')
+        .whereRef('u.id', '=', 'c.owner_id')
+        .set(toUpdate(change))
+        .where('c.db_id', '=', dbId)
+        .where('c.state', 'in', from)
+        .returningAll('c')
+        .returning('u.username as owner_username')
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async touch(dbId) {
+      await db
+        .updateTable('containers')
+        .set({ last_used_at: sql<Date>`now()` })
+        .where('db_id', '=', dbId)
+        .execute();
+    },
+
+    async listAllLive() {
+      return (await live().execute()).map(toContainer);
+    },
+  };
+}
+
+type LiveQuery = SelectQueryBuilder<
+  Database & { c: ContainersTable; u: Database['users'] },
+  'c' | 'u',
+  Joined
+>;
+
+/** The whole runtime id, or a prefix of at least 12 digits of it: `parseContainerRef` let only hex through. */
+function byRef(query: LiveQuery, ref: ContainerRef): LiveQuery {
+  switch (ref.kind) {
+    case 'db_id':
+      return query.where('c.db_id', '=', ref.dbId);
+    case 'runtime_id':
+      return query.where('c.runtime_id', 'like', `${ref.prefix}%`);
+    case 'agent':
+      return query.where(sql<boolean>`false`);
+  }
+}
+
+const toRow = (container: NewContainer) => ({
+  db_id: container.dbId,
+  owner_id: container.ownerId,
+  name: container.name,
+  image_key: container.imageKey,
+  image: container.image,
+  shell: container.shell,
+  role: container.role,
+  memory_mb: container.resources.memoryMb,
+  cpu_millicores: container.resources.cpuMillicores,
+  disk_mb: container.resources.diskMb,
+  env: JSON.stringify(container.env),
+  state: 'creating' as const,
+  node: container.node,
+  volume: container.volume,
+});
+
+const toUpdate = (change: StateChange) => ({
+  state: change.state,
+  state_reason: change.reason ?? null,
+  ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId }),
+  ...(change.node === undefined ? {} : { node: change.node }),
+  ...(change.generation === undefined ? {} : { generation: change.generation }),
+  ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
+  ...(change.state === 'deleted' ? { deleted_at: sql<Date>`now()` } : {}),
+});
+
+const toContainer = (row: Joined): Container => ({
+  dbId: row.db_id,
+  ownerId: row.owner_id,
+  ownerUsername: row.owner_username,
+  name: row.name,
+  imageKey: row.image_key,
+  image: row.image,
+  shell: row.shell,
+  role: row.role,
+  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
+  env: row.env,
+  state: row.state,
+  stateReason: row.state_reason,
+  generation: row.generation,
+  runtimeId: row.runtime_id,
+  node: row.node,
+  volume: row.volume,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  startedAt: row.started_at,
+  deletedAt: row.deleted_at,
+});

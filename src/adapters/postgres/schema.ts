@@ -1,0 +1,112 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { ContainerState } from '../../domain/container.ts';
+import type { UserRole } from '../../domain/user.ts';
+
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+type Json<T> = ColumnType<T, string, string>;
+
+export type TierRow = {
+  name: string;
+  position: number;
+  min_memory_mb: number;
+  max_memory_mb: number;
+  min_cpu_millicores: number;
+  max_cpu_millicores: number;
+  min_disk_mb: number;
+  max_disk_mb: number;
+  max_containers: number;
+  max_agents: number;
+};
+
+export type ImageRow = {
+  key: string;
+  label: string;
+  reference: string;
+  digest: string | null;
+  shell: string;
+};
+
+export type RoleRow = { key: string; label: string };
+
+type SettingsTable = { key: string; value: Json<unknown>; updated_at: Defaulted<Date> };
+
+type InstallationTable = { only_row: Generated<boolean>; id: string; setup_code_hash: Buffer | null };
+
+export type UsersTable = {
+  id: Generated<string>;
+  email: string | null;
+  username: string;
+  password_hash: string | null;
+  role: UserRole;
+  tier: string;
+  created_at: Generated<Date>;
+  disabled_at: Date | null;
+  guest_until: Date | null;
+};
+
+export type SessionsTable = {
+  id: Generated<string>;
+  user_id: string;
+  created_at: Generated<Date>;
+  last_seen_at: Defaulted<Date>;
+  expires_at: Date;
+  ip_address: string;
+  user_agent: string;
+  revoked_at: Date | null;
+  revoked_reason: string | null;
+};
+
+type RefreshTokensTable = {
+  hash: Buffer;
+  session_id: string;
+  created_at: Generated<Date>;
+  spent_at: Date | null;
+  spent_by: string | null;
+};
+
+export type ContainersTable = {
+  db_id: string;
+  owner_id: string;
+  name: string;
+  image_key: string;
+  image: string;
+  shell: string;
+  role: string;
+  memory_mb: number;
+  cpu_millicores: number;
+  disk_mb: number;
+  env: Json<Record<string, string>>;
+  state: ContainerState;
+  state_reason: string | null;
+  generation: Generated<number>;
+  node: string;
+  runtime_id: string | null;
+  volume: string;
+  created_at: Generated<Date>;
+  last_used_at: Date | null;
+  started_at: Date | null;
+  deleted_at: Date | null;
+};
+
+type AuditRecordsTable = {
+  id: Generated<string>;
+  user_id: string | null;
+  action: string;
+  ip_address: string;
+  user_agent: string;
+  details: string;
+  created_at: Generated<Date>;
+};
+
+export type Database = {
+  tiers: TierRow;
+  images: ImageRow;
+  roles: RoleRow;
+  settings: SettingsTable;
+  installation: InstallationTable;
+  users: UsersTable;
+  sessions: SessionsTable;
+  refresh_tokens: RefreshTokensTable;
+  containers: ContainersTable;
+  audit_records: AuditRecordsTable;
+};

@@ -1,0 +1,109 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
+import type { SessionRepository } from '../../ports/session-repository.ts';
+import type { Database, SessionsTable, UsersTable } from './schema.ts';
+import { toUser } from './user-repository.ts';
+
+export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
+  async insert(session) {
+    const row = await db
+      .insertInto('sessions')
+      .values({
+        user_id: session.userId,
+        ip_address: session.ipAddress,
+        user_agent: session.userAgent,
+        expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toSession(row);
+  },
+
+  async findWithUser(id) {
+    const row = await db
+      .selectFrom('sessions as s')
+      .innerJoin('users as u', 'u.id', 's.user_id')
+      .select([
+        sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
+        sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash'`.as('user'),
+        sql<Date>`now()`.as('now'),
+        db
+          .selectFrom('settings')
+          .select(sql<number>`value::int`.as('minutes'))
+          .where('key', '=', 'sessionIdleMinutes')
+          .as('idle_minutes'),
+      ])
+      .where('s.id', '=', id)
+      .executeTakeFirst();
+    if (row === undefined) return null;
+    return {
+      session: toSession(fromJson(row.session)),
+      user: toUser(fromJson(row.user)),
+      now: row.now,
+      idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+    };
+  },
+
+  async touch(ids, at) {
+    await db
+      .updateTable('sessions')
+      .set({ last_seen_at: sql<Date>`greatest(last_seen_at, ${at}::timestamptz)` })
+      .where('id', 'in', ids)
+      .execute();
+  },
+
+  async revoke(id, userId, reason) {
+    const done = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async insertRefreshToken(hash, sessionId) {
+    await db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).execute();
+  },
+
+  async lockRefreshToken(hash) {
+    const row = await db
+      .selectFrom('refresh_tokens')
+      .select(['session_id', 'spent_at', 'spent_by', sql<Date>`clock_timestamp()`.as('now')])
+      .where('hash', '=', hash)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return null;
+    return { sessionId: row.session_id, spentAt: row.spent_at, spentBy: row.spent_by, now: row.now };
+  },
+
+  async spendRefreshToken(hash, client) {
+    await db
+      .updateTable('refresh_tokens')
+      .set({ spent_at: sql<Date>`clock_timestamp()`, spent_by: client })
+      .where('hash', '=', hash)
+      .execute();
+  },
+});
+
+/** to_jsonb writes times as text; every column that holds one ends in `_at`, or is a guest's end. */
+function fromJson<T extends object>(row: T): T {
+  const entries = Object.entries(row).map(([key, value]) =>
+    typeof value === 'string' && /(_at|_until)$/.test(key) ? [key, new Date(value)] : [key, value],
+  );
+  return Object.fromEntries(entries) as T;
+}
+
+const toSession = (row: Selectable<SessionsTable>): UserSession => ({
+  id: row.id,
+  userId: row.user_id,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  revokedAt: row.revoked_at,
+  revokedReason: row.revoked_reason,
+});

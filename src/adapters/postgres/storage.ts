@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely';
+import type { Repositories, Storage } from '../../ports/repositories.ts';
+import { postgresAudit } from './audit-log.ts';
+import { postgresCatalogue } from './catalogue-repository.ts';
+import { postgresContainers } from './container-repository.ts';
+import { postgresInstallation } from './installation-repository.ts';
+import type { Database } from './schema.ts';
+import { postgresSessions } from './session-repository.ts';
+import { postgresSettings } from './settings-repository.ts';
+import { postgresUsers } from './user-repository.ts';
+
+const repositoriesOn = (db: Kysely<Database>): Repositories => ({
+  users: postgresUsers(db),
+  sessions: postgresSessions(db),
+  settings: postgresSettings(db),
+  catalogue: postgresCatalogue(db),
+  containers: postgresContainers(db),
+  installation: postgresInstallation(db),
+  audit: postgresAudit(db),
+});
+
+/** All repositories on one database. */
+export const postgresStorage = (db: Kysely<Database>): Storage => ({
+  repositories: repositoriesOn(db),
+  inTransaction: (work) => db.transaction().execute((trx) => work(repositoriesOn(trx))),
+});

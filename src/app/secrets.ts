@@ -1,0 +1,14 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+
+/** SHA-256; only this of a random secret is ever stored. */
+export const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** 256 random bits as text that fits a cookie or a link. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/**
+ * The refresh token that follows `spent`. Derived rather than drawn, so that a repeat after a lost answer gets the
+ * same one although nothing but hashes is stored.
+ */
+export const successorOf = (spent: string, key: Buffer): string =>
+  createHmac('sha256', key).update(spent).digest('base64url');
