@@ -1,6 +1,6 @@
 import { authorized } from '../session/session.ts';
 import { hasStatus } from './request.ts';
-import type { CatalogueItem, Container, NewContainer, Started, Tier } from './types.ts';
+import type { Container, Image, NewContainer, Role, Started, Tier } from './types.ts';
 
 /** Longer than the service itself waits for an engine. */
 const ENGINE_TIMEOUT_MS = 90_000;
@@ -33,8 +33,8 @@ export const deleteContainer = (id: string): Promise<unknown> =>
   authorized(at(id), { method: 'DELETE', timeoutMs: ENGINE_TIMEOUT_MS });
 
 export type Catalogue = {
-  readonly images: readonly CatalogueItem[];
-  readonly roles: readonly CatalogueItem[];
+  readonly images: readonly Image[];
+  readonly roles: readonly Role[];
   readonly tiers: readonly Tier[];
 };
 

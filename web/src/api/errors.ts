@@ -45,8 +45,12 @@ export function errorOf(status: number, body: unknown, retryAfter: string | null
   return new ApiError(status, code, message, { fields: faultsIn(wire['fields']), retryAfterSeconds });
 }
 
+/** The service's words, which read on from a field's name, as a sentence of their own. */
+export const sentence = (words: string): string =>
+  words.charAt(0).toUpperCase() + words.slice(1).replace(/([^.!?])$/, '$1.');
+
 /** Faults by field for a form: the service's own, and codes that are about one field. */
 export function fieldFaults(error: ApiError): FieldFaults {
-  if (error.code === 'name_taken') return { name: 'You already have a container of this name' };
-  return error.fields;
+  if (error.code === 'name_taken') return { name: 'You already have a container of this name.' };
+  return Object.fromEntries(Object.entries(error.fields).map(([name, words]) => [name, sentence(words)]));
 }

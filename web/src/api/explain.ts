@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts';
+import { ApiError, sentence } from './errors.ts';
 
 /** What went wrong and what to do next, in words for people. */
 export type Explanation = { readonly title: string; readonly next: string };
@@ -64,7 +64,7 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
 };
 
 const byStatus = (error: ApiError): Explanation => {
-  const title = sentence(error.message);
+  const title = sentence(error.message).replace(/\.$/, '');
   if (error.status === 401) return { title: 'You are signed out', next: 'Sign in again to go on.' };
   if (error.status === 403) return { title, next: 'Your account may not do this. Ask an administrator.' };
   if (error.status === 503)
@@ -78,11 +78,13 @@ const byStatus = (error: ApiError): Explanation => {
   return { title, next: 'Check what you entered and try again.' };
 };
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const ENGINE_DOWN = 'The container engine does not run; the note at the top of the page says what to do.';
 
-export function explain(failure: unknown): Explanation {
+/** `engineIsDown`: the likely cause of failures that the service does not explain. */
+export function explain(failure: unknown, engineIsDown = false): Explanation {
   if (!(failure instanceof ApiError)) {
     return { title: 'Something unexpected happened in this page', next: 'Reload the page and try again.' };
   }
-  return BY_CODE[failure.code]?.(failure) ?? byStatus(failure);
+  const words = BY_CODE[failure.code]?.(failure) ?? byStatus(failure);
+  return engineIsDown && failure.status === 500 ? { ...words, next: ENGINE_DOWN } : words;
 }

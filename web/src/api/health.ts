@@ -1,32 +1,26 @@
+import type { ReadyBody } from '../../../src/adapters/http/schema/system.ts';
 import { exchange } from './request.ts';
 
-/** One part of the service that is not well, and the command that mends it, where there is one. */
-export type Fault = { readonly part: string; readonly message: string; readonly command: string | null };
-
-export type Health = {
-  readonly status: 'ready' | 'degraded' | 'starting';
-  readonly faults: readonly Fault[];
+/** One part of the service that is not well, and the command or step that mends it, where there is one. */
+export type Fault = {
+  readonly part: string;
+  readonly status: string;
+  readonly detail: string;
+  readonly mend: string | null;
 };
 
-type WirePart = { readonly state?: unknown; readonly detail?: unknown; readonly command?: unknown };
+export type Health = { readonly status: ReadyBody['status']; readonly faults: readonly Fault[] };
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+type Parts = Readonly<Record<string, ReadyBody['parts']['engine']>>;
 
-const GOOD = new Set(['ready', 'ok', 'up', 'running']);
-
-/** Reads the answer of /readyz, whatever its status. */
-export function healthOf(body: unknown): Health {
-  const parts = Object.entries((body as { parts?: Record<string, WirePart> } | null)?.parts ?? {});
-  const faults = parts
-    .filter(([, part]) => !GOOD.has(String(part.state)))
-    .map(([part, { state, detail, command }]) => ({
-      part,
-      message: text(detail) ?? `is ${String(state)}`,
-      command: text(command),
-    }));
-  const status = (body as { status?: unknown } | null)?.status;
-  if (status === 'ready' && faults.length === 0) return { status: 'ready', faults };
-  return { status: status === 'starting' ? 'starting' : 'degraded', faults };
+/** Reads the answer of /readyz, whatever its status. An answer of something in between counts as unready. */
+export function healthOf(body: Partial<ReadyBody> | null): Health {
+  const parts: Parts = body?.parts ?? {};
+  const faults = Object.entries(parts)
+    .filter(([, { status }]) => status !== 'ready')
+    .map(([part, { status, detail, mend }]) => ({ part, status, detail, mend: mend ?? null }));
+  return { status: body?.status ?? 'unready', faults };
 }
 
-export const getHealth = async (): Promise<Health> => healthOf((await exchange('/readyz')).body);
+export const getHealth = async (): Promise<Health> =>
+  healthOf((await exchange('/readyz')).body as Partial<ReadyBody> | null);

@@ -5,6 +5,10 @@ import { poll } from './polling.ts';
 /** null until it is known. */
 export const health = signal<Health | null>(null);
 
+/** Whether containers can be neither made nor started now. */
+export const engineIsDown = (): boolean =>
+  health.value?.faults.some(({ part }) => part === 'engine') ?? false;
+
 const WELL_MS = 30_000;
 const UNWELL_MS = 5_000;
 

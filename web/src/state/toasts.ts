@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { explain } from '../api/explain.ts';
+import { engineIsDown } from './health.ts';
 
 export type Toast = {
   readonly id: number;
@@ -31,6 +32,6 @@ export const toastOk = (title: string): void => show('ok', title, null);
 export const toastWarning = (title: string, next: string): void => show('warning', title, next);
 
 export function toastFailure(failure: unknown): void {
-  const { title, next } = explain(failure);
+  const { title, next } = explain(failure, engineIsDown());
   show('error', title, next);
 }

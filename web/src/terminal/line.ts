@@ -61,6 +61,7 @@ export class Line {
     this.#ready = true;
     this.#clearDeadline();
     this.#beat = setInterval(() => this.check(), this.#times.pingEveryMs);
+    this.check();
     this.pump();
   }
 

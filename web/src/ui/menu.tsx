@@ -27,12 +27,19 @@ export function Menu({ label, icon, items, text }: MenuProps) {
   };
   useEffect(() => {
     if (!open) return;
-    root.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+    root.current?.querySelector<HTMLElement>('[role="menuitem"]:enabled')?.focus();
     const onPress = (event: Event): void => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') close();
+    };
     document.addEventListener('pointerdown', onPress);
-    return () => document.removeEventListener('pointerdown', onPress);
+    document.addEventListener('keydown', onKey);
+    return () => {
+      document.removeEventListener('pointerdown', onPress);
+      document.removeEventListener('keydown', onKey);
+    };
   }, [open]);
   const select = (item: MenuItem): void => {
     close();
@@ -72,10 +79,9 @@ function MenuList({ label, items, onSelect, onClose }: ListProps) {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') move(1);
     else if (event.key === 'ArrowUp') move(-1);
-    else if (event.key === 'Escape' || event.key === 'Tab') onClose();
+    else if (event.key === 'Tab') onClose();
     else return;
     event.preventDefault();
-    event.stopPropagation();
   };
   return (
     <div class="menu-list" role="menu" aria-label={label} tabIndex={-1} ref={list} onKeyDown={onKeyDown}>

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
+import { sentence } from '../api/errors.ts';
 import type { Fault } from '../api/health.ts';
-import { followHealth, health } from '../state/health.ts';
+import { engineIsDown, followHealth, health } from '../state/health.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
@@ -14,10 +15,11 @@ const HEADLINES: Readonly<Record<string, string>> = {
 export function HealthBanner() {
   useEffect(followHealth, []);
   const now = health.value;
-  if (now === null || now.faults.length === 0) return null;
+  const faults = now?.faults.filter(({ part }) => part !== 'image' || !engineIsDown()) ?? [];
+  if (faults.length === 0) return null;
   return (
     <section class="banner" role="status" aria-label="State of the service">
-      {now.faults.map((fault) => (
+      {faults.map((fault) => (
         <FaultLine key={fault.part} fault={fault} />
       ))}
     </section>
@@ -30,11 +32,11 @@ function FaultLine({ fault }: { fault: Fault }) {
       <Icon name="warning" size={18} />
       <div class="fault-text">
         <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
-        <p>{fault.message}</p>
-        {fault.command && (
+        <p>{sentence(fault.detail)}</p>
+        {fault.mend && (
           <div class="command">
-            <code>{fault.command}</code>
-            <CopyButton text={fault.command} label="Copy the command" />
+            <code>{fault.mend}</code>
+            <CopyButton text={fault.mend} label="Copy the command" />
           </div>
         )}
       </div>

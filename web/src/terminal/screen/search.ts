@@ -4,7 +4,7 @@ import { isDark } from '../../lib/preferences.ts';
 import { matchColours } from './themes.ts';
 
 export type Found = { readonly index: number; readonly count: number };
-export type Direction = 'next' | 'previous' | 'as_typed';
+export type Direction = 'older' | 'newer' | 'as_typed';
 
 /** Search in what the terminal still holds; its code is loaded when first used. */
 export type Search = {
@@ -32,13 +32,11 @@ export function searchIn(terminal: Terminal, onFound: (found: Found | null) => v
         onFound(null);
         return;
       }
-      const options = {
-        caseSensitive,
-        incremental: direction === 'as_typed',
-        decorations: matchColours(isDark()),
-      };
-      if (direction === 'previous') search.findPrevious(text, options);
-      else search.findNext(text, options);
+      const options = { caseSensitive, decorations: matchColours(isDark()) };
+      // why: without a selection the search begins at the newest output
+      if (direction === 'as_typed') terminal.clearSelection();
+      if (direction === 'newer') search.findNext(text, options);
+      else search.findPrevious(text, options);
     },
     clear() {
       void addon?.then((search) => search.clearDecorations());

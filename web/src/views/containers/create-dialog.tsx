@@ -45,6 +45,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
     } catch (failure) {
       // why: only a request without an answer may be repeated as the same one
       if (failure instanceof ApiError && failure.status !== 0) key.current = randomKey();
+      void refreshContainers();
       throw failure;
     }
   }, FIELDS);

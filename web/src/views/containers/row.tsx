@@ -75,9 +75,15 @@ export function Row({ container, onAsk }: RowProps) {
         <a class="row-name" href={terminalOf(container)}>
           {container.name}
         </a>
-        <span class="row-sub">
-          {container.image} · {container.role}
-        </span>
+        {container.status_reason ? (
+          <span class="row-sub bad" title={container.status_reason}>
+            {container.status_reason}
+          </span>
+        ) : (
+          <span class="row-sub">
+            {container.image} · {container.role}
+          </span>
+        )}
       </div>
       <Status container={container} change={change} />
       <span class="row-spec">

@@ -18,7 +18,7 @@ const TONES: Readonly<Record<Container['status'], Tone>> = {
 /** The state of a container in a word, with the seconds it has been changing. */
 export function Status({ container, change }: { container: Container; change: Change | undefined }) {
   const shown = change ?? container.status;
-  const tone = change === undefined ? TONES[container.status] : 'busy';
+  const tone = change === undefined ? (TONES[container.status] ?? 'off') : 'busy';
   const seconds = useElapsed(tone === 'busy');
   return (
     <span class={`status ${tone}`}>

@@ -110,7 +110,7 @@ export async function terminalController(
   const say = (text: string): void => output.push(new TextEncoder().encode(text));
   const onResumed = (how: Resumed): void => {
     if (how === 'redraw') say(FULL_RESET);
-    if (how === 'other') say(LEAVE_MODES);
+    if (how === 'other' || (how === 'fresh' && view.everOpen.value)) say(LEAVE_MODES);
   };
   const connection = new Connection(
     { containerId: id, connectionId: 'main', size: screen.size() },

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { signInPath } from '../../lib/router.ts';
 import type { EndReason } from '../../terminal/protocol.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
-import { Icon } from '../../ui/icon.tsx';
+import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-kind.ts';
 import { useCountdown } from './use-countdown.ts';
 
@@ -116,7 +116,11 @@ function Over({ why, exitCode, name, starting, onStart, onReopen }: OverProps) {
               Start
             </Action>
           )}
-          {why === 'ended' && <Action onClick={() => onReopen(true)}>New shell</Action>}
+          {why === 'ended' && (
+            <Action icon="terminal" onClick={() => onReopen(true)}>
+              New shell
+            </Action>
+          )}
           {why === 'replaced' && <Action onClick={() => onReopen(false)}>Use it here</Action>}
           {why === 'closed' && <Action onClick={() => onReopen(false)}>Connect again</Action>}
           {why === 'unauthorized' && (
@@ -136,13 +140,13 @@ function Over({ why, exitCode, name, starting, onStart, onReopen }: OverProps) {
 type ActionProps = {
   readonly children: ComponentChildren;
   readonly onClick: () => void;
-  readonly icon?: 'play';
+  readonly icon?: IconName;
   readonly busy?: string | undefined;
 };
 
-function Action({ children, onClick, icon = 'play', busy }: ActionProps) {
+function Action({ children, onClick, icon, busy }: ActionProps) {
   return (
-    <Button kind="primary" icon={icon} onClick={onClick} busy={busy} takeFocus>
+    <Button kind="primary" {...(icon && { icon })} onClick={onClick} busy={busy} takeFocus>
       {children}
     </Button>
   );

@@ -9,7 +9,7 @@ function resultOf(text: string, found: Found | null): string {
   return found.index < 0 ? `${found.count}+` : `${found.index + 1} of ${found.count}`;
 }
 
-/** Finds text in the output. Enter goes on, Shift+Enter back, Escape closes. */
+/** Finds text in the output. Enter goes to older finds, Shift+Enter to newer ones, Escape closes. */
 export function SearchBar({ terminal, onClose }: { terminal: TerminalController; onClose: () => void }) {
   const [text, setText] = useState('');
   const [exact, setExact] = useState(false);
@@ -20,7 +20,7 @@ export function SearchBar({ terminal, onClose }: { terminal: TerminalController;
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') onClose();
-    else if (event.key === 'Enter') find(event.shiftKey ? 'previous' : 'next');
+    else if (event.key === 'Enter') find(event.shiftKey ? 'newer' : 'older');
     else return;
     event.preventDefault();
   };
@@ -54,8 +54,8 @@ export function SearchBar({ terminal, onClose }: { terminal: TerminalController;
       >
         Aa
       </button>
-      <IconButton icon="up" label="Previous (Shift+Enter)" onClick={() => find('previous')} />
-      <IconButton icon="down" label="Next (Enter)" onClick={() => find('next')} />
+      <IconButton icon="up" label="Older (Enter)" onClick={() => find('older')} />
+      <IconButton icon="down" label="Newer (Shift+Enter)" onClick={() => find('newer')} />
       <IconButton icon="close" label="Close search (Esc)" onClick={onClose} />
     </search>
   );

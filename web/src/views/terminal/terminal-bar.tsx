@@ -47,12 +47,12 @@ export function TerminalBar({ known, terminal, onSearch, onHelp }: BarProps) {
       <h1>{container?.name ?? (known === 'gone' ? 'Gone' : '')}</h1>
       {container && <Status container={container} change={undefined} />}
       <span class="shell-title">{terminal?.title.value}</span>
-      {terminal && <LineFacts terminal={terminal} />}
+      {terminal?.everOpen.value && <LineFacts terminal={terminal} />}
       <IconButton
         icon="search"
         label="Search (Ctrl+Shift+F)"
         onClick={onSearch}
-        disabled={terminal === null}
+        disabled={!terminal?.everOpen.value}
       />
       <ThemeButton />
       {terminal && <Menu label="Terminal menu" icon="dots" items={itemsOf(terminal, onHelp)} />}
