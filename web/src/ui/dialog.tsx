@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children, locked = false, narrow = fals
     const dialog = ref.current;
     const before = document.activeElement;
     dialog?.showModal();
-    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    (dialog?.querySelector<HTMLElement>('[data-autofocus]') ?? dialog)?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -28,6 +28,7 @@ export function Dialog({ title, onClose, children, locked = false, narrow = fals
   return (
     <dialog
       ref={ref}
+      tabIndex={-1}
       class={narrow ? 'dialog narrow' : 'dialog'}
       aria-labelledby={titleId}
       onCancel={(event) => {

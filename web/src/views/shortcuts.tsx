@@ -14,7 +14,7 @@ const LIST: readonly Shortcut[] = [
 const TERMINAL: readonly Shortcut[] = [
   [['Ctrl', 'Shift', 'F'], 'Search the output'],
   [['Ctrl', 'Shift', 'C'], 'Copy the selection'],
-  [['Ctrl', 'C'], 'Copy, while something is selected; otherwise interrupt'],
+  [['Ctrl', 'C'], 'Copy a selection, else interrupt'],
   [['Ctrl', 'Shift', 'V'], 'Paste'],
   [['Ctrl', '+'], 'Larger text'],
   [['Ctrl', '−'], 'Smaller text'],

@@ -10,7 +10,7 @@ const DARK: ITheme = {
   scrollbarSliderBackground: '#9fb0c233',
   scrollbarSliderHoverBackground: '#9fb0c266',
   scrollbarSliderActiveBackground: '#9fb0c299',
-  black: '#1d232b',
+  black: '#3a4450',
   red: '#f0787a',
   green: '#7fd08f',
   yellow: '#e3bd6b',

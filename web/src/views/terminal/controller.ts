@@ -36,8 +36,9 @@ export type TerminalController = TerminalView & {
   dispose(): void;
 };
 
-/** Leaves full-screen and mouse modes of a program that is gone; what it had written stays. */
-const LEAVE_MODES = '\x1b[?1049l\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
+/** Leaves mouse and other modes of a program that is gone; what it had written stays. */
+const LEAVE_MODES = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
+const LEAVE_FULL_SCREEN = '\x1b[?1049l';
 const FULL_RESET = '\x1bc';
 
 const PROBES: Readonly<Record<number, Probe>> = {
@@ -110,7 +111,9 @@ export async function terminalController(
   const say = (text: string): void => output.push(new TextEncoder().encode(text));
   const onResumed = (how: Resumed): void => {
     if (how === 'redraw') say(FULL_RESET);
-    if (how === 'other' || (how === 'fresh' && view.everOpen.value)) say(LEAVE_MODES);
+    if (how === 'exact' || how === 'redraw' || !view.everOpen.value) return;
+    const fullScreen = screen.terminal.buffer.active.type === 'alternate';
+    say(fullScreen ? LEAVE_FULL_SCREEN + LEAVE_MODES : LEAVE_MODES);
   };
   const connection = new Connection(
     { containerId: id, connectionId: 'main', size: screen.size() },

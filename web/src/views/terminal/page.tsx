@@ -61,7 +61,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
         {searching && terminal && <SearchBar terminal={terminal} onClose={closeSearch} />}
         <PageOverlay terminal={terminal} known={known} look={look} onFocus={focus} />
       </main>
-      {terminal && <ExtraKeys terminal={terminal} />}
+      {terminal?.everOpen.value && <ExtraKeys terminal={terminal} />}
     </div>
   );
 }
