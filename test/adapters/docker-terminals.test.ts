@@ -1,6 +1,7 @@
 import t from 'tap';
 import { terminalBackendContract } from '../contract/terminal-backend.ts';
-import { aSpec, engineOrSkip, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { engineOrSkip, testInstance } from '../support/engine.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

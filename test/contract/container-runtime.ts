@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ContainerRuntime, ExecRequest, RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/engine.ts';
+import { aSpec } from '../support/container-spec.ts';
 
 export type OpenRuntime = { readonly runtime: ContainerRuntime; readonly image: string };
 

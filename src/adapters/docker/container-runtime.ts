@@ -7,7 +7,7 @@ import {
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../ports/container-runtime.ts';
-import { type EngineCalls, engineCalls, LIMITS, orNull } from './client.ts';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from './client.ts';
 import type { RuntimeSettings } from './create-options.ts';
 import { createOrAdopt, ensureVolume, inspect } from './creation.ts';
 import { execIn } from './exec.ts';
@@ -62,7 +62,9 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     observe: (handle) => observe(calls, handle, instanceId),
     list: () => listOwn(calls, settings),
     volumeExists: async (volume) =>
-      (await calls.read(LIMITS.inspect, () => orNull([404], docker.getVolume(volume).inspect()))) !== null,
+      (await calls.read(LIMITS.inspect, (signal) =>
+        orNull([404], inspectThing(docker.getVolume(volume), signal)),
+      )) !== null,
     async exec(handle, request) {
       return await execIn(calls, (await own.require(handle)).id, request);
     },

@@ -4,6 +4,22 @@
  */
 
 /**
+ * The first program of a container, which keeps it alive. Asked to stop, it asks everything inside and ends as
+ * soon as all have ended, or is killed at the end of the grace. Shells ignore SIGTERM and get SIGHUP; others
+ * must not, for it would end them before their own handler of SIGTERM has run.
+ */
+export const KEEPER = [
+  "end() { trap '' TERM INT HUP; kill -TERM -1;",
+  "for f in $(grep -lE '^SigIgn:.*[4567cdef]...$' /proc/[0-9]*/status);",
+  `do f=\${f#/proc/}; kill -HUP \${f%/*}; done;`,
+  'kill -CONT -1; wait;',
+  'while set -- /proc/[0-9]*; [ $# -gt 2 ]; do sleep 0.02 || sleep 1; done;',
+  'exit 0; } 2>/dev/null;',
+  'trap end TERM INT;',
+  'while :; do sleep 3600 & wait $!; done',
+].join(' ');
+
+/**
  * `tree PID...` names the processes and all their descendants as `pid:start`; the start time tells a pid that
  * is in use again from the one that was meant. Daemons that left their parent are not among them.
  * `finish POLLS PID:START...` hangs up on them and kills what is left after so many twentieths of a second.
