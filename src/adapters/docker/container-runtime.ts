@@ -7,7 +7,7 @@ import {
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../ports/container-runtime.ts';
-import { type EngineCalls, engineCalls, LIMITS, orNull, ping } from './client.ts';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, ping } from './client.ts';
 import { containerName, type RuntimeSettings } from './create-options.ts';
 import { createOrAdopt, ensureVolume, inspect } from './creation.ts';
 import { execIn } from './exec.ts';
@@ -60,11 +60,13 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       own.forget(handle.runtimeId);
     },
     find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
-    ping: () => calls.read(LIMITS.connect, (signal) => ping(docker, signal)),
+    ping: async () => void (await calls.read(LIMITS.connect, (signal) => ping(docker, signal))),
     observe: (handle) => observe(calls, handle, instanceId),
     list: () => listOwn(calls, settings),
     volumeExists: async (volume) =>
-      (await calls.read(LIMITS.inspect, () => orNull([404], docker.getVolume(volume).inspect()))) !== null,
+      (await calls.read(LIMITS.inspect, (signal) =>
+        orNull([404], inspectThing(docker.getVolume(volume), signal)),
+      )) !== null,
     async exec(handle, request) {
       return await execIn(calls, (await own.require(handle)).id, request);
     },
