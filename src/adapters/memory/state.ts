@@ -18,6 +18,7 @@ export type MemoryState = {
   audit: (AuditEntry & { createdAt: Date })[];
   operations: (StoredOperation & { leaseUntil: Date })[];
   events: (ContainerEvent & { createdAt: Date })[];
+  orphans: Map<string, Date>;
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -51,6 +52,7 @@ export const emptyState = (): MemoryState => ({
   audit: [],
   operations: [],
   events: [],
+  orphans: new Map(),
   setupCodeHash: null,
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [

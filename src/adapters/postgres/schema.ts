@@ -135,6 +135,7 @@ type EventsTable = {
 export type Database = {
   operations: OperationsTable;
   events: EventsTable;
+  orphans: { runtime_id: string; seen_at: Generated<Date> };
   tiers: TierRow;
   images: ImageRow;
   roles: RoleRow;

@@ -14,6 +14,7 @@ import type { Storage } from '../../ports/repositories.ts';
 import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
+import { keepInOrder } from './keeper.ts';
 import { loadKeys } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
@@ -21,8 +22,6 @@ import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
-const LEASES_EVERY_MS = 5_000;
-const RECONCILE_EVERY_MS = 30_000;
 
 export type Production = {
   readonly service: Service;
@@ -38,6 +37,8 @@ export type ProductionOptions = {
   /** Folder of the installation: migrations and the built browser app are below it. */
   readonly root: string;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where a test ends the process. */
+  readonly checkpoint?: (name: string) => Promise<void>;
 };
 
 /** Opens the database and the engine, and composes the service on them. What was opened is closed again on a fault. */
@@ -61,13 +62,13 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     findEngine(config, log),
   ]);
   const images = await storage.repositories.catalogue.images();
-  const keeper = reconciling(log);
+  const keeper = keepInOrder(log);
   const engine = await useEngine(found, {
     config,
     log,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
-    onReady: keeper.now,
+    onHint: keeper.now,
   });
   opened.add('container engine', engine.stop);
   const service = await compose(await portsOf(storage, engine), {
@@ -81,6 +82,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     createWaitMs: CREATE_WAIT_MS,
     verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
+    ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
   });
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
@@ -126,26 +128,4 @@ async function closeService({ http, terminals, operations, flush }: Service): Pr
   await http.close();
   await operations.idle();
   await flush();
-}
-
-/** Keeps leases every 5 s and goes on with what others left; makes rows and engine agree every 30 s (R71). */
-function reconciling(log: FastifyBaseLogger) {
-  let service: Service | null = null;
-  const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
-  const now = (): void => void service?.reconcile().catch(warn('could not reconcile'));
-  return {
-    now,
-    start(started: Service): () => Promise<void> {
-      service = started;
-      const { operations } = started;
-      now();
-      const keep = (): void => {
-        operations.renew().then(operations.takeOver).catch(warn('could not keep the operations'));
-      };
-      const timers = [setInterval(keep, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
-      return async () => {
-        for (const timer of timers) clearInterval(timer);
-      };
-    },
-  };
 }
