@@ -15,7 +15,10 @@ export async function freshDatabase(t: Test): Promise<string | null> {
   const name = `t_${process.pid}_${made}`;
   await run(postgres.url, `create database ${name} template template_berth`);
   t.teardown(() => run(postgres.url, `drop database if exists ${name} with (force)`));
-  return postgres.url.replace('/postgres?', `/${name}?`);
+  const url = postgres.url.replace('/postgres?', `/${name}?`);
+  // Copies of the template must not take each other's containers for their own.
+  await run(url, 'update installation set id = gen_random_uuid()');
+  return url;
 }
 
 async function run(url: string, statement: string): Promise<void> {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
@@ -41,6 +40,8 @@ export type ComposeOptions = {
   readonly logger: FastifyBaseLogger;
   readonly keys: Keys;
   readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
@@ -79,7 +80,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     runtime: ports.runtime,
     terminals: shells,
     log,
-    owner: randomUUID(),
+    owner: options.replica,
     checkpoint: options.checkpoint ?? (async () => {}),
     verifyMs: options.verifyMs,
   });

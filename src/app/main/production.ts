@@ -15,7 +15,7 @@ import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
 import { keepInOrder } from './keeper.ts';
-import { loadKeys } from './keys.ts';
+import { loadKeys, loadReplica } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
 import { type Stops, stops } from './stops.ts';
@@ -75,6 +75,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     logger: log,
     keys: await loadKeys(config.dataDir, config.jwtSecret),
     version: options.version,
+    replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
@@ -84,6 +85,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     webRoot: path.join(options.root, 'web/dist'),
     ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
   });
+  await service.operations.takeOver();
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
   return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
