@@ -32,6 +32,7 @@ export async function aService(
     secureCookie: false,
     readiness: async () => ready,
     createWaitMs: 20_000,
+    verifyMs: 0,
     webRoot: null,
     ...options,
   });
