@@ -74,4 +74,6 @@ function stopWhenTold(stop: () => Promise<void>): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
   process.once('disconnect', () => stopping || onSignal());
+  // The launcher's channel is listened to, but must not keep a start that failed alive.
+  process.channel?.unref();
 }
