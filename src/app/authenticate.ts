@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
+import { seenEveryMs, sessionLocked } from '../domain/lock.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { sessionState } from '../domain/session.ts';
 import type { Storage } from '../ports/repositories.ts';
@@ -20,10 +21,12 @@ export function authenticator({ repositories }: Storage) {
       if (found === null || found.user.id !== userId || found.user.disabledAt !== null) {
         return refuse({ code: 'unauthorized' });
       }
-      const { session, user, now, idleMinutes } = found;
+      const { session, user, now, idleMinutes, lock } = found;
       if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
-      seen.used(sessionId, session.lastSeenAt, now);
-      return ok({ user, credential: { kind: 'login', sessionId } });
+      const locked = sessionLocked(lock, session.lastSeenAt, now);
+      // What a locked session is still allowed is no use of it, or asking would open an idle one again.
+      if (!locked) seen.used(sessionId, session.lastSeenAt, now, seenEveryMs(lock, SEEN_EVERY_MS));
+      return ok({ user, credential: { kind: 'login', sessionId, locked } });
     },
 
     /** Writes the last uses that are still in memory. */

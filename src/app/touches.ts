@@ -3,8 +3,11 @@
  * A failed write never fails the request that caused it: what was lost is written by the next use.
  */
 export type Touches = {
-  /** `lastWritten` is what the store holds, so that a first use is noticed by every process. */
-  used(id: string, lastWritten: Date, now: Date): void;
+  /**
+   * `lastWritten` is what the store holds, so that a first use is noticed by every process. A shorter `everyMs` is for
+   * an id whose last use decides more.
+   */
+  used(id: string, lastWritten: Date, now: Date, everyMs?: number): void;
   flush(): Promise<void>;
 };
 
@@ -16,9 +19,9 @@ export function touches(
   let pending = new Map<string, Date>();
 
   return {
-    used(id, lastWritten, now) {
+    used(id, lastWritten, now, often = everyMs) {
       const last = Math.max(lastWritten.getTime(), written.get(id) ?? 0);
-      if (now.getTime() - last >= everyMs) pending.set(id, now);
+      if (now.getTime() - last >= often) pending.set(id, now);
     },
 
     async flush() {

@@ -2,6 +2,13 @@
 export type Settings = {
   readonly openRegistration: boolean;
   readonly sessionIdleMinutes: number;
+  readonly guestsEnabled: boolean;
+  readonly guestLifetimeHours: number;
 };
 
-export const DEFAULT_SETTINGS: Settings = { openRegistration: false, sessionIdleMinutes: 24 * 60 };
+export const DEFAULT_SETTINGS: Settings = {
+  openRegistration: false,
+  sessionIdleMinutes: 24 * 60,
+  guestsEnabled: true,
+  guestLifetimeHours: 24,
+};

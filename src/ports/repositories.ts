@@ -1,9 +1,14 @@
 import type { AuditLog } from './audit-log.ts';
 import type { CatalogueRepository } from './catalogue-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
+import type { FactorRepository } from './factor-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
+import type { PasskeyRepository } from './passkey-repository.ts';
+import type { PendingRepository } from './pending-repository.ts';
+import type { ScreenLockRepository } from './screen-lock-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
+import type { ThrottleRepository } from './throttle-repository.ts';
 import type { UserRepository } from './user-repository.ts';
 
 /** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
@@ -15,6 +20,11 @@ export type Repositories = {
   readonly containers: ContainerRepository;
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
+  readonly factors: FactorRepository;
+  readonly passkeys: PasskeyRepository;
+  readonly pending: PendingRepository;
+  readonly screenLocks: ScreenLockRepository;
+  readonly throttle: ThrottleRepository;
 };
 
 /** All writes of `work` happen, or none. Nothing outside the database is done inside it. */

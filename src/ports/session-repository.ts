@@ -1,3 +1,4 @@
+import type { LockFacts } from '../domain/lock.ts';
 import type { RefreshToken, UserSession } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 
@@ -9,6 +10,7 @@ export type SessionWithUser = {
   readonly user: User;
   readonly now: Date;
   readonly idleMinutes: number;
+  readonly lock: LockFacts;
 };
 
 export interface SessionRepository {
@@ -19,6 +21,10 @@ export interface SessionRepository {
   touch(ids: readonly string[], at: Date): Promise<void>;
   /** False when it is not the user's, or revoked already. */
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
+  /** Revokes all of the user's but one; their ids. */
+  revokeOthers(userId: string, keepId: string | null, reason: string): Promise<readonly string[]>;
+  /** Whether the user ever signed in from there. */
+  seenAt(userId: string, ipAddress: string): Promise<boolean>;
   insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;
   /** Locks the token until the transaction ends. */
   lockRefreshToken(hash: Buffer): Promise<(RefreshToken & { readonly now: Date }) | null>;

@@ -29,6 +29,7 @@ export async function aService(
     allowedOrigins: new Set([ORIGIN]),
     trustProxy: [],
     secureCookie: false,
+    publicUrl: () => ORIGIN,
     readiness: async () => ready,
     createWaitMs: 20_000,
     webRoot: null,

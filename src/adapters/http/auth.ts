@@ -31,9 +31,9 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
       throw new Refusal({ code: 'origin_not_allowed' });
     }
-    const { scope } = request.routeOptions.config;
+    const { scope, whileLocked } = request.routeOptions.config;
     if (scope === undefined || scope === 'public') return;
-    request.caller = orThrow(authorize(await identify(request, deps), scope));
+    request.caller = orThrow(authorize(await identify(request, deps), scope, whileLocked));
   });
 }
 

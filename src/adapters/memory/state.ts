@@ -5,9 +5,10 @@ import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { User } from '../../domain/user.ts';
+import { emptyFactors, type FactorState } from './factor-state.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
-export type MemoryState = {
+export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null })[];
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
@@ -46,6 +47,7 @@ export const emptyState = (): MemoryState => ({
   containers: [],
   audit: [],
   setupCodeHash: null,
+  ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [
     tier('guest', 512, 500, 2048, 1, 0),

@@ -26,8 +26,11 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       .innerJoin('users as u', 'u.id', 's.user_id')
       .select([
         sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
-        sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash'`.as('user'),
+        sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash' - 'passcode_hash'`.as('user'),
         sql<Date>`now()`.as('now'),
+        's.locked_at',
+        sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
+        'u.auto_lock_minutes',
         db
           .selectFrom('settings')
           .select(sql<number>`value::int`.as('minutes'))
@@ -42,6 +45,11 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       user: toUser(fromJson(row.user)),
       now: row.now,
       idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+      lock: {
+        lockedAt: row.locked_at,
+        passcodeSet: row.passcode_set,
+        autoLockMinutes: row.auto_lock_minutes,
+      },
     };
   },
 
@@ -62,6 +70,29 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       .where('revoked_at', 'is', null)
       .executeTakeFirst();
     return done.numUpdatedRows === 1n;
+  },
+
+  async revokeOthers(userId, keepId, reason) {
+    const rows = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
+      .returning('id')
+      .execute();
+    return rows.map(({ id }) => id);
+  },
+
+  async seenAt(userId, ipAddress) {
+    const row = await db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('ip_address', '=', ipAddress)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
   },
 
   async insertRefreshToken(hash, sessionId) {

@@ -3,10 +3,15 @@ import type { Repositories, Storage } from '../../ports/repositories.ts';
 import { postgresAudit } from './audit-log.ts';
 import { postgresCatalogue } from './catalogue-repository.ts';
 import { postgresContainers } from './container-repository.ts';
+import { postgresFactors } from './factor-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
+import { postgresPasskeys } from './passkey-repository.ts';
+import { postgresPending } from './pending-repository.ts';
 import type { Database } from './schema.ts';
+import { postgresScreenLocks } from './screen-lock-repository.ts';
 import { postgresSessions } from './session-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
+import { postgresThrottle } from './throttle-repository.ts';
 import { postgresUsers } from './user-repository.ts';
 
 const repositoriesOn = (db: Kysely<Database>): Repositories => ({
@@ -17,6 +22,11 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   containers: postgresContainers(db),
   installation: postgresInstallation(db),
   audit: postgresAudit(db),
+  factors: postgresFactors(db),
+  passkeys: postgresPasskeys(db),
+  pending: postgresPending(db),
+  screenLocks: postgresScreenLocks(db),
+  throttle: postgresThrottle(db),
 });
 
 /** All repositories on one database. */

@@ -1,9 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
-import { meRoutes } from '../../adapters/http/routes/me.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
@@ -11,19 +9,21 @@ import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
 import type { Http } from '../../adapters/http/types.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
+import { isLocked } from '../../domain/caller.ts';
+import { guestExpired } from '../../domain/user.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
-import { accounts } from '../accounts.ts';
+import type { Accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
 import { serialByKey } from '../serial.ts';
 import { settingsService } from '../settings.ts';
-import { signIn } from '../sign-in.ts';
 import { terminals } from '../terminals.ts';
+import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
 
 /** Everything outside that the service needs, behind ports. */
@@ -44,6 +44,8 @@ export type ComposeOptions = {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
   readonly secureCookie: boolean;
+  /** The address that people open; read at each use, as it may be known only after the listen. */
+  readonly publicUrl: () => string;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
   /** Folder of the built browser app; null for none. */
@@ -52,7 +54,7 @@ export type ComposeOptions = {
 
 export type Service = {
   readonly http: Http;
-  readonly accounts: ReturnType<typeof accounts>;
+  readonly accounts: Accounts;
   readonly terminals: ReturnType<typeof terminals>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
@@ -62,10 +64,9 @@ export type Service = {
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, hasher, clock } = ports;
+  const { storage, clock } = ports;
   const log = options.logger;
-  const login = signIn({ storage, hasher, refreshKey: options.keys.refresh });
-  const people = accounts({ storage, hasher });
+  const people = identity(ports, options);
   const auth = authenticator(storage);
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const containerDeps = {
@@ -83,14 +84,16 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: async ({ caller: { user, credential } }) =>
-        credential.kind === 'login' && (await auth.bySession(credential.sessionId, user.id)).ok,
+      stillAllowed: async ({ caller: { user, credential } }) => {
+        if (credential.kind !== 'login') return false;
+        const now = await auth.bySession(credential.sessionId, user.id);
+        return now.ok && !isLocked(now.value) && !guestExpired(now.value.user, clock.now());
+      },
     });
 
   const http = await httpServer({ ...options, authenticator: auth, jwtKey: options.keys.jwt }, [
     systemRoutes(options),
-    authRoutes({ accounts: people, signIn: login, secureCookie: options.secureCookie }),
-    meRoutes(),
+    ...people.routes,
     settingsRoutes(settingsService(storage)),
     catalogueRoutes(storage.repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
@@ -100,7 +103,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   if (options.webRoot !== null) await staticFiles(http, options.webRoot);
   return {
     http,
-    accounts: people,
+    accounts: people.accounts,
     terminals: shells,
     reconcile: reconcile(containerDeps),
     flush: () => auth.flush(),

@@ -3,13 +3,25 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What the service signs and derives with. */
-export type Keys = { readonly jwt: Buffer; readonly refresh: Buffer };
+export type Keys = {
+  readonly jwt: Buffer;
+  readonly refresh: Buffer;
+  /** Encrypts the secrets of second factors in the database. */
+  readonly factors: Buffer;
+  /** Hides what failures are counted for. */
+  readonly throttle: Buffer;
+};
 
 /** Keys for one purpose each, all from one secret of at least 32 bytes. */
 export function keysFrom(secret: Buffer): Keys {
   if (secret.length < 32) throw new Error('the secret must have at least 32 bytes');
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
-  return { jwt: derive('berth login token'), refresh: derive('berth refresh token') };
+  return {
+    jwt: derive('berth login token'),
+    refresh: derive('berth refresh token'),
+    factors: derive('berth second factors'),
+    throttle: derive('berth throttle'),
+  };
 }
 
 /** The secret of the settings, else the one kept in the data folder (mode 0600), made at the first start. */

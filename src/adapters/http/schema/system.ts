@@ -4,11 +4,15 @@ import { Closed } from './common.ts';
 export const SettingsBody = Type.Object({
   open_registration: Type.Boolean(),
   session_idle_minutes: Type.Integer(),
+  guests_enabled: Type.Boolean(),
+  guest_lifetime_hours: Type.Integer(),
 });
 
 export const SettingsChange = Closed({
   open_registration: Type.Optional(Type.Boolean()),
   session_idle_minutes: Type.Optional(Type.Integer({ minimum: 30, maximum: 1440 })),
+  guests_enabled: Type.Optional(Type.Boolean()),
+  guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
 });
 
 export const VersionBody = Type.Object({ name: Type.String(), version: Type.String() });
