@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type Duplex, Writable } from 'node:stream';
+import type { ExecRequest, ExecResult } from '../../ports/container-runtime.ts';
+import type { EngineCalls } from './client.ts';
+import { exitCodeOf, openExec } from './exec-stream.ts';
+import { END_MARKED } from './scripts.ts';
+
+/** How long a killed command may take to let go of its connection. */
+const LET_GO_SECONDS = 2;
+const COMMAND_NOT_FOUND = 127;
+
+/** Runs a command in a container to its end or its time limit; then everything that it started is killed. */
+export async function execIn(
+  calls: EngineCalls,
+  containerId: string,
+  request: ExecRequest,
+): Promise<ExecResult> {
+  const startedAt = performance.now();
+  const marker = `BERTH_EXEC=${randomUUID()}`;
+  const { exec, stream } = await openExec(calls, containerId, {
+    command: request.command,
+    env: { ...request.env, BERTH_EXEC: marker.slice('BERTH_EXEC='.length) },
+    ...(request.workdir === undefined ? {} : { workdir: request.workdir }),
+    tty: false,
+    stdin: request.stdin !== undefined,
+  });
+  const out = limited(request.maxOutputBytes);
+  const err = limited(request.maxOutputBytes);
+  calls.docker.modem.demuxStream(stream, out.sink, err.sink);
+  if (request.stdin !== undefined) stream.end(request.stdin);
+  const inTime = await closesWithin(stream, request.timeoutSeconds);
+  if (!inTime) await endMarked(calls, containerId, marker, 0);
+  const isOver = inTime || (await closesWithin(stream, LET_GO_SECONDS));
+  if (!isOver) stream.destroy();
+  const exitCode = inTime ? await exitCodeOf(calls, exec) : null;
+  const missing = notFound(exitCode, out.bytes(), request.command);
+  return {
+    exitCode: missing === null ? exitCode : COMMAND_NOT_FOUND,
+    stdout: missing === null ? out.bytes() : Buffer.alloc(0),
+    stderr: missing ?? err.bytes(),
+    truncated: out.isCut() || err.isCut(),
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** Ends every process in the container with this NAME=VALUE in its environment. Never throws. */
+export async function endMarked(
+  calls: EngineCalls,
+  containerId: string,
+  marker: string,
+  polls: number,
+): Promise<void> {
+  await runScript(calls, containerId, END_MARKED, [marker, String(polls)]).catch(() => {});
+}
+
+const SCRIPT_SECONDS = 10;
+
+/** Runs one of our own programs and returns what it printed. */
+export async function runScript(
+  calls: EngineCalls,
+  containerId: string,
+  script: string,
+  args: readonly string[],
+): Promise<string> {
+  const command = ['sh', '-c', script, 'berth', ...args];
+  const { stream } = await openExec(calls, containerId, { command, env: {}, tty: false, stdin: false });
+  const out = limited(64 * 1024);
+  calls.docker.modem.demuxStream(stream, out.sink, limited(0).sink);
+  if (!(await closesWithin(stream, SCRIPT_SECONDS))) stream.destroy();
+  return out.bytes().toString();
+}
+
+/**
+ * The engine reports a command that it could not start as 126, with its own words where output should be.
+ * They name paths of the engine, so the caller gets the shell's answer instead.
+ */
+function notFound(exitCode: number | null, stdout: Buffer, command: readonly string[]): Buffer | null {
+  const isReport =
+    (exitCode === 126 || exitCode === 127) && stdout.subarray(0, 24).includes('OCI runtime exec failed');
+  return isReport ? Buffer.from(`${command[0]}: not found\n`) : null;
+}
+
+/** Whether the stream is over in time. It must be read by someone. */
+export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
+  if (stream.closed) return true;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), seconds * 1000);
+  return await once(stream, 'close', { signal: limit.signal })
+    .then(
+      () => true,
+      () => stream.closed,
+    )
+    .finally(() => clearTimeout(timer));
+}
+
+type Limited = { readonly sink: Writable; bytes(): Buffer; isCut(): boolean };
+
+/** Keeps the first `maxBytes` and swallows the rest, so that the program is never blocked. */
+function limited(maxBytes: number): Limited {
+  const chunks: Buffer[] = [];
+  let room = maxBytes;
+  let cut = false;
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (chunk.length > room) cut = true;
+      if (room > 0) chunks.push(chunk.subarray(0, room));
+      room = Math.max(0, room - chunk.length);
+      done();
+    },
+  });
+  return { sink, bytes: () => Buffer.concat(chunks), isCut: () => cut };
+}
