@@ -15,8 +15,11 @@ export function authenticator({ repositories }: Storage) {
   const seen = touches((ids, at) => repositories.sessions.touch(ids, at), SEEN_EVERY_MS);
 
   return {
-    /** One round trip. The claims come from a login token whose signature and time hold. */
-    async bySession(sessionId: string, userId: string): Promise<Result<Caller, DomainError>> {
+    /**
+     * One round trip. The claims come from a login token whose signature and time hold. `isUse` false: looks without
+     * keeping the session alive.
+     */
+    async bySession(sessionId: string, userId: string, isUse = true): Promise<Result<Caller, DomainError>> {
       const found = await repositories.sessions.findWithUser(sessionId);
       if (found === null || found.user.id !== userId || found.user.disabledAt !== null) {
         return refuse({ code: 'unauthorized' });
@@ -25,7 +28,7 @@ export function authenticator({ repositories }: Storage) {
       if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
       const locked = sessionLocked(lock, session.lastSeenAt, now);
       // What a locked session is still allowed is no use of it, or asking would open an idle one again.
-      if (!locked) seen.used(sessionId, session.lastSeenAt, now, seenEveryMs(lock, SEEN_EVERY_MS));
+      if (isUse && !locked) seen.used(sessionId, session.lastSeenAt, now, seenEveryMs(lock, SEEN_EVERY_MS));
       return ok({ user, credential: { kind: 'login', sessionId, locked } });
     },
 

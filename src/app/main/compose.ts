@@ -84,9 +84,9 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: async ({ caller: { user, credential } }) => {
+      stillAllowed: async ({ caller: { user, credential } }, typed) => {
         if (credential.kind !== 'login') return false;
-        const now = await auth.bySession(credential.sessionId, user.id);
+        const now = await auth.bySession(credential.sessionId, user.id, typed);
         return now.ok && !isLocked(now.value) && !guestExpired(now.value.user, clock.now());
       },
     });
