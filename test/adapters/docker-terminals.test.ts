@@ -1,0 +1,11 @@
+import t from 'tap';
+import { terminalBackendContract } from '../contract/terminal-backend.ts';
+import { aSpec, engineOrSkip, testInstance } from '../support/engine.ts';
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const { runtime, terminals, image } = await testInstance(t, engine);
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  await terminalBackendContract('docker', { terminals, handle });
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type Docker from 'dockerode';
+import type { Test } from 'tap';
+import { BASE_REFERENCE } from '../../src/adapters/docker/base-settings.ts';
+import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
+import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
+import { readText } from '../../src/adapters/docker/host.ts';
+import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
+import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
+import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
+import { dockerTerminals } from '../../src/adapters/docker/terminal-backend.ts';
+import type { ContainerRuntime, ContainerSpec } from '../../src/ports/container-runtime.ts';
+import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
+
+export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+export type TestEngine = {
+  readonly docker: Docker;
+  readonly kind: 'external' | 'private';
+  readonly isLocal: boolean;
+  readonly endpoint: string;
+  readonly image: string;
+};
+
+type Infra = { readonly engineEndpoint?: string; readonly image?: string };
+
+/** The engine that the run brought up, or that BERTH_TEST_ENGINE names; else why there is none. */
+async function findEngine(): Promise<TestEngine | string> {
+  const infra = JSON.parse((await readText('.tap/infra.json')) ?? '{}') as Infra;
+  const endpoint = process.env['BERTH_TEST_ENGINE'] ?? infra.engineEndpoint;
+  if (endpoint === undefined) return 'no container engine for tests: set BERTH_TEST_ENGINE';
+  const answer = await probe(addressOf(endpoint, null));
+  if (!answer.answers) return `no engine answers at ${endpoint}: ${answer.detail}`;
+  const kind = endpoint.startsWith('unix:///run/berth-') ? 'private' : 'external';
+  const isLocal = endpoint.startsWith('unix:');
+  return { docker: answer.docker, kind, isLocal, endpoint, image: infra.image ?? BASE_REFERENCE };
+}
+
+/** The test engine, or null after the test was skipped with the reason; with REQUIRE_ALL=1 it fails instead. */
+export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
+  const found = await findEngine();
+  if (typeof found !== 'string') return found;
+  if (process.env['REQUIRE_ALL'] === '1') t.fail(found);
+  else t.plan(0, found);
+  return null;
+}
+
+export type TestInstance = TestEngine & {
+  readonly instanceId: string;
+  readonly network: InstanceNetwork;
+  readonly runtime: ContainerRuntime;
+  readonly terminals: TerminalBackend;
+};
+
+/** An installation of its own on the test engine; all that carries its label is removed after the test. */
+export async function testInstance(t: Test, engine: TestEngine): Promise<TestInstance> {
+  const instanceId = randomUUID();
+  t.teardown(() => removeInstance(engine, instanceId));
+  const network = await ensureNetwork(engine, { instanceId, log: silentLog });
+  const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
+  const runtime = dockerRuntime(engine.docker, settings);
+  return { ...engine, instanceId, network, runtime, terminals: dockerTerminals(engine.docker) };
+}
+
+async function removeInstance(engine: TestEngine, instanceId: string): Promise<void> {
+  const { docker } = engine;
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
+  const containers = await docker.listContainers({ all: true, filters });
+  await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
+  const { Volumes } = await docker.listVolumes({ filters });
+  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
+  await removeNetwork(engine, instanceId);
+}
+
+/** A container specification with the smallest limits; give what the test is about. */
+export function aSpec(image: string, given: Partial<ContainerSpec> = {}): ContainerSpec {
+  const dbId = given.dbId ?? randomUUID();
+  return {
+    dbId,
+    ownerId: randomUUID(),
+    generation: 1,
+    operationId: randomUUID(),
+    image,
+    volume: `ws-${dbId}`,
+    hostname: 'test',
+    resources: { memoryMb: 512, cpuMillicores: 2000, diskMb: 512 },
+    env: {},
+    ...given,
+  };
+}
