@@ -13,8 +13,8 @@ export type SignedIn = { readonly session: UserSession; readonly user: User; rea
 export type SignInDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
-  /** Key that successors of refresh tokens are derived with. */
-  readonly refreshKey: Buffer;
+  /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
+  readonly refreshKeys: () => readonly Buffer[];
 };
 
 /** Opens a session inside a transaction of the caller's. */
@@ -28,7 +28,7 @@ export async function openSession(repositories: Repositories, user: User, origin
 
 export type SignIn = ReturnType<typeof signIn>;
 
-export function signIn({ storage, hasher, refreshKey }: SignInDeps) {
+export function signIn({ storage, hasher, refreshKeys }: SignInDeps) {
   const { repositories, inTransaction } = storage;
 
   return {
@@ -53,10 +53,10 @@ export function signIn({ storage, hasher, refreshKey }: SignInDeps) {
           return refuse({ code: 'unauthorized' });
         const { session, user, now, idleMinutes } = found;
         if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
-        const refreshToken = successorOf(presented, refreshKey);
+        const [refreshToken = '', ...older] = refreshKeys().map((key) => successorOf(presented, key));
         switch (decideRefresh(token, origin.userAgent, token.now)) {
           case 'repeat':
-            return ok({ session, user, refreshToken });
+            return given(session, user, await issued(tx, [refreshToken, ...older]));
           case 'rotate':
             await tx.sessions.spendRefreshToken(sha256(presented), origin.userAgent);
             await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
@@ -78,6 +78,21 @@ export function signIn({ storage, hasher, refreshKey }: SignInDeps) {
       });
     },
   };
+}
+
+const given = (
+  session: UserSession,
+  user: User,
+  refreshToken: string | null,
+): Result<SignedIn, DomainError> =>
+  refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
+
+/** The one of these tokens that was given out: the key may have been rotated since. */
+async function issued(tx: Repositories, candidates: readonly string[]): Promise<string | null> {
+  for (const token of candidates) {
+    if ((await tx.sessions.lockRefreshToken(sha256(token))) !== null) return token;
+  }
+  return null;
 }
 
 async function endSession(

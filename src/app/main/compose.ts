@@ -66,7 +66,11 @@ export type Service = {
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
   const { storage, hasher, clock } = ports;
   const log = options.logger;
-  const login = signIn({ storage, hasher, refreshKey: options.keys.refresh });
+  const login = signIn({
+    storage,
+    hasher,
+    refreshKeys: () => options.keys.live().map(({ refresh }) => refresh),
+  });
   const people = accounts({ storage, hasher });
   const auth = authenticator(storage);
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
@@ -89,7 +93,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
         credential.kind === 'login' && (await auth.bySession(credential.sessionId, user.id)).ok,
     });
 
-  const http = await httpServer({ ...options, authenticator: auth, jwtKey: options.keys.jwt }, [
+  const http = await httpServer({ ...options, authenticator: auth, signingKeys: options.keys.live }, [
     systemRoutes(options),
     authRoutes({ accounts: people, signIn: login, secureCookie: options.secureCookie }),
     meRoutes(),

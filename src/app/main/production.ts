@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
+import { postgresBus } from '../../adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
 import { startEmbedded } from '../../adapters/postgres/embedded.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
@@ -10,11 +11,12 @@ import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { lockDataDir } from '../../adapters/system/data-dir-lock.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/catalogue.ts';
 import { CLOSE } from '../../domain/terminal.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
-import { loadKeys } from './keys.ts';
+import { loadKeys, rotate } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
 import { type Stops, stops } from './stops.ts';
@@ -25,6 +27,8 @@ const RECONCILE_EVERY_MS = 30_000;
 export type Production = {
   readonly service: Service;
   readonly stop: () => Promise<void>;
+  /** Makes a new key for login tokens, or takes over one that was put in place. */
+  readonly rotateKeys: () => Promise<void>;
   /** What brings a missing engine back; null when there is one. */
   readonly mend: () => string | null;
 };
@@ -54,7 +58,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   const lock = lockDataDir(config.dataDir);
   opened.add('data folder', async () => lock.release());
-  const [{ storage, answers }, found] = await Promise.all([
+  const [{ storage, bus, answers }, found] = await Promise.all([
     openStorage(options, opened),
     findEngine(config, log),
   ]);
@@ -68,9 +72,10 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     onReady: keeper.now,
   });
   opened.add('container engine', engine.stop);
-  const service = await compose(await portsOf(storage, engine), {
+  const keys = await loadKeys(config.dataDir, config.jwtSecret);
+  const service = await compose(await portsOf(storage, bus, engine), {
     logger: log,
-    keys: await loadKeys(config.dataDir, config.jwtSecret),
+    keys,
     version: options.version,
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
@@ -81,11 +86,13 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   });
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
-  return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
+  const rotateKeys = () => rotate(keys, log);
+  return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
 
-const portsOf = async (storage: Storage, engine: EngineInUse): Promise<Ports> => ({
+const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise<Ports> => ({
   storage,
+  bus,
   runtime: engine.runtime,
   runtimeNode: NODE,
   terminalBackend: engine.terminals,
@@ -93,7 +100,7 @@ const portsOf = async (storage: Storage, engine: EngineInUse): Promise<Ports> =>
   clock: { now: () => new Date() },
 });
 
-type OpenStorage = { readonly storage: Storage; readonly answers: () => Promise<boolean> };
+type OpenStorage = { readonly storage: Storage; readonly bus: Bus; readonly answers: () => Promise<boolean> };
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
 async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {
@@ -102,11 +109,13 @@ async function openStorage({ config, log, root }: ProductionOptions, opened: Sto
   const db = openDatabase(pool);
   opened.add('database connections', () => db.destroy());
   await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
+  const bus = postgresBus(url, log);
+  opened.add('line to other processes', () => bus.close());
   const answers = async (): Promise<boolean> => {
     await sql`select 1`.execute(db);
     return true;
   };
-  return { storage: postgresStorage(db), answers };
+  return { storage: postgresStorage(db), bus, answers };
 }
 
 async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
