@@ -19,7 +19,7 @@ await runMain(async () => {
   if (!args.every(needsNoBuild)) await ensureBuild(root);
   const { runTests } = await import('./lib/tests.mjs');
   // the first test that needs a slow part would else wait for it within its own time limit
-  const env = everything ? { BERTH_TEST_PREPARE: 'all' } : {};
+  const env = everything ? { TEST_PREPARE: 'all' } : {};
   const { code, tally } = await runTests(root, { args, env, print: console.log });
   console.log(summary(tally));
   return code;

@@ -103,7 +103,8 @@ function countTest(seen, verdict, inner, tally) {
  * @returns {Failure}
  */
 const describe = (path, point) => ({
-  path: path.join(' > '),
+  // a message that became a name may be long
+  path: path.join(' > ').slice(0, 300),
   detail: Object.entries(point.diag ?? {})
     .map(
       ([key, value]) =>

@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import type Docker from 'dockerode';
 import { addressOf, floorWarning, type Probe, probe, tooOld } from './engine-probe.ts';
-import { isRoot, type Log, readText, which } from './host.ts';
+import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
+import { isRoot, type Log, which } from './host.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { installPackages, missingEnginePackages } from './packages.ts';
 import { startPrivateEngine } from './private-engine.ts';
@@ -55,11 +55,6 @@ export type MissingEngine = Stoppable & {
 export type Engine = RunningEngine | MissingEngine;
 
 const DEFAULT_ENDPOINT = 'unix:///var/run/docker.sock';
-
-/** What an installation used first: another engine would not have its containers and volumes. */
-type Recorded =
-  | { readonly kind: 'external'; readonly endpoint: string }
-  | { readonly kind: 'private'; readonly remap: boolean };
 
 /** Finds an engine that answers, else starts a private one where that is possible. Never throws. */
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
@@ -187,17 +182,3 @@ async function privateStep(at: Layout): Promise<string> {
 
 const joined = (...parts: readonly (string | null)[]): string | null =>
   parts.filter((part) => part !== null).join('; ') || null;
-
-async function readRecord(at: Layout): Promise<Recorded | null> {
-  const text = await readText(at.record);
-  try {
-    return text === null ? null : (JSON.parse(text) as Recorded);
-  } catch {
-    return null;
-  }
-}
-
-async function writeRecord(at: Layout, recorded: Recorded): Promise<void> {
-  await mkdir(at.home, { recursive: true, mode: 0o700 });
-  await writeFile(at.record, `${JSON.stringify(recorded)}\n`, { mode: 0o600 });
-}

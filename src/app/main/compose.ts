@@ -11,6 +11,7 @@ import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
 import type { Http } from '../../adapters/http/types.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
@@ -34,6 +35,7 @@ export type Ports = {
   readonly terminalBackend: TerminalBackend;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
+  readonly bus: Bus;
 };
 
 export type ComposeOptions = {

@@ -3,7 +3,7 @@ const REPEAT_MS = 5_000;
 
 /** Lines for the person who started the service; the log is elsewhere. */
 export const say = (line: string): void => {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${line.charAt(0).toUpperCase()}${line.slice(1)}\n`);
 };
 
 /** Announces a step once it takes over a second, and how long it took when it is done. */

@@ -21,7 +21,7 @@ export async function socketDirectory(root: string, uid: number): Promise<string
   const parent = process.getuid?.() === 0 ? '/run' : tmpdir();
   const directory = fits(path.join(root, 'run'))
     ? path.join(root, 'run')
-    : path.join(parent, `berth-${short}`);
+    : path.join(parent, `berth-pg-${short}`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
   if (!found.isDirectory() || ![0, uid, process.getuid?.()].includes(found.uid)) {

@@ -1,0 +1,155 @@
+import type Docker from 'dockerode';
+import {
+  type ContainerRuntime,
+  type ListedContainer,
+  type ObservedContainer,
+  type RuntimeCapabilities,
+  RuntimeFailure,
+  type RuntimeHandle,
+} from '../../ports/container-runtime.ts';
+import { type EngineCalls, engineCalls, LIMITS, orNull } from './client.ts';
+import type { RuntimeSettings } from './create-options.ts';
+import { createOrAdopt, ensureVolume, inspect } from './creation.ts';
+import { execIn } from './exec.ts';
+import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+
+export type DockerRuntimeSettings = RuntimeSettings & {
+  /** Name of this engine in handles. */
+  readonly node: string;
+};
+
+const CAPABILITIES: RuntimeCapabilities = {
+  resizeInPlace: true,
+  keepsWritableLayerOnStop: true,
+  perWorkspaceSeccomp: true,
+  movableVolume: false,
+  pause: true,
+  statsWithoutAgent: true,
+  diskQuota: 'soft',
+};
+
+const REMOVAL_SECONDS = 10;
+
+/** Containers on one Docker engine. */
+export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerRuntime {
+  const calls = engineCalls(docker);
+  const { instanceId, node } = settings;
+  const own = ownership(calls, instanceId);
+  return {
+    capabilities: CAPABILITIES,
+    async create(spec) {
+      await ensureVolume(calls, spec, instanceId);
+      const runtimeId = await createOrAdopt(calls, spec, settings);
+      own.remember(runtimeId);
+      return { node, runtimeId };
+    },
+    async start(handle) {
+      const container = await own.require(handle);
+      await calls.change(LIMITS.start, (abortSignal) => orNull([304], container.start({ abortSignal })));
+    },
+    async stop(handle, graceSeconds) {
+      const container = await own.find(handle);
+      if (container === null) return;
+      await calls.change(graceSeconds + 10, (abortSignal) =>
+        orNull([304, 404], container.stop({ t: graceSeconds, abortSignal })),
+      );
+    },
+    async remove(handle) {
+      const container = await own.find(handle);
+      if (container !== null) await removeWholly(calls, container);
+      own.forget(handle.runtimeId);
+    },
+    observe: (handle) => observe(calls, handle, instanceId),
+    list: () => listOwn(calls, settings),
+    volumeExists: async (volume) =>
+      (await calls.read(LIMITS.inspect, () => orNull([404], docker.getVolume(volume).inspect()))) !== null,
+    async exec(handle, request) {
+      return await execIn(calls, (await own.require(handle)).id, request);
+    },
+  };
+}
+
+type Ownership = {
+  /** The container, or a failure when it is absent or carries another label. */
+  require(handle: RuntimeHandle): Promise<Docker.Container>;
+  /** The container, null when absent, a failure when it carries another label. */
+  find(handle: RuntimeHandle): Promise<Docker.Container | null>;
+  remember(id: string): void;
+  forget(id: string): void;
+};
+
+/** Looks at a container's label once, before anything is done to it: labels never change. */
+function ownership(calls: EngineCalls, instanceId: string): Ownership {
+  const known = new Set<string>();
+  const find = async ({ runtimeId }: RuntimeHandle): Promise<Docker.Container | null> => {
+    const container = calls.docker.getContainer(fullId(runtimeId));
+    if (known.has(runtimeId)) return container;
+    const info = await inspect(calls, runtimeId);
+    if (info === null) return null;
+    if (info.Config.Labels[INSTANCE_LABEL] !== instanceId) {
+      throw new RuntimeFailure(`container ${runtimeId} does not belong to this installation`, 403);
+    }
+    known.add(runtimeId);
+    return container;
+  };
+  return {
+    find,
+    async require(handle) {
+      const container = await find(handle);
+      if (container === null) throw new RuntimeFailure(`no such container: ${handle.runtimeId}`, 404);
+      return container;
+    },
+    remember: (id) => known.add(id),
+    forget: (id) => known.delete(id),
+  };
+}
+
+/** The engine also resolves names and prefixes of ids; nothing but a full id may ever reach it. */
+function fullId(runtimeId: string): string {
+  if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
+  throw new RuntimeFailure('not a full runtime id', 404);
+}
+
+/** 409 means that another call is removing it: success once it is gone. */
+async function removeWholly(calls: EngineCalls, container: Docker.Container): Promise<void> {
+  const removed = await calls.change(LIMITS.start, (abortSignal) =>
+    orNull(
+      [404, 409],
+      container.remove({ force: true, v: false, abortSignal }).then(() => true),
+    ),
+  );
+  if (removed === true) return;
+  const end = Date.now() + REMOVAL_SECONDS * 1000;
+  while ((await inspect(calls, container.id)) !== null) {
+    if (Date.now() > end) throw new RuntimeFailure(`container ${container.id} is still being removed`, 409);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function observe(
+  calls: EngineCalls,
+  handle: RuntimeHandle,
+  instanceId: string,
+): Promise<ObservedContainer> {
+  const info = await inspect(calls, fullId(handle.runtimeId));
+  if (info === null || info.Config.Labels[INSTANCE_LABEL] !== instanceId) return { kind: 'gone' };
+  return info.State.Running
+    ? { kind: 'running', startedAt: new Date(info.State.StartedAt) }
+    : { kind: 'stopped', exitCode: info.State.ExitCode };
+}
+
+async function listOwn(
+  calls: EngineCalls,
+  settings: DockerRuntimeSettings,
+): Promise<readonly ListedContainer[]> {
+  const filters = { label: [`${INSTANCE_LABEL}=${settings.instanceId}`] };
+  const all = await calls.read(LIMITS.list, (abortSignal) =>
+    calls.docker.listContainers({ all: true, filters, abortSignal }),
+  );
+  return all.map(({ Id, Labels, State }) => ({
+    handle: { node: settings.node, runtimeId: Id },
+    dbId: Labels[DB_ID_LABEL] ?? '',
+    generation: Number(Labels[GENERATION_LABEL] ?? 0),
+    running: State === 'running' || State === 'paused',
+  }));
+}

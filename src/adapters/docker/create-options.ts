@@ -1,0 +1,107 @@
+import type Docker from 'dockerode';
+import type { ContainerSpec } from '../../ports/container-runtime.ts';
+import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL, OPERATION_LABEL, OWNER_LABEL } from './labels.ts';
+
+/** What is the same for every container of an installation. */
+export type RuntimeSettings = {
+  readonly instanceId: string;
+  readonly network: string;
+  /** Group above the containers' own, or null for the engine's choice. */
+  readonly cgroupParent: string | null;
+  /** Open files a process may have; not above the engine's own hard limit. */
+  readonly maxOpenFiles: number;
+};
+
+/**
+ * What root inside a container may still do. Package managers need the first five to unpack files of other
+ * owners, services the next two to become their user, and KILL ends processes of other users.
+ */
+export const CAPABILITIES = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'SETGID',
+  'SETUID',
+  'KILL',
+] as const;
+
+/**
+ * Keeps the container alive without any tool but `sh` and `sleep`. Asked to stop, it asks everything inside
+ * (SIGTERM, and SIGHUP for shells) and ends as soon as all have ended, or is killed at the end of the grace.
+ */
+export const KEEPER = [
+  'end() {',
+  "trap '' TERM INT HUP;",
+  'kill -TERM -1; kill -HUP -1; kill -CONT -1; wait;',
+  'while set -- /proc/[0-9]*; [ $# -gt 2 ]; do sleep 0.02 || sleep 1; done;',
+  'exit 0; };',
+  'trap end TERM INT;',
+  'while :; do sleep 3600 & wait $!; done',
+].join(' ');
+
+const MIB = 1024 * 1024;
+
+/** The engine's name of a row's container: the same try gives the same name, so that it can not exist twice. */
+export const containerName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;
+
+export const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
+  [INSTANCE_LABEL]: instanceId,
+  [DB_ID_LABEL]: spec.dbId,
+  [OWNER_LABEL]: spec.ownerId,
+  [GENERATION_LABEL]: String(spec.generation),
+  [OPERATION_LABEL]: spec.operationId,
+});
+
+/** Everything that the engine is told about a new container. */
+export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): Docker.ContainerCreateOptions {
+  return {
+    name: containerName(spec.dbId, spec.generation),
+    Image: spec.image,
+    Hostname: spec.hostname,
+    Entrypoint: ['sh', '-c', KEEPER],
+    Cmd: [],
+    WorkingDir: '/workspace',
+    User: '0:0',
+    Env: envOf(spec.env),
+    Labels: { ...labelsOf(spec, settings.instanceId) },
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGTERM',
+    HostConfig: hostConfig(spec, settings),
+  };
+}
+
+/** HOME is the volume whatever was asked; the rest of the environment is the user's. */
+const envOf = (env: Readonly<Record<string, string>>): string[] =>
+  Object.entries({ LANG: 'C.UTF-8', ...env, HOME: '/workspace' }).map(([name, value]) => `${name}=${value}`);
+
+function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
+  const memory = spec.resources.memoryMb * MIB;
+  const { maxOpenFiles } = settings;
+  return {
+    Memory: memory,
+    MemorySwap: memory,
+    NanoCpus: spec.resources.cpuMillicores * 1_000_000,
+    PidsLimit: 512,
+    OomScoreAdj: 500,
+    ShmSize: 64 * MIB,
+    Ulimits: [
+      { Name: 'nofile', Soft: maxOpenFiles, Hard: maxOpenFiles },
+      { Name: 'core', Soft: 0, Hard: 0 },
+    ],
+    CapDrop: ['ALL'],
+    CapAdd: [...CAPABILITIES],
+    SecurityOpt: ['no-new-privileges'],
+    Privileged: false,
+    Init: true,
+    IpcMode: 'private',
+    NetworkMode: settings.network,
+    // Instead of capabilities: low ports and ping, inside the container's own network alone.
+    Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0', 'net.ipv4.ping_group_range': '0 65535' },
+    PublishAllPorts: false,
+    RestartPolicy: { Name: 'no' },
+    LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
+    Mounts: [{ Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false }],
+    ...(settings.cgroupParent === null ? {} : { CgroupParent: settings.cgroupParent }),
+  };
+}

@@ -1,0 +1,59 @@
+import type { Duplex } from 'node:stream';
+import type Docker from 'dockerode';
+import { type EngineCalls, LIMITS } from './client.ts';
+
+export type ExecOptions = {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  readonly tty: boolean;
+  readonly stdin: boolean;
+};
+
+export type OpenExec = { readonly exec: Docker.Exec; readonly stream: Duplex };
+
+/**
+ * Starts a process in a container and returns its raw connection: pausing it reaches the process. Errors of
+ * the connection end the stream and are never thrown into the void.
+ */
+export async function openExec(
+  calls: EngineCalls,
+  containerId: string,
+  options: ExecOptions,
+): Promise<OpenExec> {
+  const { command, env, workdir, tty, stdin } = options;
+  const exec = await calls.change(LIMITS.exec, (abortSignal) =>
+    calls.docker.getContainer(containerId).exec({
+      Cmd: [...command],
+      Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      ...(workdir === undefined ? {} : { WorkingDir: workdir }),
+      Tty: tty,
+      AttachStdin: stdin,
+      AttachStdout: true,
+      AttachStderr: true,
+      abortSignal,
+    }),
+  );
+  const stream = await calls.change(LIMITS.exec, () => exec.start({ hijack: true, stdin: true, Tty: tty }));
+  // What comes after an error is `close`, which every reader handles.
+  stream.on('error', () => {});
+  return { exec, stream };
+}
+
+const ENDED_SECONDS = 2;
+
+/** Exit code after the stream ended; null when the engine does not know (any more). */
+export async function exitCodeOf(calls: EngineCalls, exec: Docker.Exec): Promise<number | null> {
+  const end = Date.now() + ENDED_SECONDS * 1000;
+  try {
+    for (;;) {
+      const info = await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }));
+      if (!info.Running) return info.ExitCode;
+      if (Date.now() > end) return null;
+      // The stream ends a moment before the engine writes the end down.
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+  } catch {
+    return null;
+  }
+}

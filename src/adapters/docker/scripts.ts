@@ -1,0 +1,122 @@
+/**
+ * Programs for `sh` inside containers: POSIX shell, /proc, `grep` and `sleep`, so that they run in any image.
+ * Parameters come as arguments, never as text of a program.
+ */
+
+/**
+ * `tree PID...` names the processes and all their descendants as `pid:start`; the start time tells a pid that
+ * is in use again from the one that was meant. Daemons that left their parent are not among them.
+ * `finish POLLS PID:START...` hangs up on them and kills what is left after so many twentieths of a second.
+ */
+const PROCESS_TREE = `
+stat_of() { { read -r s < "/proc/$1/stat"; } 2>/dev/null || return 1; s=\${s##*) }; }
+start_of() { stat_of "$1" || return 1; set -- $s; echo "\${20}"; }
+tree() {
+  found=" $* "; grew=1
+  while [ $grew = 1 ]; do
+    grew=0
+    for d in /proc/[0-9]*; do
+      p=\${d#/proc/}
+      case "$found" in *" $p "*) continue;; esac
+      stat_of "$p" || continue
+      q=\${s#? }
+      case "$found" in *" \${q%% *} "*) found="$found$p "; grew=1;; esac
+    done
+  done
+  for p in $found; do t=$(start_of "$p") && echo "$p:$t"; done
+}
+alive() { for x in "$@"; do [ "$(start_of "\${x%%:*}")" = "\${x#*:}" ] && echo "\${x%%:*}"; done; }
+finish() {
+  n=$1; shift; left=$(alive "$@")
+  [ -n "$left" ] || return 0
+  kill -HUP $left; kill -CONT $left
+  while [ "$n" -gt 0 ]; do
+    sleep 0.05 || sleep 1
+    left=$(alive "$@"); [ -n "$left" ] || return 0
+    n=$((n - 1))
+  done
+  kill -KILL $left
+}
+`;
+
+/** `MARKER POLLS`: ends every process with NAME=VALUE in its environment, and their descendants. */
+export const END_MARKED = `${PROCESS_TREE}
+pids=$(grep -lsF "$1" /proc/[0-9]*/environ | while IFS=/ read -r a b p rest; do echo "$p"; done)
+[ -n "$pids" ] || exit 0
+finish "$2" $(tree $pids) 2>/dev/null
+exit 0
+`;
+
+/** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. */
+const TMUX = 'tmux -u -S /run/berth-tmux -f /dev/null';
+
+/** `SESSION POLLS`: ends a session and what runs in it; a session that shares its windows ends alone. */
+export const END_SESSION = `${PROCESS_TREE}
+command -v tmux >/dev/null || exit 0
+group=$(${TMUX} display-message -p -t "=$1:" '#{session_group_size}' 2>/dev/null) || exit 0
+all=
+[ "\${group:-0}" -gt 1 ] || all=$(tree $(${TMUX} list-panes -s -t "=$1:" -F '#{pane_pid}'))
+${TMUX} kill-session -t "=$1"
+finish "$2" $all 2>/dev/null
+exit 0
+`;
+
+/** Prints the terminal type for programs inside tmux, or nothing when the image has no tmux. */
+export const FIND_TMUX = `
+command -v tmux >/dev/null || exit 0
+for t in tmux-256color screen-256color screen; do
+  for d in /etc/terminfo /lib/terminfo /usr/share/terminfo /usr/lib/terminfo; do
+    for f in "$d"/?/"$t" "$d"/??/"$t"; do [ -e "$f" ] && echo "$t" && exit 0; done
+  done
+done
+`;
+
+const PREPARE = `
+stty cols "$1" rows "$2" 2>/dev/null
+cd /workspace 2>/dev/null || cd /
+`;
+
+/**
+ * What a browser terminal needs of tmux: nothing on the screen but the program's cells, no key taken away,
+ * true colour, and the outer screen's scrollback filled (no alternate screen outside).
+ */
+const OPTIONS = [
+  'set -g status off',
+  'set -g prefix None',
+  'set -g prefix2 None',
+  'unbind-key -aT prefix',
+  'unbind-key -aT root',
+  'set -g mouse off',
+  'set -s escape-time 0',
+  'set -g history-limit 50000',
+  'set -g set-titles on',
+  "set -g set-titles-string '#T'",
+  'set -s focus-events on',
+  'set -s set-clipboard on',
+  'set -g aggressive-resize on',
+  'set -g window-size latest',
+  'set -g allow-rename off',
+  'set -g automatic-rename off',
+  'set -g visual-bell off',
+  'set -g bell-action any',
+  'set -gq allow-passthrough off',
+  "set -s terminal-overrides 'xterm*:smcup@:rmcup@'",
+  "set -s terminal-features 'xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks'",
+].join(' \\; ');
+
+/**
+ * `COLS ROWS SHELL SESSION new|keep INNER_TERM`: attaches to a session, made when absent. The marker stays on
+ * the attachment alone: the server must outlive it.
+ */
+export const ATTACH = `${PREPARE}
+marker=$BERTH_TERM; unset BERTH_TERM
+[ "$5" = new ] && ${TMUX} kill-session -t "=$4" 2>/dev/null
+${TMUX} set -s default-terminal "$6" \\; ${OPTIONS} \\; \\
+  new-session -d -s "$4" -x "$1" -y "$2" sh -c 'unset TMUX TMUX_PANE; exec "$0" -l' "$3" 2>/dev/null
+BERTH_TERM=$marker exec ${TMUX} attach-session -t "=$4"
+`;
+
+/** `COLS ROWS SHELL`: a login shell without a multiplexer. */
+export const PLAIN_SHELL = `${PREPARE}
+exec "$3" -l
+`;

@@ -1,0 +1,105 @@
+import type Docker from 'dockerode';
+import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
+import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
+import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
+import { closesWithin, endMarked, runScript } from './exec.ts';
+import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
+import { ATTACH, END_SESSION, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
+
+/** Twentieths of a second between hanging up and killing. */
+const DETACH_POLLS = 20;
+const END_POLLS = 40;
+const LET_GO_SECONDS = 1;
+
+/** Terminals in containers of one Docker engine: inside tmux where the image has it. */
+export function dockerTerminals(docker: Docker): TerminalBackend {
+  const calls = engineCalls(docker);
+  const innerTermOf = tmuxFinder(calls);
+  return {
+    async open({ runtimeId }, request) {
+      const innerTerm = await innerTermOf(runtimeId);
+      const opened = await openExec(calls, runtimeId, {
+        command: ['sh', '-c', ...attachCommand(request, innerTerm)],
+        env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: request.marker },
+        tty: true,
+        stdin: true,
+      });
+      const pty = ptyStream(
+        calls,
+        runtimeId,
+        opened,
+        request,
+        innerTerm === null ? null : request.muxSession,
+      );
+      await pty.resize(request.cols, request.rows);
+      return pty;
+    },
+    async killMuxSession({ runtimeId }: RuntimeHandle, muxSession) {
+      try {
+        await runScript(calls, runtimeId, END_SESSION, [muxSession, String(END_POLLS)]);
+      } catch (error) {
+        // A container that is gone or does not run has no session either.
+        if (!(error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0))) throw error;
+      }
+    },
+  };
+}
+
+function attachCommand(request: TerminalRequest, innerTerm: string | null): readonly string[] {
+  const size = [String(request.cols), String(request.rows)];
+  if (innerTerm === null) return [PLAIN_SHELL, 'berth', ...size, request.shell];
+  const session = [request.muxSession, request.forceNew ? 'new' : 'keep'];
+  return [ATTACH, 'berth', ...size, request.shell, ...session, innerTerm];
+}
+
+/** Terminal type to use inside tmux; null for a container without it, which is asked again: it may come. */
+function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string | null> {
+  const known = new Map<string, string>();
+  return async (containerId) => {
+    const before = known.get(containerId);
+    if (before !== undefined) return before;
+    const found = (await runScript(calls, containerId, FIND_TMUX, [])).trim();
+    if (found === '') return null;
+    known.set(containerId, found);
+    return found;
+  };
+}
+
+function ptyStream(
+  calls: EngineCalls,
+  containerId: string,
+  { exec, stream }: OpenExec,
+  { marker }: TerminalRequest,
+  muxSession: string | null,
+): PtyStream {
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    // Closing the connection alone would leave the process running for ever.
+    await endMarked(calls, containerId, `BERTH_TERM=${marker}`, DETACH_POLLS);
+    if (!(await closesWithin(stream, LET_GO_SECONDS))) stream.destroy();
+  };
+  return {
+    stream,
+    muxSession,
+    resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
+    async exitCode() {
+      await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
+      return await exitCodeOf(calls, exec);
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** A terminal that has not quite begun or has just ended can not be resized; Podman answers 201. All are fine. */
+async function resizeQuietly(
+  calls: EngineCalls,
+  exec: Docker.Exec,
+  cols: number,
+  rows: number,
+): Promise<void> {
+  const resized = exec.resize({ w: cols, h: rows });
+  await calls.read(LIMITS.inspect, () => resized).catch(() => {});
+}

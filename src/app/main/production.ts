@@ -1,0 +1,142 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import { sql } from 'kysely';
+import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
+import { startEmbedded } from '../../adapters/postgres/embedded.ts';
+import { migrate } from '../../adapters/postgres/migrate.ts';
+import { postgresStorage } from '../../adapters/postgres/storage.ts';
+import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
+import { lockDataDir } from '../../adapters/system/data-dir-lock.ts';
+import { DEFAULT_IMAGE_KEY } from '../../domain/catalogue.ts';
+import { CLOSE } from '../../domain/terminal.ts';
+import type { Storage } from '../../ports/repositories.ts';
+import { compose, type Ports, type Service } from './compose.ts';
+import type { Config } from './config.ts';
+import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
+import { loadKeys } from './keys.ts';
+import { step } from './progress.ts';
+import { readinessOf } from './readiness.ts';
+import { type Stops, stops } from './stops.ts';
+
+const CREATE_WAIT_MS = 20_000;
+const RECONCILE_EVERY_MS = 30_000;
+
+export type Production = {
+  readonly service: Service;
+  readonly stop: () => Promise<void>;
+  /** What brings a missing engine back; null when there is one. */
+  readonly mend: () => string | null;
+};
+
+export type ProductionOptions = {
+  readonly config: Config;
+  readonly log: FastifyBaseLogger;
+  readonly version: string;
+  /** Folder of the installation: migrations and the built browser app are below it. */
+  readonly root: string;
+  readonly allowedOrigins: ReadonlySet<string>;
+};
+
+/** Opens the database and the engine, and composes the service on them. What was opened is closed again on a fault. */
+export async function production(options: ProductionOptions): Promise<Production> {
+  const opened = stops(options.log);
+  try {
+    return await open(options, opened);
+  } catch (error) {
+    await opened.run();
+    throw error;
+  }
+}
+
+async function open(options: ProductionOptions, opened: Stops): Promise<Production> {
+  const { config, log } = options;
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+  const lock = lockDataDir(config.dataDir);
+  opened.add('data folder', async () => lock.release());
+  const [{ storage, answers }, found] = await Promise.all([
+    openStorage(options, opened),
+    findEngine(config, log),
+  ]);
+  const images = await storage.repositories.catalogue.images();
+  const keeper = reconciling(log);
+  const engine = await useEngine(found, {
+    config,
+    log,
+    instanceId: await storage.repositories.installation.id(),
+    baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
+    onReady: keeper.now,
+  });
+  opened.add('container engine', engine.stop);
+  const service = await compose(await portsOf(storage, engine), {
+    logger: log,
+    keys: await loadKeys(config.dataDir, config.jwtSecret),
+    version: options.version,
+    allowedOrigins: options.allowedOrigins,
+    trustProxy: config.trustProxy,
+    secureCookie: config.publicUrl?.startsWith('https://') ?? false,
+    readiness: () => readinessOf(engine.parts, answers),
+    createWaitMs: CREATE_WAIT_MS,
+    webRoot: path.join(options.root, 'web/dist'),
+  });
+  opened.add('service', () => closeService(service));
+  opened.add('reconciler', keeper.start(service));
+  return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
+}
+
+const portsOf = async (storage: Storage, engine: EngineInUse): Promise<Ports> => ({
+  storage,
+  runtime: engine.runtime,
+  runtimeNode: NODE,
+  terminalBackend: engine.terminals,
+  hasher: await argon2Hasher(),
+  clock: { now: () => new Date() },
+});
+
+type OpenStorage = { readonly storage: Storage; readonly answers: () => Promise<boolean> };
+
+/** DATABASE_URL, else the embedded server; migrated either way. */
+async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {
+  const url = config.databaseUrl ?? (await embeddedUrl(config, opened));
+  const pool = openPool({ url, onIdleError: (err) => log.warn({ err }, 'a database connection was lost') });
+  const db = openDatabase(pool);
+  opened.add('database connections', () => db.destroy());
+  await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
+  const answers = async (): Promise<boolean> => {
+    await sql`select 1`.execute(db);
+    return true;
+  };
+  return { storage: postgresStorage(db), answers };
+}
+
+async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
+  const server = await step('Starting the embedded database', () =>
+    startEmbedded(path.join(config.dataDir, 'postgres')),
+  );
+  opened.add('embedded database', server.stop);
+  return server.url();
+}
+
+/** Terminals are told to come back, requests in flight end, then what is still in memory is written. */
+async function closeService({ http, terminals, flush }: Service): Promise<void> {
+  terminals.closeEverything(CLOSE.serviceRestarting);
+  await http.close();
+  await flush();
+}
+
+/** Makes rows and engine agree: when an engine comes up, and every 30 s (R71). */
+function reconciling(log: FastifyBaseLogger) {
+  let service: Service | null = null;
+  const now = (): void => {
+    service?.reconcile().catch((err: unknown) => log.warn({ err }, 'could not reconcile'));
+  };
+  return {
+    now,
+    start(started: Service): () => Promise<void> {
+      service = started;
+      now();
+      const timer = setInterval(now, RECONCILE_EVERY_MS);
+      return async () => clearInterval(timer);
+    },
+  };
+}
