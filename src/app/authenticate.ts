@@ -57,8 +57,7 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     const find = joined(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
     return toldCache({
       find: async (key) => {
-        const row = await find(key);
-        const accepted = row && accept(row);
+        const accepted = mapped(await find(key), accept);
         if (accepted !== null) databaseAheadMs = accepted.readAt.getTime() - monotonicMs();
         return accepted;
       },
@@ -102,6 +101,15 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
       return kept === null ? tokens.find(hash).then(judge) : judge(kept);
     },
 
+    /** Whether a caller may stay whose request is long past, as behind a socket. Asks the database, and is no use. */
+    async holds({ user, credential }: Caller): Promise<boolean> {
+      const accepted =
+        credential.kind === 'login'
+          ? mapped(await repositories.sessions.findWithUser(credential.sessionId), acceptSession)
+          : mapped(await repositories.tokens.findByIdWithUser(credential.tokenId), acceptToken);
+      return accepted?.caller.user.id === user.id;
+    },
+
     /** Uses that are not written yet, for lists that must not be stale; null when the database knows all. */
     pendingUse: (tokenId: string): Date | null => used.pending(tokenId),
     pendingSeen: (sessionId: string): Date | null => seen.pending(sessionId),
@@ -112,6 +120,9 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     flushAll: async (): Promise<void> => void (await Promise.all([seen.flushAll(), used.flushAll()])),
   };
 }
+
+const mapped = <A, B>(value: A | null, to: (value: A) => B | null): B | null =>
+  value === null ? null : to(value);
 
 const UNAUTHORIZED = refuse({ code: 'unauthorized' } as const);
 const REJECTED = refuse({ code: 'api_token_rejected' } as const);

@@ -42,9 +42,8 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
     const settle = (found: Result<Authenticated, DomainError>): void => {
       const admitted = found.ok ? admit(found.value, scope, deps.limits) : found;
-      if (!admitted.ok) return done(new Refusal(admitted.error));
-      request.caller = admitted.value;
-      done();
+      if (admitted.ok) request.caller = admitted.value;
+      done(admitted.ok ? undefined : new Refusal(admitted.error));
     };
     const found = identify(request, scope, deps);
     if (found instanceof Promise) found.then(settle, done);
@@ -56,7 +55,10 @@ type Done = (error?: Error) => void;
 
 /** Whoever has no credential yet is counted by address, where a request may change something. */
 function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {
-  if (request.method !== 'POST') return done();
+  if (request.method !== 'POST') {
+    done();
+    return;
+  }
   const key = limits.keyOfAddress(request.ip);
   requestsPerMinute()
     .then((perMinute) => limits.admit(key, perMinute))

@@ -52,6 +52,9 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
       return state.apiTokens.filter((token) => wanted.has(token.hash)).flatMap(withUser);
     },
 
+    findByIdWithUser: async (id) =>
+      state.apiTokens.filter((token) => token.id === id).flatMap(withUser)[0] ?? null,
+
     async revoke(id, userId) {
       const found = findOwned(id, userId);
       if (found === undefined) return null;

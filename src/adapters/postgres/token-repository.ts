@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { ApiToken } from '../../domain/token.ts';
-import type { TokenRepository } from '../../ports/token-repository.ts';
+import type { TokenRepository, TokenWithUser } from '../../ports/token-repository.ts';
 import { fromJson, numberSetting, unnested } from './fragments.ts';
 import type { ApiTokensTable, Database, UsersTable } from './schema.ts';
 import { toUser } from './user-repository.ts';
@@ -46,25 +46,13 @@ export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
   },
 
   async findWithUser(hashes) {
-    const rows = await db
-      .selectFrom('api_tokens as t')
-      .innerJoin('users as u', 'u.id', 't.user_id')
-      .select(SHOWN.map((column) => `t.${column}` as const))
-      .select([
-        't.hash',
-        sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash'`.as('user'),
-        sql<Date>`now()`.as('now'),
-        numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
-      ])
-      .where('t.hash', '=', sql<Buffer>`any(${hashes}::bytea[])`)
-      .execute();
-    return rows.map((row) => ({
-      hash: row.hash,
-      token: toToken(row),
-      user: toUser(fromJson(row.user)),
-      now: row.now,
-      requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
-    }));
+    const rows = await withUsers(db).where('t.hash', '=', sql<Buffer>`any(${hashes}::bytea[])`).execute();
+    return rows.map(toTokenWithUser);
+  },
+
+  async findByIdWithUser(id) {
+    const row = await withUsers(db).where('t.id', '=', id).executeTakeFirst();
+    return row === undefined ? null : toTokenWithUser(row);
   },
 
   async revoke(id, userId) {
@@ -94,6 +82,28 @@ export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
       where t.id = u.id and coalesce(t.last_used_at < u.at, true)
     `.execute(db);
   },
+});
+
+const withUsers = (db: Kysely<Database>) =>
+  db
+    .selectFrom('api_tokens as t')
+    .innerJoin('users as u', 'u.id', 't.user_id')
+    .select(SHOWN.map((column) => `t.${column}` as const))
+    .select([
+      't.hash',
+      sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash'`.as('user'),
+      sql<Date>`now()`.as('now'),
+      numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
+    ]);
+
+const toTokenWithUser = (
+  row: Awaited<ReturnType<ReturnType<typeof withUsers>['execute']>>[number],
+): TokenWithUser => ({
+  hash: row.hash,
+  token: toToken(row),
+  user: toUser(fromJson(row.user)),
+  now: row.now,
+  requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
 });
 
 const toToken = (row: Omit<Selectable<ApiTokensTable>, 'hash'>): ApiToken => ({

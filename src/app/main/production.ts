@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
+import { postgresBus } from '../../adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
 import { startEmbedded } from '../../adapters/postgres/embedded.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
@@ -10,10 +11,12 @@ import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { lockDataDir } from '../../adapters/system/data-dir-lock.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/catalogue.ts';
 import { CLOSE } from '../../domain/terminal.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
+import { every } from './every.ts';
 import { loadKeys } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
@@ -21,6 +24,7 @@ import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const RECONCILE_EVERY_MS = 30_000;
+const WRITE_EVERY_MS = 1_000;
 
 export type Production = {
   readonly service: Service;
@@ -54,7 +58,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   const lock = lockDataDir(config.dataDir);
   opened.add('data folder', async () => lock.release());
-  const [{ storage, answers }, found] = await Promise.all([
+  const [{ storage, bus, answers }, found] = await Promise.all([
     openStorage(options, opened),
     findEngine(config, log),
   ]);
@@ -68,7 +72,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     onReady: keeper.now,
   });
   opened.add('container engine', engine.stop);
-  const service = await compose(await portsOf(storage, engine), {
+  const service = await compose(await portsOf(storage, bus, engine), {
     logger: log,
     keys: await loadKeys(config.dataDir, config.jwtSecret),
     version: options.version,
@@ -81,19 +85,25 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   });
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
+  opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
   return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
 
-const portsOf = async (storage: Storage, engine: EngineInUse): Promise<Ports> => ({
+const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise<Ports> => ({
   storage,
   runtime: engine.runtime,
   runtimeNode: NODE,
   terminalBackend: engine.terminals,
   hasher: await argon2Hasher(),
   clock: { now: () => new Date() },
+  bus,
 });
 
-type OpenStorage = { readonly storage: Storage; readonly answers: () => Promise<boolean> };
+type OpenStorage = {
+  readonly storage: Storage;
+  readonly bus: Bus;
+  readonly answers: () => Promise<boolean>;
+};
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
 async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {
@@ -102,11 +112,13 @@ async function openStorage({ config, log, root }: ProductionOptions, opened: Sto
   const db = openDatabase(pool);
   opened.add('database connections', () => db.destroy());
   await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
+  const bus = postgresBus(url, log);
+  opened.add('line to other processes', () => bus.close());
   const answers = async (): Promise<boolean> => {
     await sql`select 1`.execute(db);
     return true;
   };
-  return { storage: postgresStorage(db), answers };
+  return { storage: postgresStorage(db), bus, answers };
 }
 
 async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
