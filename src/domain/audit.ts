@@ -11,6 +11,9 @@ export type AuditAction =
   | 'container_deleted'
   | 'terminal_opened'
   | 'terminal_closed'
+  | 'token_created'
+  | 'token_revoked'
+  | 'token_deleted'
   | 'user_updated'
   | 'settings_updated';
 

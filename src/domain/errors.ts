@@ -18,7 +18,10 @@ export type DomainError =
   | { readonly code: 'container_not_running' }
   | { readonly code: 'container_busy' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
-  | { readonly code: 'name_taken' };
+  | { readonly code: 'name_taken' }
+  | { readonly code: 'token_not_found' }
+  | { readonly code: 'token_limit_reached'; readonly max: number }
+  | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];
 

@@ -2,8 +2,10 @@ import type { AuditLog } from './audit-log.ts';
 import type { CatalogueRepository } from './catalogue-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
+import type { RequestCounts } from './request-counts.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
+import type { TokenRepository } from './token-repository.ts';
 import type { UserRepository } from './user-repository.ts';
 
 /** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
@@ -15,6 +17,8 @@ export type Repositories = {
   readonly containers: ContainerRepository;
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
+  readonly tokens: TokenRepository;
+  readonly requestCounts: RequestCounts;
 };
 
 /** All writes of `work` happen, or none. Nothing outside the database is done inside it. */

@@ -1,5 +1,6 @@
 import type { RefreshToken, UserSession } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
+import type { Use } from './use.ts';
 
 export type NewSession = { readonly userId: string; readonly ipAddress: string; readonly userAgent: string };
 
@@ -9,14 +10,17 @@ export type SessionWithUser = {
   readonly user: User;
   readonly now: Date;
   readonly idleMinutes: number;
+  readonly requestsPerMinute: number;
 };
 
 export interface SessionRepository {
   /** Lives for `SESSION_LIFE_DAYS` at most. */
   insert(session: NewSession): Promise<UserSession>;
   findWithUser(id: string): Promise<SessionWithUser | null>;
-  /** Sets last_seen_at unless it is later already. */
-  touch(ids: readonly string[], at: Date): Promise<void>;
+  /** Those of these ids that exist, whatever their state. */
+  findAllWithUser(ids: readonly string[]): Promise<readonly SessionWithUser[]>;
+  /** Sets last_seen_at, which never goes back. */
+  touch(uses: readonly Use[]): Promise<void>;
   /** False when it is not the user's, or revoked already. */
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
   insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;

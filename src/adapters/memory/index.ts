@@ -45,5 +45,6 @@ export function memoryPorts(clock: Clock = fixedClock()) {
     hasher: quickHasher(),
     clock,
     bus: memoryBusHub().join(),
+    monotonicMs: () => clock.now().getTime(),
   };
 }

@@ -4,6 +4,7 @@ import type { Container } from '../../domain/container.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
@@ -13,6 +14,10 @@ export type MemoryState = {
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
   containers: Container[];
+  /** `hash` in hex. */
+  apiTokens: (ApiToken & { hash: string })[];
+  /** By `minute key`. */
+  requestCounts: Map<string, number>;
   audit: (AuditEntry & { createdAt: Date })[];
   setupCodeHash: string | null;
   readonly installationId: string;
@@ -44,6 +49,8 @@ export const emptyState = (): MemoryState => ({
   refreshTokens: new Map(),
   settings: {},
   containers: [],
+  apiTokens: [],
+  requestCounts: new Map(),
   audit: [],
   setupCodeHash: null,
   installationId: '00000000-0000-4000-8000-000000000000',

@@ -3,14 +3,18 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/repositories.ts';
 import { memoryContainers } from './container-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
+import { memoryRequestCounts } from './request-counts.ts';
 import { memorySessions } from './session-repository.ts';
 import { emptyState, type MemoryState } from './state.ts';
+import { memoryTokens } from './token-repository.ts';
 import { memoryUsers } from './user-repository.ts';
 
 const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
   users: memoryUsers(state, clock),
   sessions: memorySessions(state, clock),
   containers: memoryContainers(state, clock),
+  tokens: memoryTokens(state, clock),
+  requestCounts: memoryRequestCounts(state, clock),
   installation: memoryInstallation(state),
   settings: {
     read: async () => ({ ...DEFAULT_SETTINGS, ...state.settings }),

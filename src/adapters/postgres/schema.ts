@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { ContainerState } from '../../domain/container.ts';
+import type { Scope } from '../../domain/scope.ts';
 import type { UserRole } from '../../domain/user.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
@@ -98,6 +99,21 @@ type AuditRecordsTable = {
   created_at: Generated<Date>;
 };
 
+export type ApiTokensTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  hash: Buffer;
+  prefix: string;
+  scopes: Scope[];
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+};
+
+type RequestCountsTable = { key: string; minute: number; count: number };
+
 export type Database = {
   tiers: TierRow;
   images: ImageRow;
@@ -109,4 +125,6 @@ export type Database = {
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
   audit_records: AuditRecordsTable;
+  api_tokens: ApiTokensTable;
+  request_counts: RequestCountsTable;
 };

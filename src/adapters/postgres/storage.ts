@@ -4,9 +4,11 @@ import { postgresAudit } from './audit-log.ts';
 import { postgresCatalogue } from './catalogue-repository.ts';
 import { postgresContainers } from './container-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
+import { postgresRequestCounts } from './request-counts.ts';
 import type { Database } from './schema.ts';
 import { postgresSessions } from './session-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
+import { postgresTokens } from './token-repository.ts';
 import { postgresUsers } from './user-repository.ts';
 
 const repositoriesOn = (db: Kysely<Database>): Repositories => ({
@@ -17,6 +19,8 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   containers: postgresContainers(db),
   installation: postgresInstallation(db),
   audit: postgresAudit(db),
+  tokens: postgresTokens(db),
+  requestCounts: postgresRequestCounts(db),
 });
 
 /** All repositories on one database. */

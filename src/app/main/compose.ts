@@ -6,6 +6,7 @@ import { execRoutes } from '../../adapters/http/routes/exec.ts';
 import { meRoutes } from '../../adapters/http/routes/me.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
+import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
@@ -21,10 +22,12 @@ import { accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { requestLimits } from '../request-limits.ts';
 import { serialByKey } from '../serial.ts';
 import { settingsService } from '../settings.ts';
 import { signIn } from '../sign-in.ts';
 import { terminals } from '../terminals.ts';
+import { apiTokens } from '../tokens.ts';
 import type { Keys } from './keys.ts';
 
 /** Everything outside that the service needs, behind ports. */
@@ -36,6 +39,8 @@ export type Ports = {
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
   readonly bus: Bus;
+  /** Milliseconds that never jump; the process's own unless a test says otherwise. */
+  readonly monotonicMs?: () => number;
 };
 
 export type ComposeOptions = {
@@ -58,6 +63,8 @@ export type Service = {
   readonly terminals: ReturnType<typeof terminals>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
+  /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
+  readonly writeDue: () => Promise<void>;
   /** Writes what is still only in memory. */
   readonly flush: () => Promise<void>;
 };
@@ -72,7 +79,12 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     refreshKeys: () => options.keys.live().map(({ refresh }) => refresh),
   });
   const people = accounts({ storage, hasher });
-  const auth = authenticator(storage);
+  const { repositories } = storage;
+  const monotonicMs = ports.monotonicMs ?? (() => performance.now());
+  const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
+  const counts = repositories.requestCounts;
+  const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
+  const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const containerDeps = {
     storage,
@@ -89,16 +101,21 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: async ({ caller: { user, credential } }) =>
-        credential.kind === 'login' && (await auth.bySession(credential.sessionId, user.id)).ok,
+      stillAllowed: ({ caller }) => auth.holds(caller),
     });
+  const access = {
+    authenticator: auth,
+    limits,
+    requestsPerMinute: async () => (await repositories.settings.read()).requestsPerMinute,
+  };
 
-  const http = await httpServer({ ...options, authenticator: auth, signingKeys: options.keys.live }, [
+  const http = await httpServer({ ...options, ...access, signingKeys: options.keys.live }, [
     systemRoutes(options),
     authRoutes({ accounts: people, signIn: login, secureCookie: options.secureCookie }),
     meRoutes(),
-    settingsRoutes(settingsService(storage)),
-    catalogueRoutes(storage.repositories.catalogue),
+    settingsRoutes(settingsService(storage, ports.bus)),
+    tokenRoutes(tokens),
+    catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes),
     sockets,
@@ -109,6 +126,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     accounts: people,
     terminals: shells,
     reconcile: reconcile(containerDeps),
-    flush: () => auth.flush(),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
+    flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
 }

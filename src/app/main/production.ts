@@ -16,6 +16,7 @@ import type { Storage } from '../../ports/repositories.ts';
 import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
+import { every } from './every.ts';
 import { loadKeys, rotate } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
@@ -23,6 +24,7 @@ import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const RECONCILE_EVERY_MS = 30_000;
+const WRITE_EVERY_MS = 1_000;
 
 export type Production = {
   readonly service: Service;
@@ -86,21 +88,26 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   });
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
+  opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
   const rotateKeys = () => rotate(keys, log);
   return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
 
 const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise<Ports> => ({
   storage,
-  bus,
   runtime: engine.runtime,
   runtimeNode: NODE,
   terminalBackend: engine.terminals,
   hasher: await argon2Hasher(),
   clock: { now: () => new Date() },
+  bus,
 });
 
-type OpenStorage = { readonly storage: Storage; readonly bus: Bus; readonly answers: () => Promise<boolean> };
+type OpenStorage = {
+  readonly storage: Storage;
+  readonly bus: Bus;
+  readonly answers: () => Promise<boolean>;
+};
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
 async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {

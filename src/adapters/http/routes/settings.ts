@@ -23,9 +23,11 @@ export const settingsRoutes =
 const toBody = (settings: Settings): SettingsBody => ({
   open_registration: settings.openRegistration,
   session_idle_minutes: settings.sessionIdleMinutes,
+  requests_per_minute: settings.requestsPerMinute,
 });
 
 const toChanges = (body: SettingsChange): Partial<Settings> => ({
   ...(body.open_registration === undefined ? {} : { openRegistration: body.open_registration }),
   ...(body.session_idle_minutes === undefined ? {} : { sessionIdleMinutes: body.session_idle_minutes }),
+  ...(body.requests_per_minute === undefined ? {} : { requestsPerMinute: body.requests_per_minute }),
 });
