@@ -16,7 +16,7 @@ create table totp_factors (
 );
 
 create table recovery_codes (
-  user_id uuid not null references totp_factors (user_id) on delete cascade,
+  user_id uuid not null references users (id) on delete cascade,
   hash bytea not null,
   used_at timestamptz,
   primary key (user_id, hash)

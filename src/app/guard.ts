@@ -6,12 +6,12 @@ import {
   ACCOUNT_LIMIT,
   afterFailedSignIn,
   CODE_LIMIT,
+  guessWaitMs,
   type Limit,
   placeOf,
   type SignInTallies,
   signInWaitMs,
   TRUSTED_ONLY_FROM,
-  waitMs,
   withFailure,
 } from '../domain/throttle.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
@@ -46,9 +46,9 @@ export type Guard = ReturnType<typeof guard>;
  * Slows guessing down (R21). Failures are counted by digests, so that the table tells nothing of what was typed, and
  * by what was typed instead of by user, so that unknown names are slowed exactly as known ones.
  */
-export function guard({ repositories, inTransaction }: Storage, key: Buffer) {
+export function guard({ repositories, inTransaction }: Storage, key: () => Buffer) {
   const digest = (...parts: readonly string[]): Buffer =>
-    createHmac('sha256', key).update(JSON.stringify(parts)).digest();
+    createHmac('sha256', key()).update(JSON.stringify(parts)).digest();
 
   function keysOf({ login, origin }: Attempt): readonly Buffer[] {
     const { address, network } = placeOf(origin.ipAddress);
@@ -92,9 +92,9 @@ export function guard({ repositories, inTransaction }: Storage, key: Buffer) {
           );
           const { userId, origin, by } = attempt;
           await tx.audit.append({ userId, action: 'login_failed', ...origin, details: by });
-          const guessedAt = waitMs(ACCOUNT_LIMIT, tallies.account, now) > 0;
+          const guessedAt = guessWaitMs(ACCOUNT_LIMIT, tallies.account, now) > 0;
           if (!guessedAt) return { code: 'login_failed' };
-          return tooMany(waitMs(ACCOUNT_LIMIT, after.account, now));
+          return tooMany(guessWaitMs(ACCOUNT_LIMIT, after.account, now));
         },
         async passed() {
           const [address, , ...account] = keys;
@@ -113,7 +113,7 @@ export function guard({ repositories, inTransaction }: Storage, key: Buffer) {
       const one = digest(what, userId);
       const { tallies, now } = await tx.throttle.lock([one]);
       const [tally = null] = tallies;
-      const wait = waitMs(CODE_LIMIT, tally, now);
+      const wait = guessWaitMs(CODE_LIMIT, tally, now);
       if (wait > 0) return refuse(tooMany(wait));
       const passes = await right();
       if (passes) await tx.throttle.forget([one]);
@@ -128,7 +128,7 @@ export function guard({ repositories, inTransaction }: Storage, key: Buffer) {
       return await inTransaction(async (tx) => {
         const { tallies, now } = await tx.throttle.lock([one]);
         const [tally = null] = tallies;
-        const wait = waitMs(limit, tally, now);
+        const wait = guessWaitMs(limit, tally, now);
         if (wait > 0) return refuse(tooMany(wait));
         await tx.throttle.put([{ key: one, tally: withFailure(limit, tally, now) }]);
         return ok(null);

@@ -2,7 +2,9 @@ import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { type User, usernameFaults } from '../domain/user.ts';
+import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/repositories.ts';
+import { tellChanged } from './credential-news.ts';
 import { orRollBack } from './transaction.ts';
 
 /** The caller's own view of itself. */
@@ -18,7 +20,7 @@ export type ProfileChange = { readonly username?: string; readonly autoLockMinut
 
 export type Profiles = ReturnType<typeof profiles>;
 
-export function profiles({ repositories, inTransaction }: Storage) {
+export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
     const { factors, screenLocks } = repositories;
     return {
@@ -55,7 +57,9 @@ export function profiles({ repositories, inTransaction }: Storage) {
         await tx.audit.append({ userId: user.id, action: 'user_updated', ...origin, details });
         return ok(renamed);
       });
-      return changed.ok ? ok(await read(caller, changed.value)) : changed;
+      if (!changed.ok) return changed;
+      tellChanged(bus, { kind: 'user', id: user.id });
+      return ok(await read(caller, changed.value));
     },
   };
 }

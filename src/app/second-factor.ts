@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Enrolment, OneTimeCodes } from '../ports/one-time-codes.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
 import type { Guard } from './guard.ts';
-import { seal, unseal } from './sealed.ts';
+import { isCurrent, seal, unseal } from './sealed.ts';
 import { sha256 } from './secrets.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 import { orRollBack } from './transaction.ts';
@@ -18,8 +18,8 @@ export type SecondFactorDeps = {
   readonly guard: Guard;
   readonly codes: OneTimeCodes;
   readonly clock: Clock;
-  /** The first encrypts the secrets; all of them decrypt, so that the first can be changed. */
-  readonly keys: readonly [Buffer, ...Buffer[]];
+  /** The first encrypts the secrets; all of them decrypt. */
+  readonly keys: () => readonly Buffer[];
 };
 
 export type MfaStatus = { readonly enabled: boolean; readonly recoveryCodesLeft: number };
@@ -34,7 +34,8 @@ export function secondFactor({ storage, guard, codes, clock, keys }: SecondFacto
   async function stepOf(tx: Repositories, userId: string, code: string): Promise<number | null> {
     const factor = await tx.factors.totp(userId);
     if (factor === null) return null;
-    return codes.stepOf(unseal(keys, factor.sealedSecret, userId), code, clock.now());
+    const secret = unseal(keys(), factor.sealedSecret, userId);
+    return secret === null ? null : codes.stepOf(secret, code, clock.now());
   }
 
   /** Uses a code of either kind up. Those of apps are few enough to be guessed, so failures of theirs slow down. */
@@ -52,14 +53,14 @@ export function secondFactor({ storage, guard, codes, clock, keys }: SecondFacto
         return step !== null && (await tx.factors.acceptStep(userId, step));
       });
     }
-    if (!(await tx.factors.spendRecoveryCode(userId, sha256(code.code)))) return ok(false);
+    if (!(await tx.recoveryCodes.spend(userId, sha256(code.code)))) return ok(false);
     await tx.audit.append({ userId, action: 'recovery_code_used', ...origin, details: '' });
     return ok(true);
   }
 
   async function newRecoveryCodes(tx: Repositories, userId: string): Promise<readonly string[]> {
     const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));
-    await tx.factors.replaceRecoveryCodes(
+    await tx.recoveryCodes.replace(
       userId,
       made.map((code) => sha256(code.replaceAll('-', ''))),
     );
@@ -84,7 +85,7 @@ export function secondFactor({ storage, guard, codes, clock, keys }: SecondFacto
   return {
     async status({ user }: Caller): Promise<MfaStatus> {
       const factor = await repositories.factors.totp(user.id);
-      const recoveryCodesLeft = await repositories.factors.recoveryCodesLeft(user.id);
+      const recoveryCodesLeft = await repositories.recoveryCodes.left(user.id);
       return { enabled: factor?.confirmedAt != null, recoveryCodesLeft };
     },
 
@@ -100,7 +101,7 @@ export function secondFactor({ storage, guard, codes, clock, keys }: SecondFacto
     /** A new secret, shown once. It counts from the first right code on; until then a newer one replaces it. */
     async enrol({ user }: Caller): Promise<Result<Enrolment, DomainError>> {
       const secret = randomBytes(TOTP.secretBytes);
-      const sealed = seal(keys[0], secret, user.id);
+      const sealed = seal(keys(), secret, user.id);
       const stored = await repositories.factors.putPendingTotp(user.id, sealed);
       if (!stored) return refuse({ code: 'mfa_already_enabled' });
       return ok(await codes.enrolment(secret, user.email ?? user.username));
@@ -137,9 +138,25 @@ export function secondFactor({ storage, guard, codes, clock, keys }: SecondFacto
     /** Turns it off. Sign-ins that wait for it end with it. */
     disable: (caller: Caller, code: string, origin: Origin) =>
       withCode(caller, code, origin, async (tx, userId) => {
+        await tx.recoveryCodes.replace(userId, []);
         await tx.factors.removeTotp(userId);
         await tx.pending.endAll(userId, 'second_factor');
         await tx.audit.append({ userId, action: 'mfa_disabled', ...origin, details: '' });
       }),
+
+    /**
+     * Encrypts with the present key what an earlier one encrypted; for the start, and for when the key has changed.
+     * Answers how many no key opens: their users need a recovery code or a passkey.
+     */
+    async reseal(): Promise<number> {
+      let lost = 0;
+      for (const { userId, sealedSecret } of await repositories.factors.allSecrets()) {
+        if (isCurrent(keys(), sealedSecret)) continue;
+        const secret = unseal(keys(), sealedSecret, userId);
+        if (secret === null) lost += 1;
+        else await repositories.factors.replaceSecret(userId, sealedSecret, seal(keys(), secret, userId));
+      }
+      return lost;
+    },
   };
 }

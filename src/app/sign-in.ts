@@ -17,8 +17,8 @@ export type SignInDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
   readonly guard: Guard;
-  /** Key that successors of refresh tokens are derived with. */
-  readonly refreshKey: Buffer;
+  /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
+  readonly refreshKeys: () => readonly Buffer[];
 };
 
 /** Opens a session inside a transaction of the caller's. */
@@ -32,7 +32,7 @@ export async function openSession(repositories: Repositories, user: User, origin
 
 export type SignIn = ReturnType<typeof signIn>;
 
-export function signIn({ storage, hasher, guard, refreshKey }: SignInDeps) {
+export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
   const { repositories, inTransaction } = storage;
 
   return {
@@ -69,14 +69,14 @@ export function signIn({ storage, hasher, guard, refreshKey }: SignInDeps) {
           return refuse({ code: 'unauthorized' });
         const { session, user, now, idleMinutes } = found;
         if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
-        const successor = successorOf(presented, refreshKey);
+        const [refreshToken = ''] = successors(presented);
         switch (decideRefresh(token, clientOf(origin), token.now)) {
           case 'repeat':
-            return ok({ session, user, refreshToken: await newest(tx, successor, session) });
+            return given(session, user, await newest(tx, presented));
           case 'rotate':
             await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
-            await tx.sessions.insertRefreshToken(sha256(successor), session.id);
-            return ok({ session, user, refreshToken: successor });
+            await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+            return ok({ session, user, refreshToken });
           case 'reused':
             await endSession(tx, session, 'refresh_token_reused', origin);
             return refuse({ code: 'unauthorized' });
@@ -95,18 +95,30 @@ export function signIn({ storage, hasher, guard, refreshKey }: SignInDeps) {
     },
   };
 
+  /** Of each key, since the key may have been rotated after the token was spent. */
+  function successors(token: string): readonly string[] {
+    return refreshKeys().map((key) => successorOf(token, key));
+  }
+
   /**
-   * The end of the chain that begins with `token`: the client that repeats an old refresh may have used what it
-   * got since, in another tab, and must not be handed a token that is spent.
+   * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
+   * in another tab, and must not be handed one that is spent.
    */
-  async function newest(tx: Repositories, token: string, session: UserSession): Promise<string> {
-    const held = await tx.sessions.lockRefreshToken(sha256(token));
-    // Derived with another key than the one that was given out: the secret of the service was changed just now.
-    if (held === null) await tx.sessions.insertRefreshToken(sha256(token), session.id);
-    if (held === null || held.spentAt === null) return token;
-    return await newest(tx, successorOf(token, refreshKey), session);
+  async function newest(tx: Repositories, spent: string): Promise<string | null> {
+    for (const token of successors(spent)) {
+      const held = await tx.sessions.lockRefreshToken(sha256(token));
+      if (held !== null) return held.spentAt === null ? token : await newest(tx, token);
+    }
+    return null;
   }
 }
+
+const given = (
+  session: UserSession,
+  user: User,
+  refreshToken: string | null,
+): Result<SignedIn, DomainError> =>
+  refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
 
 /** What one client is known by: a repeat from another place or program is a thief's. */
 const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;

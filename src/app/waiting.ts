@@ -20,7 +20,7 @@ export async function beginWaiting(tx: Repositories, user: User): Promise<Waitin
   if (factor?.confirmedAt == null) return null;
   const mfaToken = newSecret();
   const expiresAt = await tx.pending.insert(sha256(mfaToken), 'second_factor', user.id, WAITING_MINUTES);
-  const codesLeft = await tx.factors.recoveryCodesLeft(user.id);
+  const codesLeft = await tx.recoveryCodes.left(user.id);
   const passkeys = await tx.passkeys.listOf(user.id);
   return {
     mfaToken,

@@ -7,6 +7,10 @@ export type Credential =
   | { readonly kind: 'login'; readonly sessionId: string; readonly locked: boolean }
   | { readonly kind: 'api_token'; readonly tokenId: string; readonly scopes: readonly Scope[] };
 
+/** The id of the session or the token. */
+export const credentialId = (credential: Credential): string =>
+  credential.kind === 'login' ? credential.sessionId : credential.tokenId;
+
 /** Who asks: the user as the database has it now, the credential, and where the request came from. */
 export type Caller = { readonly user: User; readonly credential: Credential };
 

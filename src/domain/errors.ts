@@ -19,7 +19,6 @@ export type DomainError =
   | { readonly code: 'container_busy' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   | { readonly code: 'name_taken' }
-  | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number }
   | { readonly code: 'guests_disabled' }
   | { readonly code: 'wrong_password' }
   | { readonly code: 'wrong_code' }
@@ -33,7 +32,10 @@ export type DomainError =
   | { readonly code: 'passkey_rejected' }
   | { readonly code: 'passkey_registered' }
   | { readonly code: 'passkey_limit_reached'; readonly max: number }
-  | { readonly code: 'passkeys_unavailable' };
+  | { readonly code: 'passkeys_unavailable' }
+  | { readonly code: 'token_not_found' }
+  | { readonly code: 'token_limit_reached'; readonly max: number }
+  | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];
 

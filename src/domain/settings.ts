@@ -4,6 +4,8 @@ export type Settings = {
   readonly sessionIdleMinutes: number;
   readonly guestsEnabled: boolean;
   readonly guestLifetimeHours: number;
+  /** For one credential or one address; 0 for no limit. */
+  readonly requestsPerMinute: number;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -11,4 +13,5 @@ export const DEFAULT_SETTINGS: Settings = {
   sessionIdleMinutes: 24 * 60,
   guestsEnabled: true,
   guestLifetimeHours: 24,
+  requestsPerMinute: 600,
 };

@@ -1,3 +1,5 @@
+import { addressGroup } from './rate-limit.ts';
+
 /**
  * How often a secret may be guessed. Failures are counted under keys; what is counted decides how long to wait.
  * A bucket forgets steadily, a delay doubles with each failure in a row.
@@ -28,7 +30,7 @@ const PAIR_LIMIT: Limit = { kind: 'delay', free: 1 };
 export const TRUSTED_ONLY_FROM = 100;
 
 /** Milliseconds until the next try; 0 when it may be made now. */
-export function waitMs(limit: Limit, tally: Tally | null, now: Date): number {
+export function guessWaitMs(limit: Limit, tally: Tally | null, now: Date): number {
   if (tally === null) return 0;
   if (limit.kind === 'bucket') {
     const perMs = limit.perMinute / 60_000;
@@ -66,10 +68,10 @@ export type SignInTallies = {
  */
 export function signInWaitMs(tallies: SignInTallies, trusted: boolean, now: Date): number {
   const { account, pair, address, network } = tallies;
-  const place = Math.max(waitMs(ADDRESS_LIMIT, address, now), waitMs(NETWORK_LIMIT, network, now));
-  const wait = waitMs(ACCOUNT_LIMIT, account, now);
+  const place = Math.max(guessWaitMs(ADDRESS_LIMIT, address, now), guessWaitMs(NETWORK_LIMIT, network, now));
+  const wait = guessWaitMs(ACCOUNT_LIMIT, account, now);
   const shut = !trusted && account !== null && account.count >= TRUSTED_ONLY_FROM;
-  return Math.max(place, shut ? wait : Math.min(wait, waitMs(PAIR_LIMIT, pair, now)));
+  return Math.max(place, shut ? wait : Math.min(wait, guessWaitMs(PAIR_LIMIT, pair, now)));
 }
 
 /** The tallies after a failed sign-in. */
@@ -84,19 +86,9 @@ export type Place = { readonly address: string; readonly network: string };
 
 /** What counts as one address and as one network: a.b.c.d and its /24; of IPv6, which is dealt out whole, /64 and /48. */
 export function placeOf(ip: string): Place {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  const v4 = mapped ?? (/^\d+\.\d+\.\d+\.\d+$/.test(ip) ? ip : null);
-  if (v4 !== null) return { address: v4, network: `${v4.split('.').slice(0, 3).join('.')}.0/24` };
-  const groups = expand(ip.split('%', 1)[0] ?? ip);
-  return { address: `${groups.slice(0, 4).join(':')}::/64`, network: `${groups.slice(0, 3).join(':')}::/48` };
-}
-
-/** The eight groups of an IPv6 address, without leading zeros. */
-function expand(ip: string): readonly string[] {
-  const [head = '', tail] = ip.toLowerCase().split('::', 2);
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const gap = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  const groups = [...left, ...Array<string>(gap).fill('0'), ...right];
-  return groups.map((group) => group.replace(/^0+(?=.)/, ''));
+  const address = addressGroup(ip);
+  const network = address.includes(':')
+    ? `${address.split(':').slice(0, 3).join(':')}::/48`
+    : `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  return { address, network };
 }

@@ -5,10 +5,13 @@ import type { FactorRepository } from './factor-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
 import type { PendingRepository } from './pending-repository.ts';
+import type { RecoveryCodeRepository } from './recovery-code-repository.ts';
+import type { RequestCounts } from './request-counts.ts';
 import type { ScreenLockRepository } from './screen-lock-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
 import type { ThrottleRepository } from './throttle-repository.ts';
+import type { TokenRepository } from './token-repository.ts';
 import type { UserRepository } from './user-repository.ts';
 
 /** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
@@ -21,10 +24,13 @@ export type Repositories = {
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
   readonly factors: FactorRepository;
+  readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;
   readonly pending: PendingRepository;
   readonly screenLocks: ScreenLockRepository;
   readonly throttle: ThrottleRepository;
+  readonly tokens: TokenRepository;
+  readonly requestCounts: RequestCounts;
 };
 
 /** All writes of `work` happen, or none. Nothing outside the database is done inside it. */

@@ -30,7 +30,7 @@ export async function aService(
     allowedOrigins: new Set([ORIGIN]),
     trustProxy: [],
     secureCookie: false,
-    publicUrl: () => ORIGIN,
+    publicUrl: ORIGIN,
     readiness: async () => ready,
     createWaitMs: 20_000,
     webRoot: null,

@@ -25,7 +25,6 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_busy: [409, 'container is busy'],
   container_limit_reached: [409, 'container limit reached'],
   name_taken: [409, 'name already in use'],
-  rate_limited: [429, 'too many requests, try again later'],
   guests_disabled: [403, 'guests are not allowed'],
   wrong_password: [403, 'wrong password'],
   wrong_code: [403, 'wrong code'],
@@ -40,6 +39,9 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   passkey_registered: [409, 'the passkey is registered already'],
   passkey_limit_reached: [409, 'passkey limit reached'],
   passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
+  token_not_found: [404, 'token not found'],
+  token_limit_reached: [409, 'token limit reached'],
+  rate_limited: [429, 'too many requests'],
 };
 
 /** Faults that Fastify finds before a handler runs. */
@@ -93,7 +95,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   }
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
-  if (error instanceof StorageUnavailable) {
+  if (error instanceof StorageUnavailable && !hasWords(request)) {
     request.log.warn({ err: error }, 'database does not answer');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
@@ -106,6 +108,10 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   const words = request.routeOptions.config.failure ?? 'internal error';
   return reply.code(500).send({ error: words, code: 'internal_error' });
 }
+
+/** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */
+const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>
+  caller !== null && routeOptions.config.failure !== undefined;
 
 export const onNotFound = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.code(404).send({ error: 'not found', code: 'not_found' });

@@ -31,24 +31,18 @@ export const memoryFactors = (state: FactorState, clock: Clock): FactorRepositor
   async removeTotp(userId) {
     if (!state.totp.get(userId)?.confirmedAt) return false;
     state.totp.delete(userId);
-    state.recoveryCodes.delete(userId);
     return true;
   },
 
-  async replaceRecoveryCodes(userId, hashes) {
-    state.recoveryCodes.set(userId, new Map(hashes.map((hash) => [hash.toString('hex'), false])));
-  },
+  allSecrets: async () =>
+    [...state.totp].map(([userId, { sealedSecret }]) => ({
+      userId,
+      sealedSecret: Buffer.from(sealedSecret, 'hex'),
+    })),
 
-  async spendRecoveryCode(userId, hash) {
-    const codes = state.recoveryCodes.get(userId);
-    const key = hash.toString('hex');
-    if (codes?.get(key) !== false) return false;
-    codes.set(key, true);
-    return true;
-  },
-
-  async recoveryCodesLeft(userId) {
-    const codes = state.recoveryCodes.get(userId) ?? new Map();
-    return [...codes.values()].filter((used) => !used).length;
+  async replaceSecret(userId, from, to) {
+    const found = state.totp.get(userId);
+    if (found?.sealedSecret !== from.toString('hex')) return;
+    state.totp.set(userId, { ...found, sealedSecret: to.toString('hex') });
   },
 });

@@ -4,6 +4,7 @@ import type { Container } from '../../domain/container.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
 import { emptyFactors, type FactorState } from './factor-state.ts';
 
@@ -14,6 +15,10 @@ export type MemoryState = FactorState & {
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
   containers: Container[];
+  /** `hash` in hex. */
+  apiTokens: (ApiToken & { hash: string })[];
+  /** By `minute key`. */
+  requestCounts: Map<string, number>;
   audit: (AuditEntry & { createdAt: Date })[];
   setupCodeHash: string | null;
   readonly installationId: string;
@@ -45,6 +50,8 @@ export const emptyState = (): MemoryState => ({
   refreshTokens: new Map(),
   settings: {},
   containers: [],
+  apiTokens: [],
+  requestCounts: new Map(),
   audit: [],
   setupCodeHash: null,
   ...emptyFactors(),

@@ -50,7 +50,6 @@ export const postgresFactors = (db: Kysely<Database>): FactorRepository => ({
   },
 
   async removeTotp(userId) {
-    // The recovery codes go with it: they refer to it, and cascade.
     const done = await db
       .deleteFrom('totp_factors')
       .where('user_id', '=', userId)
@@ -59,30 +58,17 @@ export const postgresFactors = (db: Kysely<Database>): FactorRepository => ({
     return done.numDeletedRows === 1n;
   },
 
-  async replaceRecoveryCodes(userId, hashes) {
-    await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
-    const rows = hashes.map((hash) => ({ user_id: userId, hash }));
-    if (rows.length > 0) await db.insertInto('recovery_codes').values(rows).execute();
+  async allSecrets() {
+    const rows = await db.selectFrom('totp_factors').select(['user_id', 'sealed_secret']).execute();
+    return rows.map((row) => ({ userId: row.user_id, sealedSecret: row.sealed_secret }));
   },
 
-  async spendRecoveryCode(userId, hash) {
-    const done = await db
-      .updateTable('recovery_codes')
-      .set({ used_at: sql<Date>`now()` })
+  async replaceSecret(userId, from, to) {
+    await db
+      .updateTable('totp_factors')
+      .set({ sealed_secret: to })
       .where('user_id', '=', userId)
-      .where('hash', '=', hash)
-      .where('used_at', 'is', null)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
-
-  async recoveryCodesLeft(userId) {
-    const row = await db
-      .selectFrom('recovery_codes')
-      .select(sql<number>`count(*)::int`.as('count'))
-      .where('user_id', '=', userId)
-      .where('used_at', 'is', null)
-      .executeTakeFirstOrThrow();
-    return row.count;
+      .where('sealed_secret', '=', from)
+      .execute();
   },
 });

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { ContainerState } from '../../domain/container.ts';
+import type { Scope } from '../../domain/scope.ts';
 import type { UserRole } from '../../domain/user.ts';
 import type { PendingPurpose } from '../../ports/pending-repository.ts';
 
@@ -136,6 +137,20 @@ type PendingProofsTable = {
 };
 
 type FailuresTable = { key: Buffer; count: number; at: Date };
+export type ApiTokensTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  hash: Buffer;
+  prefix: string;
+  scopes: Scope[];
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+};
+
+type RequestCountsTable = { key: string; minute: number; count: number };
 
 export type Database = {
   tiers: TierRow;
@@ -153,4 +168,6 @@ export type Database = {
   passkeys: PasskeysTable;
   pending_proofs: PendingProofsTable;
   failures: FailuresTable;
+  api_tokens: ApiTokensTable;
+  request_counts: RequestCountsTable;
 };

@@ -7,11 +7,14 @@ import { postgresFactors } from './factor-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
 import { postgresPasskeys } from './passkey-repository.ts';
 import { postgresPending } from './pending-repository.ts';
+import { postgresRecoveryCodes } from './recovery-code-repository.ts';
+import { postgresRequestCounts } from './request-counts.ts';
 import type { Database } from './schema.ts';
 import { postgresScreenLocks } from './screen-lock-repository.ts';
 import { postgresSessions } from './session-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
 import { postgresThrottle } from './throttle-repository.ts';
+import { postgresTokens } from './token-repository.ts';
 import { postgresUsers } from './user-repository.ts';
 
 const repositoriesOn = (db: Kysely<Database>): Repositories => ({
@@ -23,10 +26,13 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   installation: postgresInstallation(db),
   audit: postgresAudit(db),
   factors: postgresFactors(db),
+  recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),
   pending: postgresPending(db),
   screenLocks: postgresScreenLocks(db),
   throttle: postgresThrottle(db),
+  tokens: postgresTokens(db),
+  requestCounts: postgresRequestCounts(db),
 });
 
 /** All repositories on one database. */

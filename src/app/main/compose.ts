@@ -4,13 +4,13 @@ import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
+import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
 import type { Http } from '../../adapters/http/types.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
-import { isLocked } from '../../domain/caller.ts';
-import { guestExpired } from '../../domain/user.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
@@ -20,11 +20,14 @@ import type { Accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { requestLimits } from '../request-limits.ts';
 import { serialByKey } from '../serial.ts';
 import { settingsService } from '../settings.ts';
 import { terminals } from '../terminals.ts';
+import { apiTokens } from '../tokens.ts';
 import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
+import { addressOf } from './listening.ts';
 
 /** Everything outside that the service needs, behind ports. */
 export type Ports = {
@@ -34,6 +37,9 @@ export type Ports = {
   readonly terminalBackend: TerminalBackend;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
+  readonly bus: Bus;
+  /** Milliseconds that never jump; the process's own unless a test says otherwise. */
+  readonly monotonicMs?: () => number;
 };
 
 export type ComposeOptions = {
@@ -44,8 +50,8 @@ export type ComposeOptions = {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
   readonly secureCookie: boolean;
-  /** The address that people open; read at each use, as it may be known only after the listen. */
-  readonly publicUrl: () => string;
+  /** The address that people open; null for where it listens. */
+  readonly publicUrl: string | null;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
   /** Folder of the built browser app; null for none. */
@@ -58,6 +64,10 @@ export type Service = {
   readonly terminals: ReturnType<typeof terminals>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
+  /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
+  readonly writeDue: () => Promise<void>;
+  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  readonly reseal: () => Promise<number>;
   /** Writes what is still only in memory. */
   readonly flush: () => Promise<void>;
 };
@@ -66,8 +76,13 @@ export type Service = {
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
   const { storage, clock } = ports;
   const log = options.logger;
-  const people = identity(ports, options);
-  const auth = authenticator(storage);
+  const people = identity(ports, options, () => options.publicUrl ?? addressBound(http));
+  const { repositories } = storage;
+  const monotonicMs = ports.monotonicMs ?? (() => performance.now());
+  const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
+  const counts = repositories.requestCounts;
+  const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
+  const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const containerDeps = {
     storage,
@@ -84,18 +99,20 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: async ({ caller: { user, credential } }, typed) => {
-        if (credential.kind !== 'login') return false;
-        const now = await auth.bySession(credential.sessionId, user.id, typed);
-        return now.ok && !isLocked(now.value) && !guestExpired(now.value.user, clock.now());
-      },
+      stillAllowed: ({ caller }, typed) => auth.holds(caller, typed),
     });
+  const access = {
+    authenticator: auth,
+    limits,
+    requestsPerMinute: async () => (await repositories.settings.read()).requestsPerMinute,
+  };
 
-  const http = await httpServer({ ...options, authenticator: auth, jwtKey: options.keys.jwt }, [
+  const http = await httpServer({ ...options, ...access, signingKeys: options.keys.live }, [
     systemRoutes(options),
     ...people.routes,
-    settingsRoutes(settingsService(storage)),
-    catalogueRoutes(storage.repositories.catalogue),
+    settingsRoutes(settingsService(storage, ports.bus)),
+    tokenRoutes(tokens),
+    catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes),
     sockets,
@@ -104,8 +121,16 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   return {
     http,
     accounts: people.accounts,
+    reseal: people.reseal,
     terminals: shells,
     reconcile: reconcile(containerDeps),
-    flush: () => auth.flush(),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
+    flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
+}
+
+/** The address of a server that listens; nothing that can be opened before that. */
+function addressBound(http: Http): string {
+  const [bound] = http.addresses();
+  return bound === undefined || typeof bound === 'string' ? '' : addressOf(bound.address, bound.port);
 }

@@ -12,6 +12,8 @@ const STOP_WITHIN_MS = 30_000;
 // src/app/main/bin and dist/app/main/bin are equally deep.
 const ROOT = path.resolve(import.meta.dirname, '../../../..');
 
+let rotateKeys: (() => Promise<void>) | undefined;
+
 const settings = readConfig(process.env);
 if ('faults' in settings) {
   for (const fault of settings.faults) process.stderr.write(`${fault}\n`);
@@ -33,6 +35,7 @@ async function start(config: Config): Promise<void> {
   const starting = production({ config, log, version, root: ROOT, allowedOrigins });
   stopWhenTold(() => starting.then((running) => running.stop()));
   const running = await starting;
+  rotateKeys = running.rotateKeys;
   try {
     await announce(config, running, allowedOrigins);
   } catch (error) {
@@ -60,7 +63,10 @@ async function announce(
   else say(`Berth is ready. Make the first administrator here: ${address}/setup#code=${code}`);
 }
 
-/** The first signal, or the end of the launcher, stops in order; a second one at once. */
+/**
+ * The first signal, or the end of the launcher, stops in order; a second one at once. SIGHUP rotates the keys, but for a
+ * service that was started in a terminal by hand: there it says that the terminal has gone.
+ */
 function stopWhenTold(stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (): void => {
@@ -73,6 +79,10 @@ function stopWhenTold(stop: () => Promise<void>): void {
       () => process.exit(1),
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+  process.on('SIGHUP', () => {
+    if (process.stdout.isTTY && !process.connected) onSignal();
+    else void rotateKeys?.();
+  });
   process.once('disconnect', () => stopping || onSignal());
 }

@@ -3,6 +3,7 @@ import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import type { Terminal } from '@xterm/xterm';
 import { copyText } from '../../lib/clipboard.ts';
+import { withAllowedStyles } from './allowed-styles.ts';
 
 /** Programs may put text into the clipboard (OSC 52); reading it is for people alone. */
 const clipboard: IClipboardProvider = {
@@ -26,13 +27,27 @@ export function loadAddons(terminal: Terminal, onHover: (uri: string | null) => 
   terminal.options.linkHandler = { activate: (_, uri) => openLink(uri), hover, leave };
 }
 
+const PRETENDERS = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+/** Whether there is a graphics card; a program that plays one draws slower than the built-in renderer. */
+function hasGraphicsCard(): boolean {
+  const canvas = document.createElement('canvas');
+  const gl = canvas.getContext('webgl2', { failIfMajorPerformanceCaveat: true });
+  if (gl === null) return false;
+  const names = gl.getExtension('WEBGL_debug_renderer_info');
+  const name: unknown = names && gl.getParameter(names.UNMASKED_RENDERER_WEBGL);
+  gl.getExtension('WEBGL_lose_context')?.loseContext();
+  return !PRETENDERS.test(String(name));
+}
+
 /** Draws with the graphics card where there is one; when its context is lost, without it. */
 export async function loadWebgl(terminal: Terminal, onFallback: () => void): Promise<void> {
+  if (!hasGraphicsCard()) return;
   try {
     const { WebglAddon } = await import('@xterm/addon-webgl');
     const webgl = new WebglAddon();
     webgl.onContextLoss(() => {
-      webgl.dispose();
+      withAllowedStyles(() => webgl.dispose());
       onFallback();
     });
     terminal.loadAddon(webgl);

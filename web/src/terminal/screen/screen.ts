@@ -5,8 +5,8 @@ import { copyText } from '../../lib/clipboard.ts';
 import type { Size } from '../protocol.ts';
 import { actionOf, type TerminalAction } from '../shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
+import { withAllowedStyles } from './allowed-styles.ts';
 import { type Found, type Search, searchIn } from './search.ts';
-import { styledDocument, withStyledDocument } from './styled-document.ts';
 import { contrastFor, themeFor } from './themes.ts';
 
 const FONTS =
@@ -42,7 +42,6 @@ const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => cha
 function makeTerminal({ dark, fontPx }: Look): Terminal {
   return new Terminal({
     allowProposedApi: true,
-    documentOverride: styledDocument(),
     cursorBlink: true,
     fontFamily: FONTS,
     fontSize: fontPx,
@@ -89,7 +88,7 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
   terminal.loadAddon(fitter);
   loadAddons(terminal, (uri) => listener.link(uri));
   handleKeys(terminal, listener);
-  withStyledDocument(() => terminal.open(host));
+  withAllowedStyles(() => terminal.open(host));
   await loadWebgl(terminal, fit);
   fit();
   listen(terminal, listener);
