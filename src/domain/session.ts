@@ -26,8 +26,12 @@ export const LOGIN_TOKEN_MINUTES = 15;
 /** `now` is the database's clock. */
 export function sessionState(session: UserSession, now: Date, idleMinutes: number): SessionState {
   if (session.revokedAt !== null) return 'revoked';
-  if (session.expiresAt <= now) return 'expired';
-  return session.lastSeenAt.getTime() + idleMinutes * 60_000 <= now.getTime() ? 'expired' : 'active';
+  return sessionEndsAt(session, idleMinutes) <= now ? 'expired' : 'active';
+}
+
+/** When the session is over if it is not used again: its absolute life or its idleness, whichever comes first. */
+export function sessionEndsAt({ expiresAt, lastSeenAt }: UserSession, idleMinutes: number): Date {
+  return new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + idleMinutes * 60_000));
 }
 
 /** How long the client may repeat a refresh whose answer was lost and get the same successor. */
