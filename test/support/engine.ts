@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
-import { BASE_REFERENCE } from '../../src/adapters/docker/base-settings.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
 import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
-import { readText } from '../../src/adapters/docker/host.ts';
 import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
 import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { dockerTerminals } from '../../src/adapters/docker/terminal-backend.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
+import { needs } from './skip.ts';
 
 export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -22,27 +21,14 @@ export type TestEngine = {
   readonly image: string;
 };
 
-type Infra = { readonly engineEndpoint?: string; readonly image?: string };
-
-/** The engine that the run brought up, or that BERTH_TEST_ENGINE names; else why there is none. */
-async function findEngine(): Promise<TestEngine | string> {
-  const infra = JSON.parse((await readText('.tap/infra.json')) ?? '{}') as Infra;
-  const endpoint = process.env['BERTH_TEST_ENGINE'] ?? infra.engineEndpoint;
-  if (endpoint === undefined) return 'no container engine for tests: set BERTH_TEST_ENGINE';
-  const answer = await probe(addressOf(endpoint, null));
-  if (!answer.answers) return `no engine answers at ${endpoint}: ${answer.detail}`;
-  const kind = endpoint.startsWith('unix:///run/berth-') ? 'private' : 'external';
-  const isLocal = endpoint.startsWith('unix:');
-  return { docker: answer.docker, kind, isLocal, endpoint, image: infra.image ?? BASE_REFERENCE };
-}
-
-/** The test engine, or null after the test was skipped with the reason; with REQUIRE_ALL=1 it fails instead. */
+/** The engine of this run, or null after the test was skipped with the reason; with REQUIRE_ALL=1 it fails instead. */
 export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
-  const found = await findEngine();
-  if (typeof found !== 'string') return found;
-  if (process.env['REQUIRE_ALL'] === '1') t.fail(found);
-  else t.plan(0, found);
-  return null;
+  const part = await needs(t, 'engine');
+  if (part === null) return null;
+  const answer = await probe(addressOf(part.endpoint, null));
+  if (!answer.answers)
+    throw new Error(`the test engine at ${part.endpoint} does not answer: ${answer.detail}`);
+  return { ...part, docker: answer.docker, isLocal: part.endpoint.startsWith('unix:') };
 }
 
 export type TestInstance = TestEngine & {

@@ -9,61 +9,83 @@ import {
   type RuntimeHandle,
 } from '../../ports/container-runtime.ts';
 
-type Entry = { readonly spec: ContainerSpec; observed: ObservedContainer };
+export type Box = {
+  readonly spec: ContainerSpec;
+  readonly handle: RuntimeHandle;
+  /** null while it is stopped. */
+  startedAt: Date | null;
+};
 
-/** Containers that are rows in a map. They know a handful of commands and no files. */
-export function memoryRuntime(node = 'memory'): ContainerRuntime {
-  const containers = new Map<string, Entry>();
+/** Containers that are rows in a map, `boxes` by runtime id. They know a handful of commands and no files. */
+export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly boxes: Map<string, Box> } {
+  const boxes = new Map<string, Box>();
   const volumes = new Set<string>();
-  const find = ({ runtimeId }: RuntimeHandle): Entry => {
-    const entry = containers.get(runtimeId);
-    if (entry === undefined) throw new RuntimeFailure(`no such container: ${runtimeId}`, 404);
-    return entry;
+  const existing = ({ runtimeId }: RuntimeHandle): Box => {
+    const box = boxes.get(runtimeId);
+    if (box === undefined) throw new RuntimeFailure(`no such container: ${runtimeId}`, 404);
+    return box;
   };
   return {
-    capabilities: {
-      resizeInPlace: false,
-      keepsWritableLayerOnStop: false,
-      perWorkspaceSeccomp: false,
-      movableVolume: false,
-      pause: false,
-      statsWithoutAgent: false,
-      diskQuota: 'soft',
-    },
+    boxes,
+    capabilities: CAPABILITIES,
     async create(spec) {
       const runtimeId = createHash('sha256').update(`${node} ${spec.dbId} ${spec.generation}`).digest('hex');
+      const handle = { node, runtimeId };
       volumes.add(spec.volume);
-      if (!containers.has(runtimeId))
-        containers.set(runtimeId, { spec, observed: { kind: 'stopped', exitCode: 0 } });
-      return { node, runtimeId };
+      if (!boxes.has(runtimeId)) boxes.set(runtimeId, { spec, handle, startedAt: null });
+      return handle;
     },
     async start(handle) {
-      const entry = find(handle);
-      if (entry.observed.kind !== 'running') entry.observed = { kind: 'running', startedAt: new Date() };
+      existing(handle).startedAt ??= new Date();
     },
     async stop({ runtimeId }) {
-      const entry = containers.get(runtimeId);
-      if (entry?.observed.kind === 'running') entry.observed = { kind: 'stopped', exitCode: 0 };
+      const box = boxes.get(runtimeId);
+      if (box !== undefined) box.startedAt = null;
     },
     async remove({ runtimeId }) {
-      containers.delete(runtimeId);
+      boxes.delete(runtimeId);
     },
-    observe: async ({ runtimeId }) => containers.get(runtimeId)?.observed ?? { kind: 'gone' },
+    async find(dbId, generation) {
+      const found = [...boxes.values()].find(
+        ({ spec }) => spec.dbId === dbId && spec.generation === generation,
+      );
+      return found?.handle ?? null;
+    },
+    async ping() {},
+    observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
     list: async () =>
-      [...containers].map(([runtimeId, { spec, observed }]) => ({
-        handle: { node, runtimeId },
+      [...boxes.values()].map(({ handle, spec, startedAt }) => ({
+        handle,
         dbId: spec.dbId,
         generation: spec.generation,
-        running: observed.kind === 'running',
+        running: startedAt !== null,
       })),
+    watch: () => () => {},
     volumeExists: async (volume) => volumes.has(volume),
     async exec(handle, request) {
-      const { spec, observed } = find(handle);
-      if (observed.kind !== 'running') throw new RuntimeFailure('container is not running', 409);
+      const { spec, startedAt } = existing(handle);
+      if (startedAt === null) throw new RuntimeFailure('container is not running', 409);
       return await runCommand(spec, request);
     },
   };
 }
+
+function observed(box: Box | undefined): ObservedContainer {
+  if (box === undefined) return { kind: 'gone' };
+  return box.startedAt === null
+    ? { kind: 'stopped', exitCode: 0 }
+    : { kind: 'running', startedAt: box.startedAt };
+}
+
+const CAPABILITIES = {
+  resizeInPlace: false,
+  keepsWritableLayerOnStop: false,
+  perWorkspaceSeccomp: false,
+  movableVolume: false,
+  pause: false,
+  statsWithoutAgent: false,
+  diskQuota: 'soft',
+} as const;
 
 type Output = {
   readonly exitCode: number | null;

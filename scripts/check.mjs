@@ -1,0 +1,20 @@
+import path from 'node:path';
+import { runChecks, staticChecks } from './lib/checks.mjs';
+import { runMain } from './lib/fault.mjs';
+import { ensureDependencies } from './lib/install.mjs';
+
+const root = path.dirname(import.meta.dirname);
+
+await runMain(async () => {
+  await ensureDependencies(root, { dev: true });
+  return (await runChecks([...staticChecks(root), { label: 'fast tests', run: fastTests }])) === 0 ? 0 : 1;
+});
+
+async function fastTests() {
+  // its own dependencies may have been installed only now
+  const { runTests } = await import('./lib/tests.mjs');
+  /** @type {string[]} */
+  const lines = [];
+  const { code } = await runTests(root, { config: '.taprc-fast', print: (line) => lines.push(line) });
+  return { ok: code === 0, report: lines.filter((line) => !/^(ok|skip) /.test(line)).join('\n') };
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { capture } from './command.mjs';
+import { Fault } from './fault.mjs';
+import { alone } from './lock.mjs';
+import { toolEnvironment } from './node.mjs';
+import { step } from './progress.mjs';
+
+export const SERVER = path.join('dist', 'app', 'main', 'bin', 'server.js');
+const STAMP = path.join('dist', '.stamp');
+const DRAFT = '.dist-new';
+const SOURCES = ['src', 'web', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
+const NOT_SOURCES = new Set(['dist', 'node_modules', DRAFT]);
+
+/**
+ * Builds the service and its pages unless what is there was built from the present sources.
+ * @param {string} root
+ */
+export async function ensureBuild(root) {
+  if (buildIsFresh(root)) return;
+  await alone(root, async () => {
+    if (!buildIsFresh(root)) await build(root);
+  });
+}
+
+/**
+ * True when dist and web/dist were built from the present sources, or there are no sources to build from.
+ * @param {string} root
+ */
+export function buildIsFresh(root) {
+  if (!existsSync(path.join(root, SERVER))) return false;
+  if (!existsSync(path.join(root, 'src'))) return true;
+  if (hasPages(root) && !existsSync(path.join(root, 'web', 'dist', 'index.html'))) return false;
+  const stamp = path.join(root, STAMP);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint(root);
+}
+
+/**
+ * A digest of every file that the build reads.
+ * @param {string} root
+ */
+export function fingerprint(root) {
+  const hash = createHash('sha256');
+  for (const file of SOURCES.flatMap((source) => filesBelow(root, source))) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(root, file)))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * The files below a file or folder, in an order that does not depend on the file system.
+ * @param {string} root
+ * @param {string} name
+ * @returns {string[]}
+ */
+function filesBelow(root, name) {
+  const found = statSync(path.join(root, name), { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return found ? [name] : [];
+  const children = readdirSync(path.join(root, name)).filter((child) => !NOT_SOURCES.has(child));
+  return children.sort().flatMap((child) => filesBelow(root, path.join(name, child)));
+}
+
+/**
+ * Both halves are built beside the old ones, which stay in use until both are complete.
+ * @param {string} root
+ */
+async function build(root) {
+  // taken first: a file that is saved meanwhile makes the next start build again
+  const stamp = fingerprint(root);
+  const halves = hasPages(root) ? [service, pages] : [service];
+  try {
+    await step('Building', () => allOf(halves.map((half) => run(root, half))));
+    writeFileSync(path.join(root, service.draft, '.stamp'), stamp);
+    // the service last: it carries the stamp
+    for (const half of halves.toReversed())
+      replace(path.join(root, half.result), path.join(root, half.draft));
+  } finally {
+    for (const half of halves) rmSync(path.join(root, half.draft), { recursive: true, force: true });
+  }
+}
+
+const service = {
+  result: 'dist',
+  draft: DRAFT,
+  tool: 'tsc',
+  args: ['-p', 'tsconfig.build.json', '--outDir', DRAFT],
+};
+
+const pages = {
+  result: path.join('web', 'dist'),
+  draft: path.join('web', DRAFT),
+  tool: 'vite',
+  args: ['build', 'web', '--outDir', DRAFT, '--emptyOutDir', '--logLevel', 'warn'],
+};
+
+/**
+ * Waits for all, also when one fails, so that nothing still writes during the clean-up.
+ * @param {Promise<void>[]} work
+ */
+async function allOf(work) {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/** @param {string} root */
+const hasPages = (root) => existsSync(path.join(root, 'web', 'index.html'));
+
+/**
+ * @param {string} root
+ * @param {typeof service} half
+ */
+async function run(root, { tool, args, draft }) {
+  rmSync(path.join(root, draft), { recursive: true, force: true });
+  const { code, output } = await capture(tool, args, { cwd: root, env: toolEnvironment(root) });
+  if (code !== 0) throw new Fault(`${output}\nBuilding failed: ${tool} ended with exit code ${code}`);
+}
+
+/**
+ * @param {string} folder
+ * @param {string} draft
+ */
+function replace(folder, draft) {
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(draft, folder);
+}

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { capture } from './command.mjs';
+import { checkLayers } from './layers.mjs';
+import { toolEnvironment } from './node.mjs';
+
+/**
+ * @typedef {{ ok: boolean, report: string }} Verdict
+ * @typedef {{ label: string, run: () => Promise<Verdict> }} Check
+ */
+
+/**
+ * What can be said of the sources without running them.
+ * @param {string} root
+ * @returns {Check[]}
+ */
+export function staticChecks(root) {
+  const web = existsSync(path.join(root, 'web', 'tsconfig.json'));
+  return [
+    { label: 'types', run: () => tool(root, 'tsc', ['-p', 'tsconfig.json']) },
+    ...(web
+      ? [{ label: 'types of the pages', run: () => tool(root, 'tsc', ['-p', 'web/tsconfig.json']) }]
+      : []),
+    { label: 'lint', run: () => tool(root, 'biome', ['check', '.']) },
+    { label: 'layers', run: () => checkLayers(root) },
+    { label: 'dead code', run: () => tool(root, 'knip', []) },
+  ];
+}
+
+/**
+ * Runs one after the other, a line each, and what failed in full. Returns how many failed.
+ * @param {readonly Check[]} checks
+ */
+export async function runChecks(checks) {
+  let failed = 0;
+  for (const { label, run } of checks) {
+    const startedAt = performance.now();
+    const { ok, report } = await run();
+    console.log(`${ok ? 'ok  ' : 'FAIL'} ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    if (ok) continue;
+    console.log(report.trimEnd());
+    failed += 1;
+  }
+  return failed;
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @returns {Promise<Verdict>}
+ */
+async function tool(root, file, args) {
+  const { code, output } = await capture(file, args, { cwd: root, env: toolEnvironment(root) });
+  return { ok: code === 0, report: output };
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { capture } from './command.mjs';
+import { Fault } from './fault.mjs';
+import { alone } from './lock.mjs';
+import { systemEnvironment } from './node.mjs';
+import { step } from './progress.mjs';
+
+const STAMP = '.berth-install.json';
+
+/**
+ * Installs the locked dependencies unless they are there. `dev` tells whether those for building and testing count.
+ * @param {string} root
+ * @param {{ dev: boolean }} needs
+ */
+export async function ensureDependencies(root, needs) {
+  if (dependenciesAreFresh(root, needs)) return;
+  refuseToReplaceLink(root);
+  await alone(root, async () => {
+    if (dependenciesAreFresh(root, needs)) return;
+    await step('Installing dependencies', () => install(root));
+  });
+}
+
+/**
+ * True when node_modules holds what package-lock.json asks for on this platform.
+ * @param {string} root
+ * @param {{ dev: boolean }} needs
+ */
+export function dependenciesAreFresh(root, needs) {
+  const installed = path.join(root, 'node_modules', '.package-lock.json');
+  // npm writes this file last, so a broken-off installation has none
+  if (!existsSync(installed)) return false;
+  const now = stampOf(root);
+  const stamp = readStamp(root);
+  if (stamp === null) return satisfies(root, needs);
+  if (stamp.platform !== now.platform) return false;
+  return (stamp.lock === now.lock && stamp.installed === now.installed) || satisfies(root, needs);
+}
+
+/** @param {string} root */
+async function install(root) {
+  // NODE_ENV=production would leave out what the build needs
+  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
+  const result = await capture('npm', args, { cwd: root, env: systemEnvironment() }).catch((error) => {
+    throw new Fault(`cannot run npm: ${error.message}`);
+  });
+  if (result.code !== 0) throw new Fault(`${result.output}\nnpm ci failed with exit code ${result.code}`);
+  writeFileSync(path.join(root, 'node_modules', STAMP), `${JSON.stringify(stampOf(root))}\n`);
+}
+
+/** @param {string} root */
+function refuseToReplaceLink(root) {
+  const folder = path.join(root, 'node_modules');
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const target = existsSync(folder) ? realpathSync(folder) : 'a missing folder';
+  throw new Fault(
+    `node_modules is a link to ${target} and does not fit package-lock.json: install there first`,
+  );
+}
+
+/**
+ * @typedef {{ lock: string, installed: string, platform: string }} Stamp
+ * @param {string} root
+ * @returns {Stamp}
+ */
+function stampOf(root) {
+  return {
+    lock: digest(path.join(root, 'package-lock.json')),
+    installed: digest(path.join(root, 'node_modules', '.package-lock.json')),
+    platform: `${process.platform}-${process.arch}`,
+  };
+}
+
+/**
+ * @param {string} root
+ * @returns {Stamp | null}
+ */
+function readStamp(root) {
+  try {
+    return JSON.parse(readFileSync(path.join(root, 'node_modules', STAMP), 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Compares package by package, for an installation that was made by hand. Optional packages may be missing: they are
+ * where the platform is another one.
+ * @param {string} root
+ * @param {{ dev: boolean }} needs
+ */
+function satisfies(root, needs) {
+  const wanted = packagesIn(path.join(root, 'package-lock.json'));
+  const there = packagesIn(path.join(root, 'node_modules', '.package-lock.json'));
+  return Object.entries(wanted).every(([place, entry]) => {
+    if (place === '' || (entry.dev && !needs.dev)) return true;
+    const found = there[place];
+    if (found) return found.version === entry.version && found.integrity === entry.integrity;
+    return entry.optional === true || entry.devOptional === true || entry.peer === true;
+  });
+}
+
+/**
+ * @param {string} file
+ * @returns {Record<string, { version?: string, integrity?: string, dev?: boolean, optional?: boolean,
+ *   devOptional?: boolean, peer?: boolean }>}
+ */
+const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
+
+/** @param {string} file */
+const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');

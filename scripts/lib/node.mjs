@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { Fault } from './fault.mjs';
+
+const WANTED_MAJOR = 22;
+
+/**
+ * The Node.js that runs Berth and its tools: the one among the dependencies, else the present one if it is new enough.
+ * @param {string} root
+ * @param {string} version
+ */
+export function modernNode(root, version = process.versions.node) {
+  const bundled = path.join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  if (existsSync(bundled)) return bundled;
+  if (Number.parseInt(version, 10) >= WANTED_MAJOR) return process.execPath;
+  throw new Fault(
+    `Berth runs on Node.js ${WANTED_MAJOR} or newer, and this is ${version}. It brings its own for Linux on x64 and ` +
+      `arm64: run \`npm ci --include=optional\`. Elsewhere install Node.js ${WANTED_MAJOR}, then start again.`,
+  );
+}
+
+/**
+ * The environment in which development tools find each other and the modern Node.js first.
+ * @param {string} root
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function toolEnvironment(root) {
+  const first = [path.dirname(modernNode(root)), path.join(root, 'node_modules', '.bin')];
+  return { ...process.env, PATH: [...first, process.env['PATH']].join(path.delimiter) };
+}
+
+/**
+ * The environment without the programs in node_modules, for npm while it replaces that folder.
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function systemEnvironment() {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  const kept = folders.filter((folder) => !folder.split(path.sep).includes('node_modules'));
+  return { ...process.env, PATH: kept.join(path.delimiter) };
+}

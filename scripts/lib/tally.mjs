@@ -1,0 +1,123 @@
+import { Parser } from 'tap-parser';
+
+/**
+ * Counts tests in what tap prints: the innermost named ones, not their assertions.
+ *
+ * @typedef {{ passed: number, failed: number, skipped: number }} Tally
+ * @typedef {{ path: string, detail: string }} Failure
+ * @typedef {{ name: string, ok: boolean, ms: number, skip: string | null, failures: readonly Failure[] }} FileResult
+ * @typedef {import('tap-parser').Result} Result
+ * @typedef {{ tests: number, failures: number, skips: number, others: number }} Seen
+ */
+
+/**
+ * A stream for the raw output of tap. `onFile` gets each test file's result when the file ends.
+ * @param {(file: FileResult) => void} onFile
+ * @returns {{ parser: Parser, tally: Tally }}
+ */
+export function tallying(onFile) {
+  const parser = new Parser();
+  const tally = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {Failure[]} */
+  let failures = [];
+  follow(parser, [], {
+    tally,
+    fail: (failure) => failures.push(failure),
+    file: (point) => {
+      onFile({ name: point.name, ok: point.ok, ms: point.time ?? 0, skip: skipReason(point), failures });
+      failures = [];
+    },
+  });
+  return { parser, tally };
+}
+
+/**
+ * @param {Parser} parser
+ * @param {readonly string[]} path
+ * @param {{ tally: Tally, fail: (failure: Failure) => void, file?: (point: Result) => void }} to
+ * @returns {Seen}
+ */
+function follow(parser, path, { tally, fail, file }) {
+  /** @type {Seen} */
+  const seen = { tests: 0, failures: 0, skips: 0, others: 0 };
+  /** @type {Seen | null} */
+  let child = null;
+  parser.on('child', (inner) => {
+    child = follow(inner, [...path, inner.name], { tally, fail });
+  });
+  parser.on('assert', (point) => {
+    const verdict = verdictOf(point, child);
+    if (verdict === 'failed' && !child?.failures) fail(describe([...path, point.name], point));
+    if (child !== null) countTest(seen, verdict, child, tally);
+    else countAssertion(seen, verdict);
+    // outside of every file: the runner itself complains, of a time limit for example
+    if (file && child === null && verdict === 'failed') tally.failed += 1;
+    child = null;
+    file?.(point);
+  });
+  return seen;
+}
+
+/**
+ * @param {Result} point
+ * @param {Seen | null} inner
+ * @returns {keyof Tally}
+ */
+function verdictOf(point, inner) {
+  if (skipReason(point) !== null) return 'skipped';
+  if (!point.ok) return 'failed';
+  const onlySkips = inner !== null && inner.tests === 0 && inner.skips > 0 && inner.others === 0;
+  return onlySkips ? 'skipped' : 'passed';
+}
+
+/**
+ * @param {Seen} seen
+ * @param {keyof Tally} verdict
+ */
+function countAssertion(seen, verdict) {
+  if (verdict === 'skipped') seen.skips += 1;
+  else seen.others += 1;
+  if (verdict === 'failed') seen.failures += 1;
+}
+
+/**
+ * A test that contains tests counts only by a failure of its own, such as a crash between them.
+ * @param {Seen} seen
+ * @param {keyof Tally} verdict
+ * @param {Seen} inner
+ * @param {Tally} tally
+ */
+function countTest(seen, verdict, inner, tally) {
+  seen.tests += 1;
+  if (verdict === 'failed') seen.failures += 1;
+  if (inner.tests === 0) tally[verdict] += 1;
+  else {
+    tally.skipped += inner.skips;
+    if (verdict === 'failed' && inner.failures === 0) tally.failed += 1;
+  }
+}
+
+/**
+ * @param {readonly string[]} path
+ * @param {Result} point
+ * @returns {Failure}
+ */
+const describe = (path, point) => ({
+  // a message that became a name may be long
+  path: path.join(' > ').slice(0, 300),
+  detail: Object.entries(point.diag ?? {})
+    .map(
+      ([key, value]) =>
+        `${key}: ${typeof value === 'string' ? `\n${value}`.trimEnd() : JSON.stringify(value)}`,
+    )
+    .join('\n'),
+});
+
+/** @param {Result} point */
+const skipReason = ({ skip, todo }) =>
+  [skip, todo].filter(Boolean).map((reason) => (reason === true ? 'no reason given' : `${reason}`))[0] ??
+  null;
+
+/** @param {Tally} tally */
+export const summary = ({ passed, failed, skipped }) =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

@@ -1,0 +1,117 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
+import type { Result } from '../../domain/result.ts';
+import { StorageUnavailable } from '../../ports/repositories.ts';
+import { validationFields } from './validation.ts';
+
+type Answer = readonly [status: number, message: string];
+
+/** The interface's status and words for every refusal. */
+const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
+  unauthorized: [401, 'unauthorized'],
+  api_token_rejected: [401, 'Invalid or expired API token'],
+  login_failed: [401, 'invalid email or password'],
+  login_token_required: [403, 'login token required'],
+  insufficient_scope: [403, 'insufficient scope'],
+  not_authorized: [403, 'not authorized'],
+  origin_not_allowed: [403, 'origin not allowed'],
+  registration_closed: [403, 'registration is closed'],
+  setup_done: [403, 'set-up is done already: sign in'],
+  setup_code_rejected: [403, 'this set-up link is not valid any more: restart the service for a new one'],
+  guest_session_expired: [403, 'guest session expired'],
+  validation_failed: [400, 'invalid request'],
+  container_not_found: [404, 'container not found'],
+  container_not_running: [409, 'container is not running'],
+  container_busy: [409, 'container is busy'],
+  container_limit_reached: [409, 'container limit reached'],
+  name_taken: [409, 'name already in use'],
+  guests_disabled: [403, 'guests are not allowed'],
+  wrong_password: [403, 'wrong password'],
+  wrong_code: [403, 'wrong code'],
+  mfa_already_enabled: [409, 'a second factor is on already'],
+  mfa_not_enabled: [409, 'no second factor is on'],
+  mfa_not_started: [409, 'start with a new secret first'],
+  session_locked: [423, 'session locked'],
+  wrong_passcode: [403, 'wrong passcode'],
+  passcode_not_set: [409, 'set a passcode first'],
+  passkey_not_found: [404, 'passkey not found'],
+  passkey_rejected: [400, 'the passkey was not accepted'],
+  passkey_registered: [409, 'the passkey is registered already'],
+  passkey_limit_reached: [409, 'passkey limit reached'],
+  passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
+  token_not_found: [404, 'token not found'],
+  token_limit_reached: [409, 'token limit reached'],
+  rate_limited: [429, 'too many requests'],
+};
+
+/** Faults that Fastify finds before a handler runs. */
+const FRAMEWORK: Readonly<Record<string, readonly [number, string, string]>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: [400, 'bad_json', 'the body is not valid JSON'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'bad_json', 'the body is empty'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [400, 'bad_content_type', 'the body must be application/json'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    400,
+    'bad_content_length',
+    'the body does not have its announced length',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'the body is too large'],
+  FST_ERR_BAD_URL: [400, 'bad_url', 'the address is not valid'],
+  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'not found'],
+};
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** The value, or the refusal as an exception for `onError`. */
+export function orThrow<T>(result: Result<T, DomainError>): T {
+  if (!result.ok) throw new Refusal(result.error);
+  return result.value;
+}
+
+/** RFC 6750: every 401 names the scheme; `invalid_token` only when a credential was sent. */
+export function challenge(request: FastifyRequest, reply: FastifyReply, status: number, code: string): void {
+  if (status === 401) {
+    const sent = request.headers.authorization ?? request.headers['sec-websocket-protocol'];
+    reply.header('www-authenticate', sent === undefined ? 'Bearer' : 'Bearer error="invalid_token"');
+  }
+  if (code === 'insufficient_scope') reply.header('www-authenticate', 'Bearer error="insufficient_scope"');
+}
+
+function answerRefusal(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [status, message] = ANSWERS[error.code];
+  challenge(request, reply, status, error.code);
+  if (error.code === 'rate_limited') reply.header('retry-after', error.retryAfterSeconds);
+  if (error.code !== 'validation_failed')
+    return reply.code(status).send({ error: message, code: error.code });
+  const first = Object.entries(error.fields)[0];
+  const words = first === undefined ? message : `${first[0]} ${first[1]}`;
+  return reply.code(status).send({ error: words, code: error.code, fields: error.fields });
+}
+
+/** The one place where anything thrown becomes an answer. What is not a refusal is logged and told in the route's words. */
+export function onError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof Refusal) return answerRefusal(error.error, request, reply);
+  if (error.validation) {
+    return answerRefusal({ code: 'validation_failed', fields: validationFields(error) }, request, reply);
+  }
+  const known = FRAMEWORK[error.code];
+  if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
+  if (error instanceof StorageUnavailable && !hasWords(request)) {
+    request.log.warn({ err: error }, 'database does not answer');
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
+    return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    request.log.info({ err: error }, 'request refused by the framework');
+    return reply.code(error.statusCode).send({ error: 'bad request', code: 'bad_request' });
+  }
+  request.log.error({ err: error }, 'request failed');
+  const words = request.routeOptions.config.failure ?? 'internal error';
+  return reply.code(500).send({ error: words, code: 'internal_error' });
+}
+
+/** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */
+const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>
+  caller !== null && routeOptions.config.failure !== undefined;
+
+export const onNotFound = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.code(404).send({ error: 'not found', code: 'not_found' });

@@ -1,0 +1,57 @@
+import type { CreateRequest } from '../../../app/containers/create.ts';
+import type { Started } from '../../../app/containers/lifecycle.ts';
+import type { UpdateRequest } from '../../../app/containers/update.ts';
+import type { Container } from '../../../domain/container.ts';
+import type {
+  ContainerBody,
+  CreateContainerRequest,
+  StartedBody,
+  UpdateContainerRequest,
+} from '../schema/containers.ts';
+
+/** A container on the wire. `cpu_shares` is the interface's word for millicores. */
+export const toContainerBody = (container: Container, quota: 'hard' | 'soft'): ContainerBody => ({
+  id: container.runtimeId,
+  db_id: container.dbId,
+  name: container.name,
+  image: container.image,
+  status: container.state,
+  status_reason: container.stateReason,
+  role: container.role,
+  resources: {
+    memory_mb: container.resources.memoryMb,
+    cpu_shares: container.resources.cpuMillicores,
+    disk_mb: container.resources.diskMb,
+  },
+  created_at: container.createdAt.toISOString(),
+  last_used_at: container.lastUsedAt?.toISOString() ?? null,
+  started_at: container.startedAt?.toISOString() ?? null,
+  volume: { name: container.volume, size_mb: container.resources.diskMb, quota },
+  owner: { id: container.ownerId, username: container.ownerUsername },
+});
+
+export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({
+  name: body.name,
+  ...(body.image === undefined ? {} : { image: body.image }),
+  ...(body.role === undefined ? {} : { role: body.role }),
+  ...(body.memory_mb === undefined ? {} : { memoryMb: body.memory_mb }),
+  ...(body.cpu_shares === undefined ? {} : { cpuMillicores: body.cpu_shares }),
+  ...(body.disk_mb === undefined ? {} : { diskMb: body.disk_mb }),
+  ...(body.env === undefined ? {} : { env: body.env }),
+});
+
+export const toUpdateRequest = (body: UpdateContainerRequest): UpdateRequest => ({
+  name: body.name,
+  resources: { memoryMb: body.memory_mb, cpuMillicores: body.cpu_shares, diskMb: body.disk_mb },
+});
+
+/** `old_id`, `recreated` and `volume_kept` are there only when it was made anew. */
+export const toStartedBody = ({ container, recreated }: Started): StartedBody => ({
+  message: recreated === null ? 'container started' : 'container recreated and started',
+  id: container.runtimeId,
+  name: container.name,
+  status: 'running',
+  ...(recreated === null
+    ? {}
+    : { old_id: recreated.oldId, recreated: true, volume_kept: recreated.volumeKept }),
+});

@@ -1,0 +1,128 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Closed, Nullable, Text, Timestamp } from './common.ts';
+
+const Resources = Type.Object({
+  memory_mb: Type.Integer(),
+  cpu_shares: Type.Integer({ description: 'Millicores: 1000 is one core. A hard limit.' }),
+  disk_mb: Type.Integer(),
+});
+
+export const ContainerBody = Type.Object({
+  id: Nullable(Type.String({ description: 'Runtime identifier; null until the engine has made one.' })),
+  db_id: Type.String(),
+  name: Type.String(),
+  image: Type.String(),
+  status: Type.String(),
+  status_reason: Nullable(Type.String()),
+  role: Type.String(),
+  resources: Resources,
+  created_at: Timestamp,
+  last_used_at: Nullable(Timestamp),
+  started_at: Nullable(Timestamp),
+  volume: Type.Object({ name: Type.String(), size_mb: Type.Integer(), quota: Type.String() }),
+  owner: Type.Object({ id: Type.String(), username: Type.String() }),
+});
+
+export const ContainerList = Type.Object({ containers: Type.Array(ContainerBody) });
+
+export const CreateContainerRequest = Closed({
+  name: Type.String(),
+  image: Type.Optional(Text({ maxLength: 512 })),
+  role: Type.Optional(Text({ maxLength: 64 })),
+  memory_mb: Type.Optional(Type.Integer()),
+  cpu_shares: Type.Optional(Type.Integer()),
+  disk_mb: Type.Optional(Type.Integer()),
+  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+
+export const UpdateContainerRequest = Closed({
+  name: Type.String(),
+  memory_mb: Type.Integer(),
+  cpu_shares: Type.Integer(),
+  disk_mb: Type.Integer(),
+});
+
+export const UpdatedBody = Type.Object({
+  message: Type.String(),
+  restarted: Type.Boolean(),
+  container: ContainerBody,
+});
+
+export const StartedBody = Type.Object({
+  message: Type.String(),
+  id: Nullable(Type.String()),
+  name: Type.String(),
+  status: Type.String(),
+  old_id: Type.Optional(Nullable(Type.String())),
+  recreated: Type.Optional(Type.Boolean()),
+  volume_kept: Type.Optional(Type.Boolean()),
+});
+
+export const StoppedBody = Type.Object({
+  message: Type.String(),
+  id: Nullable(Type.String()),
+  name: Type.String(),
+  status: Type.String(),
+});
+
+export const DeletedBody = Type.Object({
+  message: Type.String(),
+  id: Nullable(Type.String()),
+  db_id: Type.String(),
+  name: Type.String(),
+});
+
+export const ExecRequestBody = Closed({
+  command: Type.Array(Text({ maxLength: 32_768 }), { minItems: 1, maxItems: 1024 }),
+  stdin: Type.Optional(Type.String()),
+  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  workdir: Type.Optional(Text({ minLength: 1, maxLength: 4096 })),
+  timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 })),
+});
+
+export const ExecResultBody = Type.Object({
+  exit_code: Nullable(Type.Integer({ description: 'null: ended by the time limit.' })),
+  stdout: Type.String(),
+  stderr: Type.String(),
+  truncated: Type.Boolean(),
+  duration_ms: Type.Number(),
+});
+
+const Range = Type.Object({ min: Type.Integer(), max: Type.Integer() });
+
+export const TierList = Type.Object({
+  tiers: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      memory_mb: Range,
+      cpu_shares: Range,
+      disk_mb: Range,
+      max_containers: Type.Integer(),
+      max_agents: Type.Integer(),
+    }),
+  ),
+});
+
+export const ImageList = Type.Object({
+  images: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      label: Type.String(),
+      reference: Type.String(),
+      digest: Nullable(Type.String()),
+      shell: Type.String(),
+    }),
+  ),
+});
+
+export const RoleList = Type.Object({
+  roles: Type.Array(Type.Object({ key: Type.String(), label: Type.String() })),
+});
+
+export type ContainerBody = Static<typeof ContainerBody>;
+export type CreateContainerRequest = Static<typeof CreateContainerRequest>;
+export type UpdateContainerRequest = Static<typeof UpdateContainerRequest>;
+export type StartedBody = Static<typeof StartedBody>;
+export type TierList = Static<typeof TierList>;
+export type ImageList = Static<typeof ImageList>;
+export type RoleList = Static<typeof RoleList>;

@@ -1,0 +1,39 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Closed } from './common.ts';
+
+export const SettingsBody = Type.Object({
+  open_registration: Type.Boolean(),
+  session_idle_minutes: Type.Integer(),
+  guests_enabled: Type.Boolean(),
+  guest_lifetime_hours: Type.Integer(),
+  requests_per_minute: Type.Integer(),
+});
+
+export const SettingsChange = Closed({
+  open_registration: Type.Optional(Type.Boolean()),
+  session_idle_minutes: Type.Optional(Type.Integer({ minimum: 30, maximum: 1440 })),
+  guests_enabled: Type.Optional(Type.Boolean()),
+  guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
+  /** For one credential or address; 0 for no limit. */
+  requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+});
+
+export const VersionBody = Type.Object({ name: Type.String(), version: Type.String() });
+
+export const LiveBody = Type.Object({ status: Type.String() });
+
+/** State of one part: `mend` is the command or step that brings a part back that is not ready. */
+const Part = Type.Object({
+  status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('down')]),
+  detail: Type.String(),
+  mend: Type.Optional(Type.String()),
+});
+
+export const ReadyBody = Type.Object({
+  status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('unready')]),
+  parts: Type.Object({ database: Part, engine: Part, image: Part }),
+});
+
+export type SettingsBody = Static<typeof SettingsBody>;
+export type SettingsChange = Static<typeof SettingsChange>;
+export type ReadyBody = Static<typeof ReadyBody>;

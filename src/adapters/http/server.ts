@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import fastifyCookie from '@fastify/cookie';
+import fastifyHelmet from '@fastify/helmet';
+import fastifyWebsocket from '@fastify/websocket';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { type AuthDeps, authenticateEverything } from './auth.ts';
+import { onError, onNotFound } from './errors.ts';
+import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
+import { openApi } from './open-api.ts';
+import type { Http } from './types.ts';
+
+const MAX_FRAME_BYTES = 1_048_576;
+
+export type HttpOptions = Omit<AuthDeps, 'tokens'> & {
+  readonly logger: FastifyBaseLogger;
+  readonly signingKeys: SigningKeys;
+  readonly version: string;
+  /** Proxies whose X-Forwarded-For is believed; empty for none. */
+  readonly trustProxy: readonly string[];
+};
+
+/** Registers routes on the server; the composition root passes one for each part of the interface. */
+export type Routes = (http: Http, tokens: LoginTokens) => void;
+
+/** The server with everything that all routes share: limits, headers, errors, authentication. */
+export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
+  const http: Http = Fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    bodyLimit: 65_536,
+    requestTimeout: 30_000,
+    routerOptions: { maxParamLength: 128 },
+    http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true } },
+  });
+  http.setErrorHandler(onError);
+  http.setNotFoundHandler(onNotFound);
+  acceptEmptyJson(http);
+  await http.register(fastifyHelmet, helmetOptions);
+  http.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
+  });
+  http.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions } = request;
+    const fields = { method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime };
+    request.log.debug(fields, 'request answered');
+  });
+  await http.register(fastifyCookie);
+  const tokens = await loginTokens(http, options.signingKeys);
+  await openApi(http, options.version);
+  authenticateEverything(http, { ...options, tokens });
+  await http.register(fastifyWebsocket, {
+    options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: pickProtocol },
+  });
+  await http.register(async (scope) => {
+    for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
+  });
+  return http;
+}
+
+/** Never the offered one that carries a token. */
+const pickProtocol = (offered: Set<string>): string | false =>
+  [...offered].find((name) => name.startsWith('berth.')) ?? false;
+
+/** An empty body with a JSON content type is an empty body (R9); prototype poisoning is a 400. */
+function acceptEmptyJson(http: Http): void {
+  const parse = http.getDefaultJsonParser('error', 'error');
+  http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+  // A missing body is validated as an empty object, so that the answer names the missing fields.
+  http.addHook('preValidation', async (request) => {
+    const wantsBody = request.routeOptions.schema?.body !== undefined;
+    if (wantsBody && (request.body === undefined || request.body === null)) request.body = {};
+  });
+}
+
+const helmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      fontSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      manifestSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  referrerPolicy: { policy: 'no-referrer' as const },
+};

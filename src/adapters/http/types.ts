@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { Caller, Origin } from '../../domain/caller.ts';
+import type { RouteScope } from '../../domain/scope.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route. A route without one stops the start. */
+    scope?: RouteScope;
+    /** A session whose screen is locked may use the route all the same. */
+    whileLocked?: boolean;
+    /** The interface's words for a fault behind this route. */
+    failure?: string;
+    /** Credentials may come as WebSocket subprotocols, the first of which is this one. */
+    subprotocol?: string;
+  }
+  interface FastifyRequest {
+    /** Set by the authentication hook for every scope but `public`. */
+    caller: Caller;
+    /** Where the request came from. */
+    origin: Origin;
+  }
+}
+
+/** A Fastify instance whose schemas type its handlers. */
+export type Http = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;

@@ -1,0 +1,91 @@
+import type { Container } from '../../domain/container.ts';
+import type { ContainerRef } from '../../domain/container-id.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type ContainerRepository, NameTaken } from '../../ports/container-repository.ts';
+import type { MemoryState } from './state.ts';
+
+const matches = (container: Container, ref: ContainerRef): boolean => {
+  switch (ref.kind) {
+    case 'db_id':
+      return container.dbId === ref.dbId;
+    case 'runtime_id':
+      return container.runtimeId?.startsWith(ref.prefix) ?? false;
+    case 'agent':
+      return false;
+  }
+};
+
+export function memoryContainers(state: MemoryState, clock: Clock): ContainerRepository {
+  const live = () => state.containers.filter((container) => container.state !== 'deleted');
+  const ownedBy = (ownerId: string) => live().filter((container) => container.ownerId === ownerId);
+  const nameInUse = (ownerId: string, name: string): boolean =>
+    ownedBy(ownerId).some((one) => one.name === name);
+  const replace = (changed: Container): void => {
+    state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
+  };
+
+  return {
+    async insert(container) {
+      if (nameInUse(container.ownerId, container.name)) throw new NameTaken(container.name);
+      const owner = state.users.find((user) => user.id === container.ownerId);
+      const ownerUsername = owner?.username ?? '';
+      state.containers.push({ ...container, ...UNUSED, ownerUsername, createdAt: clock.now() });
+    },
+
+    nameInUse: async (ownerId, name) => nameInUse(ownerId, name),
+
+    findOwned: async (ref, ownerId) => ownedBy(ownerId).find((one) => matches(one, ref)) ?? null,
+
+    listOwned: async (ownerId) =>
+      ownedBy(ownerId).sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime()),
+
+    countLive: async (ownerId) => ownedBy(ownerId).length,
+
+    async changeState(dbId, from, { started, reason, ...change }) {
+      const found = state.containers.find((one) => one.dbId === dbId);
+      if (found === undefined || !from.includes(found.state)) return null;
+      const now = clock.now();
+      const changed: Container = {
+        ...found,
+        ...change,
+        stateReason: reason ?? null,
+        ...(started ? { startedAt: now, lastUsedAt: now } : {}),
+        deletedAt: change.state === 'deleted' ? now : null,
+      };
+      const others = ownedBy(found.ownerId).filter((one) => one.dbId !== dbId);
+      const appears = found.state === 'deleted' || changed.name !== found.name;
+      if (appears && others.some((one) => one.name === changed.name)) throw new NameTaken(changed.name);
+      replace(changed);
+      return changed;
+    },
+
+    async touch(dbId) {
+      const found = state.containers.find((one) => one.dbId === dbId);
+      if (found) replace({ ...found, lastUsedAt: clock.now() });
+    },
+
+    findAny: async (dbId) => state.containers.find((one) => one.dbId === dbId) ?? null,
+
+    findDeleted: async (dbId, ownerId) =>
+      state.containers.find(
+        (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted',
+      ) ?? null,
+
+    async rememberOrphans(runtimeIds) {
+      state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
+      return state.orphans;
+    },
+
+    listAllLive: async () => live(),
+  };
+}
+
+const UNUSED = {
+  state: 'creating',
+  stateReason: null,
+  generation: 1,
+  runtimeId: null,
+  lastUsedAt: null,
+  startedAt: null,
+  deletedAt: null,
+} as const;

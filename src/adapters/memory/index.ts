@@ -1,0 +1,50 @@
+/** `berth/testing`: every port of Berth in memory, for tests and experiments without any infrastructure. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../ports/clock.ts';
+import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import { memoryBusHub } from './bus.ts';
+import { memoryRuntime } from './container-runtime.ts';
+import { memoryStorage } from './storage.ts';
+import { memoryTerminals } from './terminal-backend.ts';
+
+export { type MemoryBus, memoryBusHub } from './bus.ts';
+export { memoryRuntime } from './container-runtime.ts';
+export type { MemoryState } from './state.ts';
+export { memoryStorage } from './storage.ts';
+export { memoryTerminals } from './terminal-backend.ts';
+
+/** A clock that stands still until it is told to move. */
+export function fixedClock(start = new Date('2026-01-01T00:00:00Z')): Clock & { advance(ms: number): void } {
+  let now = start.getTime();
+  return {
+    now: () => new Date(now),
+    advance: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+/** Hashes at once, and is for nothing but tests: an attacker would be as fast. */
+export function quickHasher(): PasswordHasher {
+  const digest = (password: string): Buffer => createHash('sha256').update(password).digest();
+  return {
+    hash: async (password) => digest(password).toString('hex'),
+    verify: async (stored, password) =>
+      stored !== null && timingSafeEqual(Buffer.from(stored, 'hex'), digest(password)),
+  };
+}
+
+/** Everything that the service needs from outside, in memory. */
+export function memoryPorts(clock: Clock = fixedClock()) {
+  const runtime = memoryRuntime();
+  return {
+    storage: memoryStorage(clock),
+    runtime,
+    runtimeNode: 'memory',
+    terminalBackend: memoryTerminals(runtime),
+    hasher: quickHasher(),
+    clock,
+    bus: memoryBusHub().join(),
+    monotonicMs: () => clock.now().getTime(),
+  };
+}

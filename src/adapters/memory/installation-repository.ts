@@ -1,0 +1,18 @@
+import type { InstallationRepository } from '../../ports/installation-repository.ts';
+import type { MemoryState } from './state.ts';
+
+export function memoryInstallation(state: MemoryState): InstallationRepository {
+  const setupRequired = async (): Promise<boolean> => !state.users.some((user) => user.role === 'admin');
+  return {
+    id: async () => state.installationId,
+    setupRequired,
+    async setSetupCodeHash(hash) {
+      if (await setupRequired()) state.setupCodeHash = hash.toString('hex');
+    },
+    async spendSetupCode(hash) {
+      if (state.setupCodeHash !== hash.toString('hex')) return false;
+      state.setupCodeHash = null;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
+import type { MemoryState } from './state.ts';
+import { withoutPassword } from './user-repository.ts';
+
+export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
+  const replace = (id: string, change: (session: UserSession) => UserSession): void => {
+    state.sessions = state.sessions.map((session) => (session.id === id ? change(session) : session));
+  };
+
+  const find = (id: string): SessionWithUser | null => {
+    const session = state.sessions.find((one) => one.id === id);
+    const user = state.users.find((one) => one.id === session?.userId);
+    if (session === undefined || user === undefined) return null;
+    const { sessionIdleMinutes: idleMinutes, requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
+    const lock = {
+      lockedAt: state.locks.get(id)?.lockedAt ?? null,
+      passcodeSet: state.passcodes.has(user.id),
+      autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
+    };
+    return { session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock };
+  };
+
+  return {
+    async insert(session) {
+      const now = clock.now();
+      const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
+      const made: UserSession = {
+        ...session,
+        id: randomUUID(),
+        createdAt: now,
+        lastSeenAt: now,
+        expiresAt,
+        revokedAt: null,
+        revokedReason: null,
+      };
+      state.sessions.push(made);
+      return made;
+    },
+
+    findWithUser: async (id) => find(id),
+
+    findAllWithUser: async (ids) => ids.map(find).filter((found) => found !== null),
+
+    async touch(uses) {
+      for (const { id, at } of uses) {
+        replace(id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
+      }
+    },
+
+    async revoke(id, userId, reason) {
+      const found = state.sessions.find((one) => one.id === id && one.userId === userId);
+      if (found === undefined || found.revokedAt !== null) return false;
+      replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      return true;
+    },
+
+    async revokeOthers(userId, keepId, reason) {
+      const others = state.sessions.filter(
+        (one) => one.userId === userId && one.id !== keepId && one.revokedAt === null,
+      );
+      for (const { id } of others) {
+        replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      }
+      return others.map(({ id }) => id);
+    },
+
+    seenAt: async (userId, ipAddress) =>
+      state.sessions.some((one) => one.userId === userId && one.ipAddress === ipAddress),
+
+    async insertRefreshToken(hash, sessionId) {
+      state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });
+    },
+
+    async lockRefreshToken(hash) {
+      const found = state.refreshTokens.get(hash.toString('hex'));
+      return found === undefined ? null : { ...found, now: clock.now() };
+    },
+
+    async spendRefreshToken(hash, client) {
+      const key = hash.toString('hex');
+      const found = state.refreshTokens.get(key);
+      if (found) state.refreshTokens.set(key, { ...found, spentAt: clock.now(), spentBy: client });
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Container } from '../../domain/container.ts';
+import type { ContainerRef } from '../../domain/container-id.ts';
+import {
+  type ContainerRepository,
+  NameTaken,
+  type NewContainer,
+  type StateChange,
+} from '../../ports/container-repository.ts';
+import type { ContainersTable, Database } from './schema.ts';
+
+type Joined = Selectable<ContainersTable> & { owner_username: string };
+
+export function postgresContainers(db: Kysely<Database>): ContainerRepository {
+  const all = () =>
+    db
+      .selectFrom('containers as c')
+      .innerJoin('users as u', 'u.id', 'c.owner_id')
+      .selectAll('c')
+      .select('u.username as owner_username');
+  const live = () => all().where('c.state', '<>', 'deleted');
+
+  return {
+    async insert(container) {
+      await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
+    },
+
+    async nameInUse(ownerId, name) {
+      const row = await live()
+        .where('c.owner_id', '=', ownerId)
+        .where('c.name', '=', name)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async findOwned(ref, ownerId) {
+      const row = await byRef(live(), ref).where('c.owner_id', '=', ownerId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async listOwned(ownerId) {
+      const rows = await live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').execute();
+      return rows.map(toContainer);
+    },
+
+    async countLive(ownerId) {
+      const row = await db
+        .selectFrom('containers')
+        .select(sql<number>`count(*)::int`.as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('state', '<>', 'deleted')
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    async changeState(dbId, from, change) {
+      const row = await db
+        .updateTable('containers as c')
+        .from('users as u')
+        .whereRef('u.id', '=', 'c.owner_id')
+        .set(toUpdate(change))
+        .where('c.db_id', '=', dbId)
+        .where('c.state', 'in', from)
+        .returningAll('c')
+        .returning('u.username as owner_username')
+        .executeTakeFirst()
+        .catch(nameTaken);
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async touch(dbId) {
+      await db
+        .updateTable('containers')
+        .set({ last_used_at: sql<Date>`now()` })
+        .where('db_id', '=', dbId)
+        .execute();
+    },
+
+    async findAny(dbId) {
+      const row = await all().where('c.db_id', '=', dbId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async findDeleted(dbId, ownerId) {
+      const row = await all()
+        .where('c.db_id', '=', dbId)
+        .where('c.owner_id', '=', ownerId)
+        .where('c.state', '=', 'deleted')
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async rememberOrphans(runtimeIds) {
+      const forget = db.deleteFrom('orphans');
+      if (runtimeIds.length === 0) {
+        await forget.execute();
+        return new Map();
+      }
+      await forget.where('runtime_id', 'not in', runtimeIds).execute();
+      await db
+        .insertInto('orphans')
+        .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      const rows = await db.selectFrom('orphans').selectAll().execute();
+      return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
+    },
+
+    async listAllLive() {
+      return (await live().execute()).map(toContainer);
+    },
+  };
+}
+
+function nameTaken(error: unknown): never {
+  const { constraint } = error as { constraint?: string };
+  throw constraint === 'containers_live_name' ? new NameTaken('name in use', { cause: error }) : error;
+}
+
+type LiveQuery = SelectQueryBuilder<
+  Database & { c: ContainersTable; u: Database['users'] },
+  'c' | 'u',
+  Joined
+>;
+
+/** The whole runtime id, or a prefix of at least 12 digits of it: `parseContainerRef` let only hex through. */
+function byRef(query: LiveQuery, ref: ContainerRef): LiveQuery {
+  switch (ref.kind) {
+    case 'db_id':
+      return query.where('c.db_id', '=', ref.dbId);
+    case 'runtime_id':
+      return query.where('c.runtime_id', 'like', `${ref.prefix}%`);
+    case 'agent':
+      return query.where(sql<boolean>`false`);
+  }
+}
+
+const toRow = (container: NewContainer) => ({
+  db_id: container.dbId,
+  owner_id: container.ownerId,
+  name: container.name,
+  image_key: container.imageKey,
+  image: container.image,
+  shell: container.shell,
+  role: container.role,
+  memory_mb: container.resources.memoryMb,
+  cpu_millicores: container.resources.cpuMillicores,
+  disk_mb: container.resources.diskMb,
+  env: JSON.stringify(container.env),
+  state: 'creating' as const,
+  node: container.node,
+  volume: container.volume,
+});
+
+const toUpdate = (change: StateChange) => ({
+  state: change.state,
+  state_reason: change.reason ?? null,
+  ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId }),
+  ...(change.node === undefined ? {} : { node: change.node }),
+  ...(change.name === undefined ? {} : { name: change.name }),
+  ...(change.resources === undefined
+    ? {}
+    : {
+        memory_mb: change.resources.memoryMb,
+        cpu_millicores: change.resources.cpuMillicores,
+        disk_mb: change.resources.diskMb,
+      }),
+  ...(change.generation === undefined ? {} : { generation: change.generation }),
+  ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
+  deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
+});
+
+const toContainer = (row: Joined): Container => ({
+  dbId: row.db_id,
+  ownerId: row.owner_id,
+  ownerUsername: row.owner_username,
+  name: row.name,
+  imageKey: row.image_key,
+  image: row.image,
+  shell: row.shell,
+  role: row.role,
+  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
+  env: row.env,
+  state: row.state,
+  stateReason: row.state_reason,
+  generation: row.generation,
+  runtimeId: row.runtime_id,
+  node: row.node,
+  volume: row.volume,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  startedAt: row.started_at,
+  deletedAt: row.deleted_at,
+});

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Account, accountForInitdb, accountForServer } from './account.ts';
+import { findBinaries } from './binaries.ts';
+
+const run = promisify(execFile);
+
+/** A database directory that is ready to be served, and what serves it. */
+export type Cluster = {
+  readonly data: string;
+  readonly server: string;
+  readonly account: Account;
+};
+
+/** Makes the database directory when it is missing. A killed attempt leaves nothing that looks finished. */
+export async function prepareCluster(root: string, durable: boolean): Promise<Cluster> {
+  const data = path.join(root, 'pgdata');
+  const major = await majorOf(data);
+  const { directory } = await findBinaries(major);
+  const server = path.join(directory, 'postgres');
+  const account = await accountForServer(data, [server, data]);
+  if (major === null) await initialise(data, directory, account, durable);
+  await give(data, account);
+  return { data, server, account };
+}
+
+/** The environment of PostgreSQL's programs: none of ours, which holds secrets and may hold PG* settings. */
+export const cleanEnvironment = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C.UTF-8' };
+
+async function majorOf(data: string): Promise<number | null> {
+  const file = path.join(data, 'PG_VERSION');
+  return existsSync(file) ? Number.parseInt(await readFile(file, 'utf8'), 10) : null;
+}
+
+async function initialise(data: string, directory: string, owner: Account, durable: boolean): Promise<void> {
+  const draft = `${data}.new`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  const initdb = path.join(directory, 'initdb');
+  const account = accountForInitdb([initdb, draft]);
+  await give(draft, account);
+  const { file, args } = account.command(initdb, [
+    ...['-D', draft, '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', '--auth=reject'],
+    ...(durable ? [] : ['--no-sync']),
+  ]);
+  await run(file, args, { cwd: draft, env: cleanEnvironment }).catch((error: Error & { stderr?: string }) => {
+    throw new Error(`initdb failed: ${error.stderr?.trim() || error.message}`);
+  });
+  await admitOnlyThisUser(draft);
+  await give(draft, owner);
+  await rename(draft, data);
+}
+
+/** The kernel vouches for the caller, so there is no password to keep. */
+async function admitOnlyThisUser(data: string): Promise<void> {
+  await writeFile(path.join(data, 'pg_hba.conf'), 'local all postgres peer map=berth\n');
+  await writeFile(path.join(data, 'pg_ident.conf'), `berth "${userInfo().username}" postgres\n`);
+}
+
+/** As root, hands a tree to the account; a tree that it owns already is left alone. */
+async function give(tree: string, { uid }: Account): Promise<void> {
+  await chmod(tree, 0o700);
+  if (process.getuid?.() !== 0 || (await stat(tree)).uid === uid) return;
+  await run('chown', ['-R', '--no-dereference', `${uid}:${uid}`, tree]);
+  await chown(tree, uid, uid);
+}

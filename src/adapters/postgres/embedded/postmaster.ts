@@ -1,0 +1,65 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The process that serves `data` now, whoever started it, or null. `data` is a real path. */
+export async function findPostmaster(data: string): Promise<number | null> {
+  const pid = await recordedPid(data);
+  return pid !== null && serves(pid, data) ? pid : null;
+}
+
+/** Its command line, to tell whether it is the server that we would start. */
+export async function commandLineOf(pid: number): Promise<readonly string[]> {
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return line.split('\0').slice(0, -1);
+}
+
+/** PostgreSQL works in its data directory, so a recycled process number or a dead process cannot pass for it. */
+export function serves(pid: number, data: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === data;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Removes the lock file of a server that is no more (a crash of the machine leaves one, and its number may belong to
+ * another program by now). Waits for orphaned server processes, which hold the shared memory, to end by themselves.
+ */
+export async function clearStaleLock(data: string): Promise<void> {
+  const orphans = () => processes().filter((pid) => serves(pid, data));
+  if (!(await until(() => orphans().length === 0, 15_000))) {
+    throw new Error(`PostgreSQL processes without a server still use ${data}: ${orphans().join(', ')}`);
+  }
+  await rm(path.join(data, 'postmaster.pid'), { force: true });
+}
+
+/** Ends the server: a fast shutdown, and an immediate one (recovery at the next start) when that takes too long. */
+export async function stopPostmaster(data: string, pid: number): Promise<void> {
+  for (const [signal, patienceMs] of [['SIGINT', 20_000] as const, ['SIGQUIT', 10_000] as const]) {
+    if (!serves(pid, data)) return;
+    process.kill(pid, signal);
+    if (await until(() => !serves(pid, data), patienceMs)) return;
+  }
+  throw new Error(`PostgreSQL (process ${pid}) does not stop`);
+}
+
+async function until(holds: () => boolean, patienceMs: number): Promise<boolean> {
+  for (const deadline = performance.now() + patienceMs; !holds(); await sleep(20)) {
+    if (performance.now() > deadline) return false;
+  }
+  return true;
+}
+
+async function recordedPid(data: string): Promise<number | null> {
+  const text = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  return pid > 0 ? pid : null;
+}
+
+const processes = (): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);

@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely';
+import type { InstallationRepository } from '../../ports/installation-repository.ts';
+import type { Database } from './schema.ts';
+
+export const postgresInstallation = (db: Kysely<Database>): InstallationRepository => ({
+  async id() {
+    const row = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow();
+    return row.id;
+  },
+
+  async setupRequired() {
+    const admin = await db.selectFrom('users').select('id').where('role', '=', 'admin').executeTakeFirst();
+    return admin === undefined;
+  },
+
+  async setSetupCodeHash(hash) {
+    await db
+      .updateTable('installation')
+      .set({ setup_code_hash: hash })
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('users').select('id').where('role', '=', 'admin'))),
+      )
+      .execute();
+  },
+
+  async spendSetupCode(hash) {
+    const done = await db
+      .updateTable('installation')
+      .set({ setup_code_hash: null })
+      .where('setup_code_hash', '=', hash)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+});

@@ -1,0 +1,136 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
+import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
+import { fromJson, numberSetting, unnested } from './fragments.ts';
+import type { Database, SessionsTable, UsersTable } from './schema.ts';
+import { toUser } from './user-repository.ts';
+
+export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
+  async insert(session) {
+    const row = await db
+      .insertInto('sessions')
+      .values({
+        user_id: session.userId,
+        ip_address: session.ipAddress,
+        user_agent: session.userAgent,
+        expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toSession(row);
+  },
+
+  findWithUser: async (id) => (await findAllWithUser(db, [id]))[0] ?? null,
+
+  findAllWithUser: (ids) => findAllWithUser(db, ids),
+
+  async touch(uses) {
+    await sql`
+      update sessions s set last_seen_at = u.at from ${unnested(uses)}
+      where s.id = u.id and s.last_seen_at < u.at
+    `.execute(db);
+  },
+
+  async revoke(id, userId, reason) {
+    const done = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async revokeOthers(userId, keepId, reason) {
+    const rows = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
+      .returning('id')
+      .execute();
+    return rows.map(({ id }) => id);
+  },
+
+  async seenAt(userId, ipAddress) {
+    const row = await db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('ip_address', '=', ipAddress)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  },
+
+  async insertRefreshToken(hash, sessionId) {
+    await db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).execute();
+  },
+
+  async lockRefreshToken(hash) {
+    const row = await db
+      .selectFrom('refresh_tokens')
+      .select(['session_id', 'spent_at', 'spent_by', sql<Date>`clock_timestamp()`.as('now')])
+      .where('hash', '=', hash)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return null;
+    return { sessionId: row.session_id, spentAt: row.spent_at, spentBy: row.spent_by, now: row.now };
+  },
+
+  async spendRefreshToken(hash, client) {
+    await db
+      .updateTable('refresh_tokens')
+      .set({ spent_at: sql<Date>`clock_timestamp()`, spent_by: client })
+      .where('hash', '=', hash)
+      .execute();
+  },
+});
+
+async function findAllWithUser(
+  db: Kysely<Database>,
+  ids: readonly string[],
+): Promise<readonly SessionWithUser[]> {
+  const rows = await db
+    .selectFrom('sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select([
+      sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
+      sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash' - 'passcode_hash'`.as('user'),
+      sql<Date>`now()`.as('now'),
+      numberSetting(db, 'sessionIdleMinutes').as('idle_minutes'),
+      numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
+      's.locked_at',
+      sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
+      'u.auto_lock_minutes',
+    ])
+    .where('s.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+  return rows.map((row) => ({
+    session: toSession(fromJson(row.session)),
+    user: toUser(fromJson(row.user)),
+    now: row.now,
+    idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+    requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
+    lock: {
+      lockedAt: row.locked_at,
+      passcodeSet: row.passcode_set,
+      autoLockMinutes: row.auto_lock_minutes,
+    },
+  }));
+}
+
+const toSession = (row: Selectable<SessionsTable>): UserSession => ({
+  id: row.id,
+  userId: row.user_id,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  revokedAt: row.revoked_at,
+  revokedReason: row.revoked_reason,
+});

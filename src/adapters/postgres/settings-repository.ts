@@ -1,0 +1,32 @@
+import { type Kysely, sql } from 'kysely';
+import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.ts';
+import type { SettingsRepository } from '../../ports/settings-repository.ts';
+import type { Database } from './schema.ts';
+
+export function postgresSettings(db: Kysely<Database>): SettingsRepository {
+  async function read(): Promise<Settings> {
+    const rows = await db.selectFrom('settings').select(['key', 'value']).execute();
+    const stored = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+    return { ...DEFAULT_SETTINGS, ...stored };
+  }
+
+  return {
+    read,
+    async change(changes) {
+      const rows = Object.entries(changes).map(([key, value]) => ({ key, value: JSON.stringify(value) }));
+      if (rows.length > 0) {
+        await db
+          .insertInto('settings')
+          .values(rows)
+          .onConflict((conflict) =>
+            conflict.column('key').doUpdateSet({
+              value: (eb) => eb.ref('excluded.value'),
+              updated_at: sql<Date>`now()`,
+            }),
+          )
+          .execute();
+      }
+      return await read();
+    },
+  };
+}

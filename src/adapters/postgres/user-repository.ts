@@ -1,0 +1,98 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { User } from '../../domain/user.ts';
+import type { UserRepository } from '../../ports/user-repository.ts';
+import type { Database, UsersTable } from './schema.ts';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Which field of a new user is in use already; null when the fault is another one. */
+function takenField(error: unknown): 'email' | 'username' | null {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  if (code !== UNIQUE_VIOLATION) return null;
+  return constraint === 'users_email' ? 'email' : 'username';
+}
+
+export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
+  async insert(user) {
+    const row = await db
+      .insertInto('users')
+      .values({
+        email: user.email,
+        username: user.username,
+        password_hash: user.passwordHash,
+        role: user.role,
+        tier: user.tier,
+        guest_until: user.guestUntil,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+      .catch((error: unknown) => {
+        const taken = takenField(error);
+        if (taken === null) throw error;
+        return { taken };
+      });
+    return 'taken' in row ? row : { user: toUser(row) };
+  },
+
+  async findById(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+    return row === undefined ? null : toUser(row);
+  },
+
+  async findForLogin(login) {
+    const row = await db
+      .selectFrom('users')
+      .selectAll()
+      .where((eb) =>
+        eb.or([
+          eb(sql`lower(email)`, '=', login.toLowerCase()),
+          eb(sql`lower(username)`, '=', login.toLowerCase()),
+        ]),
+      )
+      .executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async holdForSignIn(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async rename(id, username) {
+    const row = await db
+      .updateTable('users')
+      .set({ username })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+      .catch((error: unknown) => {
+        if (takenField(error) === null) throw error;
+      });
+    return row === undefined ? null : toUser(row);
+  },
+
+  async changePassword(id, fromHash, toHash) {
+    const done = await db
+      .updateTable('users')
+      .set({ password_hash: toHash })
+      .where('id', '=', id)
+      .where('password_hash', '=', fromHash)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async lock(id) {
+    await db.selectFrom('users').select('id').where('id', '=', id).forUpdate().execute();
+  },
+});
+
+export const toUser = (row: Selectable<UsersTable>): User => ({
+  id: row.id,
+  email: row.email,
+  username: row.username,
+  role: row.role,
+  tier: row.tier,
+  createdAt: row.created_at,
+  disabledAt: row.disabled_at,
+  guestUntil: row.guest_until,
+});

@@ -1,0 +1,26 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { TerminalAsk } from '../../app/terminals.ts';
+import { MAIN_CONNECTION } from '../../domain/terminal.ts';
+
+// Query values are text: 1 to 1000 without leading zeros.
+const SCREEN = '^([1-9][0-9]{0,2}|1000)$';
+
+export const TerminalQuery = Type.Object(
+  {
+    connection_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
+    cols: Type.Optional(Type.String({ pattern: SCREEN })),
+    rows: Type.Optional(Type.String({ pattern: SCREEN })),
+    new: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+    // Where a lost connection left off. Known so that clients may ask; answered with a new stream for now.
+    stream: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
+    after: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  },
+  { additionalProperties: false },
+);
+
+export const toAsk = (query: Static<typeof TerminalQuery>): TerminalAsk => ({
+  connectionId: query.connection_id ?? MAIN_CONNECTION,
+  cols: Number(query.cols ?? 80),
+  rows: Number(query.rows ?? 24),
+  forceNew: query.new === 'true',
+});

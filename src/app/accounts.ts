@@ -1,0 +1,106 @@
+import type { Origin } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import { type NewPerson, personFaults, type UserRole } from '../domain/user.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Storage } from '../ports/repositories.ts';
+import type { Guard } from './guard.ts';
+import { newSecret, sha256 } from './secrets.ts';
+import { openSession, type SignedIn } from './sign-in.ts';
+import { orRollBack } from './transaction.ts';
+
+/** Registrations that one address may try in a minute: each costs a password hash, and may ask for taken names. */
+const REGISTRATIONS_A_MINUTE = 60;
+
+const TIER_OF: { readonly [R in UserRole]: string } = { admin: 'enterprise', user: 'free' };
+
+/** What somebody who is not signed in may do next. */
+export type SignInOptions = {
+  readonly setupRequired: boolean;
+  readonly openRegistration: boolean;
+  readonly guestsEnabled: boolean;
+};
+
+export type Accounts = ReturnType<typeof accounts>;
+
+export type AccountDeps = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly guard: Guard;
+};
+
+export function accounts({ storage, hasher, guard }: AccountDeps) {
+  const { repositories, inTransaction } = storage;
+
+  async function add(
+    person: NewPerson,
+    role: UserRole,
+    origin: Origin,
+    setupCode: string | null,
+  ): Promise<Result<SignedIn, DomainError>> {
+    const fields = personFaults(person);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+    const passwordHash = await hasher.hash(person.password);
+    return await orRollBack(inTransaction, async (tx) => {
+      if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
+        return refuse({ code: 'setup_code_rejected' });
+      }
+      const { email, username } = person;
+      const made = await tx.users.insert({
+        email,
+        username,
+        passwordHash,
+        role,
+        tier: TIER_OF[role],
+        guestUntil: null,
+      });
+      if ('taken' in made)
+        return refuse({ code: 'validation_failed', fields: { [made.taken]: 'is already in use' } });
+      return ok(await openSession(tx, made.user, origin));
+    });
+  }
+
+  return {
+    async options(): Promise<SignInOptions> {
+      const { openRegistration, guestsEnabled } = await repositories.settings.read();
+      const setupRequired = await repositories.installation.setupRequired();
+      return { setupRequired, openRegistration, guestsEnabled };
+    },
+
+    /** The first administrator, by the code that was printed at start. Works once. */
+    async setUp(code: string, person: NewPerson, origin: Origin): Promise<Result<SignedIn, DomainError>> {
+      if (!(await repositories.installation.setupRequired())) return refuse({ code: 'setup_done' });
+      return await add(person, 'admin', origin, code);
+    },
+
+    async register(person: NewPerson, origin: Origin): Promise<Result<SignedIn, DomainError>> {
+      const { openRegistration } = await repositories.settings.read();
+      if (!openRegistration) return refuse({ code: 'registration_closed' });
+      const taken = await guard.take('registration', origin, REGISTRATIONS_A_MINUTE);
+      return taken.ok ? await add(person, 'user', origin, null) : taken;
+    },
+
+    /** A new one-time set-up code, or null when there is an administrator already. Earlier codes end. */
+    async newSetupCode(): Promise<string | null> {
+      if (!(await repositories.installation.setupRequired())) return null;
+      const code = newSecret();
+      await repositories.installation.setSetupCodeHash(sha256(code));
+      return code;
+    },
+
+    /** Makes the first administrator from the settings of the environment; does nothing when there is one. */
+    async ensureAdmin(email: string, password: string): Promise<void> {
+      if (!(await repositories.installation.setupRequired())) return;
+      const passwordHash = await hasher.hash(password);
+      const username = email.split('@', 1)[0]?.replace(/[^a-zA-Z0-9._-]/g, '-') || 'admin';
+      await repositories.users.insert({
+        email,
+        username,
+        passwordHash,
+        role: 'admin',
+        tier: TIER_OF.admin,
+        guestUntil: null,
+      });
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import type { Caller } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { type LockFacts, seenEveryMs, sessionLocked } from '../domain/lock.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import { sessionEndsAt, sessionState } from '../domain/session.ts';
+import { isTokenShaped, tokenAccepted } from '../domain/token.ts';
+import { guestExpired } from '../domain/user.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Storage } from '../ports/repositories.ts';
+import type { SessionWithUser } from '../ports/session-repository.ts';
+import type { TokenWithUser } from '../ports/token-repository.ts';
+import { type Changed, onChanged } from './credential-news.ts';
+import { joined } from './joined.ts';
+import { sha256Hex } from './secrets.ts';
+import { type ToldCache, toldCache } from './told-cache.ts';
+import { type Touches, touches } from './touches.ts';
+
+const WRITE_USES_EVERY_MS = 60_000;
+
+/** The caller that a credential stands for now, and how much it may ask for. */
+export type Authenticated = { readonly caller: Caller; readonly requestsPerMinute: number };
+
+/** At once when nobody has to be asked; a promise costs a turn that most requests can do without. */
+export type Soon<T> = T | Promise<T>;
+
+/** A credential that was good when it was read; `id` is the session's or the token's. */
+type Accepted = Authenticated & {
+  readonly id: string;
+  readonly lastUsedMs: number | null;
+  /** null for a token, which has no screen. */
+  readonly lock: LockFacts | null;
+  readonly endsAt: Date | null;
+  readonly readAt: Date;
+};
+
+export type AuthenticatorDeps = {
+  readonly storage: Storage;
+  readonly bus: Bus;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+};
+
+export type Authenticator = ReturnType<typeof authenticator>;
+
+/**
+ * From a proven credential to the caller that it stands for now. The database has the last word: it is asked in one
+ * round trip, or was asked within the last second and nobody has told of a change since.
+ */
+export function authenticator({ storage: { repositories }, bus, monotonicMs }: AuthenticatorDeps) {
+  let databaseAheadMs = 0;
+  const nowMs = (): number => monotonicMs() + databaseAheadMs;
+  const use = { everyMs: WRITE_USES_EVERY_MS, nowMs };
+  const seen = touches({ ...use, write: (uses) => repositories.sessions.touch(uses) });
+  const used = touches({ ...use, write: (uses) => repositories.tokens.touch(uses) });
+
+  function cache<Row>(
+    read: (keys: readonly string[]) => Promise<readonly Row[]>,
+    keyOf: (row: Row) => string,
+    accept: (row: Row) => Accepted | null,
+  ): ToldCache<Accepted> {
+    const find = joined(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
+    return toldCache({
+      find: async (key) => {
+        const accepted = mapped(await find(key), accept);
+        if (accepted !== null) databaseAheadMs = accepted.readAt.getTime() - monotonicMs();
+        return accepted;
+      },
+      lifeMs: ({ endsAt, readAt }) =>
+        endsAt === null ? Number.POSITIVE_INFINITY : endsAt.getTime() - readAt.getTime(),
+      hears: () => bus.connected,
+      monotonicMs,
+    });
+  }
+
+  const sessions = cache(
+    (ids) => repositories.sessions.findAllWithUser(ids),
+    ({ session }) => session.id,
+    acceptSession,
+  );
+  const tokens = cache(
+    (hashes) => repositories.tokens.findWithUser(hashes.map((hash) => Buffer.from(hash, 'hex'))),
+    ({ hash }) => hash.toString('hex'),
+    acceptToken,
+  );
+  onChanged(bus, (changed) => {
+    sessions.forget((accepted) => concerns(accepted, changed));
+    tokens.forget((accepted) => concerns(accepted, changed));
+  });
+
+  function isScreenLocked({ id, lock, lastUsedMs }: Accepted): boolean {
+    if (lock === null || !lock.passcodeSet) return false;
+    const lastMs = Math.max(lastUsedMs ?? 0, seen.lastMs(id) ?? 0);
+    return sessionLocked(lock, new Date(lastMs), new Date(nowMs()));
+  }
+
+  // What a locked session is still allowed is no use of it, or asking would open an idle one again.
+  function unlessLocked(accepted: Accepted): Soon<Result<Authenticated, DomainError>> {
+    if (!isScreenLocked(accepted)) return noted(accepted, seen);
+    const { id, caller, requestsPerMinute } = accepted;
+    const credential = { kind: 'login', sessionId: id, locked: true } as const;
+    return ok({ caller: { ...caller, credential }, requestsPerMinute });
+  }
+
+  return {
+    /** The claims come from a login token whose signature and time hold. */
+    bySession(sessionId: string, userId: string): Soon<Result<Authenticated, DomainError>> {
+      const judge = (accepted: Accepted | null) =>
+        accepted?.caller.user.id === userId ? unlessLocked(accepted) : UNAUTHORIZED;
+      const kept = sessions.peek(sessionId);
+      return kept === null ? sessions.find(sessionId).then(judge) : judge(kept);
+    },
+
+    /** Whatever is wrong with it, the refusal is the same. What cannot be a token is refused without a question. */
+    byApiToken(secret: string): Soon<Result<Authenticated, DomainError>> {
+      if (!isTokenShaped(secret)) return REJECTED;
+      const judge = (accepted: Accepted | null) => (accepted === null ? REJECTED : noted(accepted, used));
+      const hash = sha256Hex(secret);
+      const kept = tokens.peek(hash);
+      return kept === null ? tokens.find(hash).then(judge) : judge(kept);
+    },
+
+    /**
+     * Whether a caller may stay whose request is long past, as behind a socket. Asks the database. It is a use of the
+     * session only when something was typed since the last time, so that an idle terminal does not keep it open.
+     */
+    async holds({ user, credential }: Caller, typed = false): Promise<boolean> {
+      const accepted =
+        credential.kind === 'login'
+          ? mapped(await repositories.sessions.findWithUser(credential.sessionId), acceptSession)
+          : mapped(await repositories.tokens.findByIdWithUser(credential.tokenId), acceptToken);
+      if (accepted === null || accepted.caller.user.id !== user.id) return false;
+      if (isScreenLocked(accepted) || guestExpired(accepted.caller.user, accepted.readAt)) return false;
+      if (typed) await noted(accepted, credential.kind === 'login' ? seen : used);
+      return true;
+    },
+
+    /** Uses that are not written yet, for lists that must not be stale; null when the database knows all. */
+    pendingUse: (tokenId: string): Date | null => used.pending(tokenId),
+    pendingSeen: (sessionId: string): Date | null => seen.pending(sessionId),
+
+    /** Writes the last uses that are due; for a timer. */
+    flush: async (): Promise<void> => void (await Promise.all([seen.flush(), used.flush()])),
+    /** Writes all of them; for the end of the process. */
+    flushAll: async (): Promise<void> => void (await Promise.all([seen.flushAll(), used.flushAll()])),
+  };
+}
+
+const mapped = <A, B>(value: A | null, to: (value: A) => B | null): B | null =>
+  value === null ? null : to(value);
+
+const UNAUTHORIZED = refuse({ code: 'unauthorized' } as const);
+const REJECTED = refuse({ code: 'api_token_rejected' } as const);
+
+function noted(accepted: Accepted, uses: Touches): Soon<Result<Authenticated, DomainError>> {
+  const { id, lastUsedMs, lock } = accepted;
+  const withinMs = lock === null ? WRITE_USES_EVERY_MS : seenEveryMs(lock, WRITE_USES_EVERY_MS);
+  const first = uses.used(id, lastUsedMs, withinMs);
+  return first === undefined ? ok(accepted) : first.then(() => ok(accepted));
+}
+
+function acceptSession({
+  session,
+  user,
+  now,
+  idleMinutes,
+  requestsPerMinute,
+  lock,
+}: SessionWithUser): Accepted | null {
+  if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
+  const { id } = session;
+  return {
+    id,
+    caller: { user, credential: { kind: 'login', sessionId: id, locked: false } },
+    requestsPerMinute,
+    lastUsedMs: session.lastSeenAt.getTime(),
+    lock,
+    endsAt: sessionEndsAt(session, idleMinutes),
+    readAt: now,
+  };
+}
+
+function acceptToken({ token, user, now, requestsPerMinute }: TokenWithUser): Accepted | null {
+  if (!tokenAccepted(token, user, now)) return null;
+  const { id, scopes } = token;
+  return {
+    id,
+    caller: { user, credential: { kind: 'api_token', tokenId: id, scopes } },
+    requestsPerMinute,
+    lastUsedMs: token.lastUsedAt?.getTime() ?? null,
+    lock: null,
+    endsAt: token.expiresAt,
+    readAt: now,
+  };
+}
+
+/** Whether the change may make this one wrong; null is any change at all. */
+const concerns = ({ id, caller }: Accepted, changed: Changed | null): boolean =>
+  changed === null || (changed.kind === 'user' ? caller.user.id : id) === changed.id;

@@ -1,0 +1,27 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { guestExpired } from '../../domain/user.ts';
+import type { ExecRequest, ExecResult } from '../../ports/container-runtime.ts';
+import { findOwn, handleOf } from './access.ts';
+import type { ContainerDeps } from './deps.ts';
+
+const MAX_OUTPUT_BYTES = 1_048_576;
+
+/** Runs one command to its end, or to its time limit; stdout and stderr are each cut at 1 MiB. */
+export const execInContainer =
+  (deps: ContainerDeps) =>
+  async (
+    id: string,
+    request: Omit<ExecRequest, 'maxOutputBytes'>,
+    caller: Caller,
+  ): Promise<Result<ExecResult, DomainError>> => {
+    const found = await findOwn(deps.storage.repositories, id, caller);
+    if (!found.ok) return found;
+    if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    const handle = handleOf(found.value);
+    if (handle === null || found.value.state !== 'running') return refuse({ code: 'container_not_running' });
+    const result = await deps.runtime.exec(handle, { ...request, maxOutputBytes: MAX_OUTPUT_BYTES });
+    await deps.storage.repositories.containers.touch(found.value.dbId);
+    return ok(result);
+  };

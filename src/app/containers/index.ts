@@ -1,0 +1,22 @@
+import type { Caller } from '../../domain/caller.ts';
+import { findOwn } from './access.ts';
+import { createContainer } from './create.ts';
+import type { ContainerDeps } from './deps.ts';
+import { execInContainer } from './exec.ts';
+import { deleteContainer, restoreContainer, startContainer, stopContainer } from './lifecycle.ts';
+import { updateContainer } from './update.ts';
+
+export type Containers = ReturnType<typeof containers>;
+
+/** The use cases of containers. */
+export const containers = (deps: ContainerDeps) => ({
+  create: createContainer(deps),
+  list: (caller: Caller) => deps.storage.repositories.containers.listOwned(caller.user.id),
+  get: (id: string, caller: Caller) => findOwn(deps.storage.repositories, id, caller),
+  start: startContainer(deps),
+  stop: stopContainer(deps),
+  remove: deleteContainer(deps),
+  restore: restoreContainer(deps),
+  update: updateContainer(deps),
+  exec: execInContainer(deps),
+});

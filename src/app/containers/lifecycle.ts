@@ -1,0 +1,99 @@
+import type { Caller, Origin } from '../../domain/caller.ts';
+import type { Container } from '../../domain/container.ts';
+import { parseContainerRef } from '../../domain/container-id.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { OperationKind } from '../../domain/operation.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { guestExpired } from '../../domain/user.ts';
+import type { StoredOperation } from '../../ports/operation-repository.ts';
+import { findOwn } from './access.ts';
+import type { ContainerDeps } from './deps.ts';
+import { roomFor } from './room.ts';
+
+/** `oldId` and `volumeKept` are there only when the container had to be made anew. */
+export type Started = {
+  readonly container: Container;
+  readonly recreated: { readonly oldId: string | null; readonly volumeKept: boolean } | null;
+};
+
+type Done = { readonly container: Container; readonly operation: StoredOperation };
+
+/** Has the operation done on the caller's container as it is when its turn comes, and reads the row afterwards. */
+async function operate(
+  deps: ContainerDeps,
+  kind: OperationKind,
+  id: string,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Done, DomainError>> {
+  const { repositories } = deps.storage;
+  const found = await findOwn(repositories, id, caller);
+  if (!found.ok) return found;
+  const { dbId } = found.value;
+  const done = await deps.operations.submit(dbId, { kind, caller, origin }, async (tx) => {
+    const now = await findOwn(tx, dbId, caller);
+    if (!now.ok) return now;
+    const { name, resources } = now.value;
+    return ok({ container: now.value, target: { name, resources } });
+  });
+  if (!done.ok) return done;
+  const container = await repositories.containers.findAny(dbId);
+  if (container === null) throw new Error(`the row of container ${dbId} is gone`);
+  return ok({ container, operation: done.value });
+}
+
+/** Starts it; when the engine has lost it, makes it anew with the same settings on the same volume. */
+export const startContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Started, DomainError>> => {
+    const found = await findOwn(deps.storage.repositories, id, caller);
+    if (!found.ok) return found;
+    if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    const done = await operate(deps, 'start', id, caller, origin);
+    if (!done.ok) return done;
+    const { container, operation } = done.value;
+    const { freshRuntimeId, before, volumeKept } = operation;
+    const recreated =
+      freshRuntimeId === null ? null : { oldId: before.runtimeId, volumeKept: volumeKept ?? false };
+    return ok({ container, recreated });
+  };
+
+/** Stops it politely and closes its terminals. One that is down already is only recorded as such. */
+export const stopContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+    const done = await operate(deps, 'stop', id, caller, origin);
+    return done.ok ? ok(done.value.container) : done;
+  };
+
+/** Removes it from the engine and marks the row deleted. The volume is kept. */
+export const deleteContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+    const done = await operate(deps, 'delete', id, caller, origin);
+    return done.ok ? ok(done.value.container) : done;
+  };
+
+/** Undoes a delete while the volume is kept: the container is made anew, stopped. Only the row's own id will do. */
+export const restoreContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+    const { repositories } = deps.storage;
+    const ref = parseContainerRef(id);
+    const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
+    if (dbId === null) return refuse({ code: 'container_not_found' });
+    const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {
+      await tx.users.lock(caller.user.id);
+      const deleted = await tx.containers.findDeleted(dbId, caller.user.id);
+      if (deleted === null || !(await deps.runtime.volumeExists(deleted.volume))) {
+        return refuse({ code: 'container_not_found' });
+      }
+      const room = await roomFor(tx, deleted.name, caller);
+      return room.ok
+        ? ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } })
+        : room;
+    });
+    if (!done.ok) return done;
+    const container = await repositories.containers.findAny(dbId);
+    return container === null ? refuse({ code: 'container_not_found' }) : ok(container);
+  };

@@ -1,0 +1,15 @@
+import { readConfig } from '../config.ts';
+import { startService } from '../start.ts';
+
+const EX_CONFIG = 78;
+
+const settings = readConfig(process.env);
+if ('faults' in settings) {
+  for (const fault of settings.faults) process.stderr.write(`${fault}\n`);
+  process.exitCode = EX_CONFIG;
+} else {
+  await startService(settings.config).catch((error: unknown) => {
+    process.stderr.write(`Berth did not start: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,130 @@
+import path from 'node:path';
+import { type Static, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+
+/** Every setting of the environment. `npm start` refuses to start on a fault in any of them. */
+const Environment = Type.Object({
+  DATABASE_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', description: 'a postgres:// address' }),
+  ),
+  DOCKER_HOST: Type.Optional(
+    Type.String({ pattern: '^(unix|tcp|https?)://.', description: 'a unix:// or tcp:// address' }),
+  ),
+  BERTH_HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'an address to listen on' }),
+  BERTH_PORT: Type.Integer({
+    default: 8080,
+    minimum: 0,
+    maximum: 65_535,
+    description: 'a port from 0 to 65535',
+  }),
+  BERTH_DATA_DIR: Type.String({ default: '.berth', minLength: 1, description: 'a folder' }),
+  BERTH_PUBLIC_URL: Type.Optional(
+    Type.String({ pattern: '^https?://[^/]+/?$', description: 'an http(s) origin' }),
+  ),
+  BERTH_ALLOWED_ORIGINS: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*$',
+      description: 'http(s) origins without a path, separated by commas',
+    }),
+  ),
+  BERTH_TRUST_PROXY: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-fA-F.:/,\\s]+$',
+      description: 'addresses or ranges, separated by commas',
+    }),
+  ),
+  BERTH_ADMIN_EMAIL: Type.Optional(
+    Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an email address' }),
+  ),
+  BERTH_ADMIN_PASSWORD: Type.Optional(
+    Type.String({ minLength: 8, maxLength: 1024, description: '8 to 1024 characters' }),
+  ),
+  BERTH_JWT_SECRET: Type.Optional(
+    Type.String({
+      pattern: '^[^,]{32,}(,[^,]{32,})?$',
+      description: 'one or two secrets of at least 32 characters each, separated by a comma',
+    }),
+  ),
+  BERTH_LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace'].map((level) => Type.Literal(level)),
+    { default: 'warn', description: 'one of fatal, error, warn, info, debug, trace' },
+  ),
+  BERTH_ENGINE: Type.Union([Type.Literal('auto'), Type.Literal('external')], {
+    default: 'auto',
+    description: 'auto or external',
+  }),
+});
+
+export type Config = {
+  readonly databaseUrl: string | null;
+  readonly dockerHost: string | null;
+  readonly host: string;
+  readonly port: number;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly publicUrl: string | null;
+  readonly allowedOrigins: readonly string[];
+  readonly trustProxy: readonly string[];
+  readonly admin: { readonly email: string; readonly password: string } | null;
+  readonly jwtSecret: string | null;
+  readonly logLevel: string;
+  readonly engine: 'auto' | 'external';
+};
+
+export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
+
+/** Reads the settings, or lists every fault at once. Values of secrets are never repeated. */
+export function readConfig(env: NodeJS.ProcessEnv): Settings {
+  const known = Object.keys(Environment.properties);
+  // An empty variable is an unset one.
+  const given = Object.fromEntries(known.filter((key) => env[key]).map((key) => [key, env[key]]));
+  const value = Value.Convert(Environment, Value.Default(Environment, given));
+  const invalid = new Set(
+    [...Value.Errors(Environment, value)].map(({ path: at }) => at.split('/')[1] ?? ''),
+  );
+  const faults = [...invalid].map((key) => `${key} must be ${descriptionOf(key)}`);
+  const unknown = Object.keys(env).filter((key) => key.startsWith('BERTH_') && !known.includes(key));
+  faults.push(...unknown.map((key) => `${key} is not a setting`));
+  if (!invalid.has('BERTH_JWT_SECRET')) faults.push(...secretFaults(env['BERTH_JWT_SECRET']));
+  if ((env['BERTH_ADMIN_EMAIL'] === undefined) !== (env['BERTH_ADMIN_PASSWORD'] === undefined)) {
+    faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
+  }
+  return faults.length > 0 ? { faults } : { config: toConfig(value as Static<typeof Environment>) };
+}
+
+const descriptionOf = (key: string): string =>
+  (Environment.properties as Record<string, { description?: string }>)[key]?.description ?? 'valid';
+
+const list = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : text.split(',').map((part) => part.trim());
+
+const MIN_DISTINCT = 10;
+
+/** A secret that anybody would try is as good as none. */
+function secretFaults(setting: string | undefined): readonly string[] {
+  const secrets = list(setting || undefined);
+  return [
+    ...(secrets.some((secret) => secret.length < 32 || new Set(secret).size < MIN_DISTINCT)
+      ? ['BERTH_JWT_SECRET must be random: `openssl rand -base64 48` makes one']
+      : []),
+    ...(new Set(secrets).size < secrets.length ? ['BERTH_JWT_SECRET must hold two different secrets'] : []),
+  ];
+}
+
+function toConfig(env: Static<typeof Environment>): Config {
+  const { BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password } = env;
+  return {
+    databaseUrl: env.DATABASE_URL ?? null,
+    dockerHost: env.DOCKER_HOST ?? null,
+    host: env.BERTH_HOST,
+    port: env.BERTH_PORT,
+    dataDir: path.resolve(env.BERTH_DATA_DIR),
+    publicUrl: env.BERTH_PUBLIC_URL?.replace(/\/$/, '') ?? null,
+    allowedOrigins: list(env.BERTH_ALLOWED_ORIGINS),
+    trustProxy: list(env.BERTH_TRUST_PROXY),
+    admin: email !== undefined && password !== undefined ? { email, password } : null,
+    jwtSecret: env.BERTH_JWT_SECRET ?? null,
+    logLevel: env.BERTH_LOG_LEVEL as string,
+    engine: env.BERTH_ENGINE as 'auto' | 'external',
+  };
+}

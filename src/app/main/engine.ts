@@ -1,0 +1,111 @@
+import { ensureBaseImage } from '../../adapters/docker/base-image.ts';
+import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
+import { type Engine, openEngine } from '../../adapters/docker/engine.ts';
+import { ensureNetwork } from '../../adapters/docker/network.ts';
+import { runtimeSettings } from '../../adapters/docker/runtime-settings.ts';
+import { dockerTerminals } from '../../adapters/docker/terminal-backend.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Config } from './config.ts';
+import { engineSlot } from './engine-slot.ts';
+import { say } from './progress.ts';
+import type { Parts } from './readiness.ts';
+
+/** Name of the one engine in handles. */
+export const NODE = 'local';
+const LOOK_AGAIN_MS = 5_000;
+
+export type EngineSetUp = {
+  readonly config: Config;
+  readonly log: Logger;
+  /** UUID in the labels of all that is made. */
+  readonly instanceId: string;
+  /** Reference of the default image; null when the catalogue has none. */
+  readonly baseImage: string | null;
+  /** Called when an engine has become usable, and when something in it may have changed. */
+  readonly onHint: () => void;
+};
+
+export type EngineInUse = {
+  readonly runtime: ReturnType<typeof engineSlot>['runtime'];
+  readonly terminals: ReturnType<typeof engineSlot>['terminals'];
+  readonly parts: Parts;
+  readonly stop: () => Promise<void>;
+};
+
+/** Finds or starts an engine. `mode` external starts none of its own. */
+export const findEngine = (config: Config, log: Logger, mode = config.engine): Promise<Engine> =>
+  openEngine({ dataDir: config.dataDir, mode, dockerHost: config.dockerHost, progress: say, log });
+
+/** Makes the ports work on the engine; without one they refuse, and it is looked for again every few seconds. */
+export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<EngineInUse> {
+  const slot = engineSlot();
+  const parts: Parts = { engine: WAITING, image: WAITING };
+  let engine = found;
+  let timer: NodeJS.Timeout | undefined;
+  let unwatch = (): void => {};
+
+  const bringUp = async (): Promise<void> => {
+    await attach(engine, setUp, slot, parts).catch((error: unknown) => {
+      setUp.log.error({ err: error }, 'engine is not usable');
+      parts.engine = { status: 'degraded', detail: 'the engine is not usable', mend: 'see the log' };
+    });
+    if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
+    else timer = setTimeout(() => void lookAgain(), LOOK_AGAIN_MS);
+  };
+  const lookAgain = async (): Promise<void> => {
+    if (engine.kind === 'none') engine = await findEngine(setUp.config, setUp.log, 'external');
+    await bringUp();
+  };
+
+  await bringUp();
+  return {
+    ...slot,
+    parts,
+    stop: async () => {
+      clearTimeout(timer);
+      unwatch();
+      await engine.stop();
+    },
+  };
+}
+
+const WAITING = { status: 'down', detail: 'is being prepared' } as const;
+
+async function attach(
+  engine: Engine,
+  { log, instanceId, baseImage }: EngineSetUp,
+  slot: ReturnType<typeof engineSlot>,
+  parts: Parts,
+): Promise<void> {
+  if (engine.kind === 'none') {
+    parts.engine = {
+      status: 'degraded',
+      detail: 'no container engine',
+      mend: engine.mend,
+    };
+    parts.image = { status: 'degraded', detail: 'waits for the engine' };
+    return;
+  }
+  const { docker } = engine;
+  const network = await ensureNetwork(engine, { instanceId, log });
+  const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
+  slot.fill({ runtime: dockerRuntime(docker, settings), terminals: dockerTerminals(docker) });
+  parts.engine = { status: 'ready', detail: `${engine.kind}, ${engine.version}` };
+  if (baseImage === null) {
+    parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
+    return;
+  }
+  await ensureBaseImage(docker, { reference: baseImage, progress: say, log, allowPull: true }).then(
+    ({ how }) => {
+      parts.image = { status: 'ready', detail: how };
+    },
+    (error: unknown) => {
+      log.error({ err: error }, 'base image is not ready');
+      parts.image = {
+        status: 'degraded',
+        detail: 'the base image could not be prepared',
+        mend: 'see the log',
+      };
+    },
+  );
+}

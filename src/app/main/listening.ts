@@ -1,0 +1,33 @@
+import { createServer } from 'node:net';
+
+/** Throws in words when the port is taken, before anything else is started. */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject);
+      probe.listen({ host, port }, resolve);
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use: set BERTH_PORT to a free one`);
+    throw new Error(`cannot listen on ${host}:${port} (${code}): check BERTH_HOST and BERTH_PORT`);
+  } finally {
+    if (probe.listening) await new Promise((resolve) => probe.close(resolve));
+  }
+}
+
+const WILDCARD = new Set(['0.0.0.0', '::']);
+
+/** Where people reach a server that listens there. */
+export function addressOf(host: string, port: number): string {
+  const name = WILDCARD.has(host) ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/** The printed address, and the loopback names of the same port. */
+export function originsOf(address: string): readonly string[] {
+  const { protocol, port, origin } = new URL(address);
+  const at = port === '' ? '' : `:${port}`;
+  return [origin, `${protocol}//127.0.0.1${at}`, `${protocol}//localhost${at}`];
+}

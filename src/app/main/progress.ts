@@ -1,0 +1,26 @@
+const SLOW_MS = 1_000;
+const REPEAT_MS = 5_000;
+
+/** Lines for the person who started the service; the log is elsewhere. */
+export const say = (line: string): void => {
+  process.stdout.write(`${line.charAt(0).toUpperCase()}${line.slice(1)}\n`);
+};
+
+/** Announces a step once it takes over a second, and how long it took when it is done. */
+export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  const seconds = (): string => ((performance.now() - start) / 1000).toFixed(0);
+  let announced = false;
+  const announce = (): void => {
+    say(announced ? `${name} … ${seconds()} s` : `${name} …`);
+    announced = true;
+    timer = setTimeout(announce, REPEAT_MS);
+  };
+  let timer = setTimeout(announce, SLOW_MS);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    if (announced) say(`${name}: done in ${seconds()} s`);
+  }
+}

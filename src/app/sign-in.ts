@@ -1,0 +1,143 @@
+import type { Caller, Origin } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import { decideRefresh, sessionState, type UserSession } from '../domain/session.ts';
+import type { User } from '../domain/user.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Repositories, Storage } from '../ports/repositories.ts';
+import type { UserWithPassword } from '../ports/user-repository.ts';
+import type { Guard } from './guard.ts';
+import { newSecret, sha256, successorOf } from './secrets.ts';
+import { beginWaiting, type Waiting } from './waiting.ts';
+
+/** A session that was opened or renewed, with the only copy of its next refresh token. */
+export type SignedIn = { readonly session: UserSession; readonly user: User; readonly refreshToken: string };
+
+export type SignInDeps = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly guard: Guard;
+  /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
+  readonly refreshKeys: () => readonly Buffer[];
+};
+
+/** Opens a session inside a transaction of the caller's. */
+export async function openSession(repositories: Repositories, user: User, origin: Origin): Promise<SignedIn> {
+  const session = await repositories.sessions.insert({ userId: user.id, ...origin });
+  const refreshToken = newSecret();
+  await repositories.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+  await repositories.audit.append({ userId: user.id, action: 'login', ...origin, details: session.id });
+  return { session, user, refreshToken };
+}
+
+export type SignIn = ReturnType<typeof signIn>;
+
+export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
+  const { repositories, inTransaction } = storage;
+
+  return {
+    /**
+     * `login` is an email or a username. Whatever is wrong, the refusal and the time it takes are the same. With a
+     * second factor on, the right password opens nothing yet.
+     */
+    async login(
+      login: string,
+      password: string,
+      origin: Origin,
+    ): Promise<Result<SignedIn | Waiting, DomainError>> {
+      const found = await repositories.users.findForLogin(login);
+      const attempt = { login, userId: found?.user.id ?? null, origin, by: 'password' } as const;
+      const early = await guard.refused(attempt);
+      if (early !== null) return refuse(early);
+      const matches = await hasher.verify(found?.passwordHash ?? null, password);
+      return await inTransaction(async (tx) => {
+        const user = matches ? await stillTheSame(tx, found) : null;
+        const entered = await guard.enter(tx, attempt);
+        if (!entered.ok) return entered;
+        if (user === null) return refuse(await entered.value.failed());
+        await entered.value.passed();
+        return ok((await beginWaiting(tx, user)) ?? (await openSession(tx, user, origin)));
+      });
+    },
+
+    /** Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. */
+    async refresh(presented: string, origin: Origin): Promise<Result<SignedIn, DomainError>> {
+      return await inTransaction(async (tx) => {
+        const token = await tx.sessions.lockRefreshToken(sha256(presented));
+        const found = token && (await tx.sessions.findWithUser(token.sessionId));
+        if (token === null || found === null || found.user.disabledAt !== null)
+          return refuse({ code: 'unauthorized' });
+        const { session, user, now, idleMinutes } = found;
+        if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
+        const [refreshToken = ''] = successors(presented);
+        switch (decideRefresh(token, clientOf(origin), token.now)) {
+          case 'repeat':
+            return given(session, user, await newest(tx, presented));
+          case 'rotate':
+            await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
+            await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+            return ok({ session, user, refreshToken });
+          case 'reused':
+            await endSession(tx, session, 'refresh_token_reused', origin);
+            return refuse({ code: 'unauthorized' });
+        }
+      });
+    },
+
+    async logout(caller: Caller, origin: Origin): Promise<void> {
+      const { credential, user } = caller;
+      if (credential.kind !== 'login') return;
+      await inTransaction(async (tx) => {
+        if (!(await tx.sessions.revoke(credential.sessionId, user.id, 'logged_out'))) return;
+        const details = credential.sessionId;
+        await tx.audit.append({ userId: user.id, action: 'logged_out', ...origin, details });
+      });
+    },
+  };
+
+  /** Of each key, since the key may have been rotated after the token was spent. */
+  function successors(token: string): readonly string[] {
+    return refreshKeys().map((key) => successorOf(token, key));
+  }
+
+  /**
+   * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
+   * in another tab, and must not be handed one that is spent.
+   */
+  async function newest(tx: Repositories, spent: string): Promise<string | null> {
+    for (const token of successors(spent)) {
+      const held = await tx.sessions.lockRefreshToken(sha256(token));
+      if (held !== null) return held.spentAt === null ? token : await newest(tx, token);
+    }
+    return null;
+  }
+}
+
+const given = (
+  session: UserSession,
+  user: User,
+  refreshToken: string | null,
+): Result<SignedIn, DomainError> =>
+  refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
+
+/** What one client is known by: a repeat from another place or program is a thief's. */
+const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
+
+/** The user, unless it was disabled or got another password while this one was being checked. */
+async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
+  const held = found && (await tx.users.holdForSignIn(found.user.id));
+  if (held === null || held.passwordHash !== found?.passwordHash) return null;
+  return held.user.disabledAt === null ? held.user : null;
+}
+
+/** Ends a session for a reason of the service's own, inside a transaction of the caller's. */
+export async function endSession(
+  tx: Repositories,
+  session: Pick<UserSession, 'id' | 'userId'>,
+  reason: string,
+  origin: Origin,
+): Promise<void> {
+  const { id, userId } = session;
+  await tx.sessions.revoke(id, userId, reason);
+  await tx.audit.append({ userId, action: 'session_revoked', ...origin, details: id });
+}

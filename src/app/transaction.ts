@@ -1,0 +1,20 @@
+import { type DomainError, Refusal } from '../domain/errors.ts';
+import { type Result, refuse } from '../domain/result.ts';
+import type { InTransaction, Repositories } from '../ports/repositories.ts';
+
+/** Runs `work` in a transaction that is undone when it refuses, and answers its result. */
+export async function orRollBack<T>(
+  inTransaction: InTransaction,
+  work: (repositories: Repositories) => Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> {
+  try {
+    return await inTransaction(async (tx) => {
+      const result = await work(tx);
+      if (!result.ok) throw new Refusal(result.error);
+      return result;
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error.error);
+    throw error;
+  }
+}

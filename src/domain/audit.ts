@@ -1,0 +1,43 @@
+/** What happened, in the past tense. The interface's two come first. */
+export type AuditAction =
+  | 'session_revoked'
+  | 'sessions_revoked_others'
+  | 'login'
+  | 'login_failed'
+  | 'logged_out'
+  | 'container_created'
+  | 'container_started'
+  | 'container_stopped'
+  | 'container_updated'
+  | 'container_deleted'
+  | 'container_restored'
+  | 'terminal_opened'
+  | 'terminal_closed'
+  | 'token_created'
+  | 'token_revoked'
+  | 'token_deleted'
+  | 'user_updated'
+  | 'settings_updated'
+  | 'password_changed'
+  | 'mfa_enabled'
+  | 'mfa_disabled'
+  | 'recovery_code_used'
+  | 'recovery_codes_replaced'
+  | 'passkey_added'
+  | 'passkey_renamed'
+  | 'passkey_removed'
+  | 'passcode_changed'
+  | 'passcode_removed'
+  | 'screen_locked'
+  | 'screen_unlocked'
+  | 'screen_unlock_failed';
+
+export type AuditEntry = {
+  /** null when nobody is signed in, as for a failed sign-in. */
+  readonly userId: string | null;
+  readonly action: AuditAction;
+  readonly ipAddress: string;
+  readonly userAgent: string;
+  /** The session id for session actions; otherwise what the action was about. Never a secret. */
+  readonly details: string;
+};

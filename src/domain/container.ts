@@ -1,0 +1,132 @@
+import type { DomainError } from './errors.ts';
+import type { FieldFaults, Resources } from './resources.ts';
+import { ok, type Result, refuse } from './result.ts';
+import { guestExpired, type User } from './user.ts';
+
+/**
+ *   creating --> running <--> stopped        each change passes through starting, stopping or updating
+ *       |           |            |
+ *       v           v            v
+ *     failed     deleted <-------+           deleted is soft: the volume stays until the retention is over
+ */
+export type ContainerState =
+  | 'creating'
+  | 'starting'
+  | 'running'
+  | 'stopping'
+  | 'stopped'
+  | 'updating'
+  | 'failed'
+  | 'deleted';
+
+export type Container = {
+  readonly dbId: string;
+  readonly ownerId: string;
+  readonly ownerUsername: string;
+  readonly name: string;
+  readonly imageKey: string;
+  readonly image: string;
+  readonly shell: string;
+  readonly role: string;
+  readonly resources: Resources;
+  readonly env: Readonly<Record<string, string>>;
+  readonly state: ContainerState;
+  /** Why it is in that state, in words for people; null when nothing needs saying. */
+  readonly stateReason: string | null;
+  /** Counts the engine containers made for this row, so that their names never collide. */
+  readonly generation: number;
+  /** null until the engine has made one. */
+  readonly runtimeId: string | null;
+  readonly node: string;
+  /** Engine name of the volume: derived from the id, so that a rename keeps the data. */
+  readonly volume: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly deletedAt: Date | null;
+};
+
+/** What the engine says of a row's container now. */
+export type Observation =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'gone'; readonly volumeExists: boolean };
+
+export type StartDecision =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'start' }
+  | { readonly do: 'recreate'; readonly volumeKept: boolean };
+
+export type StopDecision =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'stop' }
+  | { readonly do: 'mark_stopped' };
+
+const NAME = /^[a-zA-Z0-9-]{1,64}$/;
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** 1-64 characters, alphanumeric and hyphens. */
+export const nameFaults = (name: string): FieldFaults =>
+  NAME.test(name) ? {} : { name: 'must be 1 to 64 letters, digits or hyphens' };
+
+/** Names as a shell takes them; values without NUL, all together at most 32 KiB. */
+export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
+  const entries = Object.entries(env);
+  if (entries.some(([name]) => !ENV_NAME.test(name)))
+    return { env: 'names must be letters, digits and underscores' };
+  if (entries.some(([, value]) => value.includes('\0'))) return { env: 'values must not contain NUL' };
+  const bytes = entries.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
+  return bytes > 32_768 ? { env: 'must be at most 32 KiB in all' } : {};
+}
+
+/** What a start has to do, given what the engine says. Starting a running one changes nothing. */
+export function decideStart(user: User, seen: Observation, now: Date): Result<StartDecision, DomainError> {
+  if (guestExpired(user, now)) return refuse({ code: 'guest_session_expired' });
+  switch (seen.kind) {
+    case 'running':
+      return ok({ do: 'nothing' });
+    case 'stopped':
+      return ok({ do: 'start' });
+    case 'gone':
+      return ok({ do: 'recreate', volumeKept: seen.volumeExists });
+  }
+}
+
+/** What a stop has to do. One that is already down only needs its row to say so. */
+export function decideStop(container: Container, seen: Observation): StopDecision {
+  if (seen.kind === 'running') return { do: 'stop' };
+  return container.state === 'stopped' ? { do: 'nothing' } : { do: 'mark_stopped' };
+}
+
+/** The state that a row should show once what its engine says is known; null when it already does. */
+export function settledState(container: Container, seen: Observation): ContainerState | null {
+  if (container.state === 'deleted') return null;
+  const state = seen.kind === 'running' ? 'running' : 'stopped';
+  if (container.state === 'failed' && state === 'stopped') return null;
+  return container.state === state ? null : state;
+}
+
+/** Engine name of the volume of a row. */
+export const volumeName = (dbId: string): string => `ws-${dbId}`;
+
+/** An engine container that no row accounts for is stopped at once and removed after an hour, unless claimed. */
+export const QUARANTINE_MINUTES = 60;
+
+export type OrphanDecision = 'keep' | 'remove' | 'quarantine';
+
+/**
+ * What to do with an engine container of ours, given its row. One of a deleted row goes; one that its row does not
+ * point at may still be claimed, say by a database that is restored; nothing is decided while an operation is at work.
+ */
+export function decideOrphan(
+  runtimeId: string,
+  row: Pick<Container, 'state' | 'runtimeId'> | null,
+  busy: boolean,
+  seenAt: Date | null,
+  now: Date,
+): OrphanDecision {
+  if (busy || (row !== null && row.state !== 'deleted' && row.runtimeId === runtimeId)) return 'keep';
+  if (row !== null && row.state === 'deleted') return 'remove';
+  const over = seenAt !== null && now.getTime() - seenAt.getTime() >= QUARANTINE_MINUTES * 60_000;
+  return over ? 'remove' : 'quarantine';
+}

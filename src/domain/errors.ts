@@ -1,0 +1,50 @@
+import type { FieldFaults } from './resources.ts';
+
+/** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */
+export type DomainError =
+  | { readonly code: 'unauthorized' }
+  | { readonly code: 'api_token_rejected' }
+  | { readonly code: 'login_failed' }
+  | { readonly code: 'login_token_required' }
+  | { readonly code: 'insufficient_scope' }
+  | { readonly code: 'not_authorized' }
+  | { readonly code: 'origin_not_allowed' }
+  | { readonly code: 'registration_closed' }
+  | { readonly code: 'setup_done' }
+  | { readonly code: 'setup_code_rejected' }
+  | { readonly code: 'guest_session_expired' }
+  | { readonly code: 'validation_failed'; readonly fields: FieldFaults }
+  | { readonly code: 'container_not_found' }
+  | { readonly code: 'container_not_running' }
+  | { readonly code: 'container_busy' }
+  | { readonly code: 'container_limit_reached'; readonly max: number }
+  | { readonly code: 'name_taken' }
+  | { readonly code: 'guests_disabled' }
+  | { readonly code: 'wrong_password' }
+  | { readonly code: 'wrong_code' }
+  | { readonly code: 'mfa_already_enabled' }
+  | { readonly code: 'mfa_not_enabled' }
+  | { readonly code: 'mfa_not_started' }
+  | { readonly code: 'session_locked' }
+  | { readonly code: 'wrong_passcode' }
+  | { readonly code: 'passcode_not_set' }
+  | { readonly code: 'passkey_not_found' }
+  | { readonly code: 'passkey_rejected' }
+  | { readonly code: 'passkey_registered' }
+  | { readonly code: 'passkey_limit_reached'; readonly max: number }
+  | { readonly code: 'passkeys_unavailable' }
+  | { readonly code: 'token_not_found' }
+  | { readonly code: 'token_limit_reached'; readonly max: number }
+  | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
+
+export type DomainErrorCode = DomainError['code'];
+
+/** A refusal on its way out of nested calls; the HTTP adapter answers it from its table. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly error: DomainError;
+  constructor(error: DomainError) {
+    super(error.code);
+    this.error = error;
+  }
+}

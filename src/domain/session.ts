@@ -1,0 +1,54 @@
+/**
+ * Sign-in sessions. Facts are stored, the state is derived:
+ *
+ *   active --revoke--> revoked        active --idle or absolute life over--> expired
+ */
+export type UserSession = {
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  /** End of the absolute life. */
+  readonly expiresAt: Date;
+  readonly ipAddress: string;
+  readonly userAgent: string;
+  readonly revokedAt: Date | null;
+  readonly revokedReason: string | null;
+};
+
+export type SessionState = 'active' | 'revoked' | 'expired';
+
+/** Longest life of a session, however busy (R19). */
+export const SESSION_LIFE_DAYS = 30;
+/** Life of a login token; its session is consulted on each request all the same. */
+export const LOGIN_TOKEN_MINUTES = 15;
+
+/** `now` is the database's clock. */
+export function sessionState(session: UserSession, now: Date, idleMinutes: number): SessionState {
+  if (session.revokedAt !== null) return 'revoked';
+  return sessionEndsAt(session, idleMinutes) <= now ? 'expired' : 'active';
+}
+
+/** When the session is over if it is not used again: its absolute life or its idleness, whichever comes first. */
+export function sessionEndsAt({ expiresAt, lastSeenAt }: UserSession, idleMinutes: number): Date {
+  return new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + idleMinutes * 60_000));
+}
+
+/** How long the client may repeat a refresh whose answer was lost and get the same successor. */
+export const REFRESH_GRACE_SECONDS = 10;
+
+export type RefreshToken = {
+  readonly sessionId: string;
+  readonly spentAt: Date | null;
+  /** What the client that spent it looked like; only that one may repeat. */
+  readonly spentBy: string | null;
+};
+
+export type RefreshDecision = 'rotate' | 'repeat' | 'reused';
+
+/** First use rotates; a repeat by the same client within the grace gets the same successor; all else is theft. */
+export function decideRefresh(token: RefreshToken, client: string, now: Date): RefreshDecision {
+  if (token.spentAt === null) return 'rotate';
+  const late = now.getTime() - token.spentAt.getTime() > REFRESH_GRACE_SECONDS * 1000;
+  return late || token.spentBy !== client ? 'reused' : 'repeat';
+}

@@ -1,0 +1,6 @@
+import type { AuditEntry } from '../domain/audit.ts';
+
+/** Only grows. */
+export interface AuditLog {
+  append(entry: AuditEntry): Promise<void>;
+}

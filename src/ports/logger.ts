@@ -1,0 +1,7 @@
+type Write = {
+  (fields: object, message: string): void;
+  (message: string): void;
+};
+
+/** Structured log at the edges. Never a secret, and never bytes of a terminal. */
+export type Logger = { readonly info: Write; readonly warn: Write; readonly error: Write };

@@ -1,0 +1,272 @@
+import t from 'tap';
+import { memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+import { anAdmin, aPerson, aService, as } from '../support/service.ts';
+
+const dev = { name: 'dev' };
+
+t.test('a container is created, listed, read, stopped, started and deleted', async (t) => {
+  const service = await aService();
+  const call = as(service, await aPerson(service, 'ada'));
+
+  const made = await call('POST', '/api/containers', {
+    ...dev,
+    memory_mb: 512,
+    cpu_shares: 250,
+    disk_mb: 1024,
+  });
+  t.equal(made.statusCode, 201);
+  const box = made.json();
+  t.match(box, {
+    id: /^[0-9a-f]{64}$/,
+    name: 'dev',
+    image: 'berth/debian:12',
+    status: 'running',
+    role: 'standard',
+    resources: { memory_mb: 512, cpu_shares: 250, disk_mb: 1024 },
+    volume: { name: `ws-${box.db_id}`, size_mb: 1024, quota: 'soft' },
+    owner: { username: 'ada' },
+  });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [box] });
+  t.same((await call('GET', '/api/containers?status=stopped')).json(), { containers: [] });
+  t.same((await call('GET', `/api/containers/${box.db_id}`)).json(), box, 'by the row id');
+  t.same((await call('GET', `/api/containers/${box.id}`)).json(), box, 'by the runtime id');
+  t.same((await call('GET', `/api/containers/${box.id.slice(0, 12)}`)).json(), box, 'by 12 digits of it');
+
+  const { id } = box;
+  const stopped = { message: 'container stopped', id, name: 'dev', status: 'stopped' };
+  t.same((await call('POST', `/api/containers/${id}/stop`)).json(), stopped);
+  t.same((await call('POST', `/api/containers/${id}/stop`)).json(), stopped, 'again');
+  const started = { message: 'container started', id, name: 'dev', status: 'running' };
+  t.same((await call('POST', `/api/containers/${id}/start`)).json(), started);
+  t.same((await call('POST', `/api/containers/${id}/start`)).json(), started, 'again');
+  const gone = await call('DELETE', `/api/containers/${id}`);
+  t.same(gone.json(), { message: 'container deleted', id, db_id: box.db_id, name: 'dev' });
+  t.equal((await call('GET', `/api/containers/${box.db_id}`)).statusCode, 404);
+  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+});
+
+t.test('a container that the engine lost is made anew, and the answer says so', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { id, db_id } = (await call('POST', '/api/containers', dev)).json();
+  runtime.boxes.clear();
+  const answers = await Promise.all([1, 2, 3].map(() => call('POST', `/api/containers/${db_id}/start`)));
+  t.equal(runtime.boxes.size, 1, 'exactly one, however many ask');
+  const recreated = answers.map((answer) => answer.json()).filter((body) => body.recreated);
+  t.match(recreated, [{ message: 'container recreated and started', old_id: id, volume_kept: true }]);
+  t.not(recreated[0].id, id);
+  t.equal((await call('GET', `/api/containers/${id}`)).statusCode, 404, 'the old runtime id is unknown now');
+});
+
+t.test(
+  "another user's container is answered like an unknown one, byte for byte, on every route",
+  async (t) => {
+    const service = await aService();
+    const box = (await as(service, await aPerson(service, 'ada'))('POST', '/api/containers', dev)).json();
+    const mallory = as(service, await aPerson(service, 'mallory'));
+    const admin = as(service, await anAdmin(service));
+    const unknown = '99999999-9999-4999-8999-999999999999';
+    const routes = [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/start'],
+      ['POST', '/stop'],
+      ['POST', '/exec'],
+      ['GET', '/terminal'],
+    ] as const;
+    for (const call of [mallory, admin]) {
+      for (const [method, path] of routes) {
+        const payload = path === '/exec' ? { command: ['id'] } : undefined;
+        const [foreign, byRuntime, absent, malformed] = await Promise.all(
+          [box.db_id, box.id, unknown, 'not-an-id'].map((id) =>
+            call(method, `/api/containers/${id}${path}`, payload),
+          ),
+        );
+        const bare = (answer: typeof foreign) => {
+          const { date: _d, 'x-request-id': _r, ...headers } = answer?.headers ?? {};
+          return { status: answer?.statusCode, headers, body: answer?.body };
+        };
+        t.equal(
+          foreign?.body,
+          '{"error":"container not found","code":"container_not_found"}',
+          `${method} ${path}`,
+        );
+        for (const other of [byRuntime, absent, malformed]) t.same(bare(other), bare(foreign));
+      }
+    }
+  },
+);
+
+t.test('every fault of a create is named at once, and nothing is made', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const bad = {
+    name: 'a b',
+    image: 'nope',
+    role: 'nope',
+    memory_mb: 1,
+    cpu_shares: 9e9,
+    disk_mb: 1,
+    env: { '2': 'x' },
+  };
+  const answer = await call('POST', '/api/containers', bad);
+  t.equal(answer.statusCode, 400);
+  t.equal(answer.json().code, 'validation_failed');
+  t.same(Object.keys(answer.json().fields).sort(), Object.keys(bad).sort());
+  t.equal((await call('POST', '/api/containers', {})).json().error, 'name is required');
+  t.equal(
+    (await call('POST', '/api/containers', { ...dev, memory_mb: '512' })).statusCode,
+    400,
+    'no coercion',
+  );
+  t.match((await call('POST', '/api/containers', { ...dev, privileged: true })).json(), {
+    error: 'privileged is not a known field',
+  });
+  t.equal(runtime.boxes.size, 0);
+});
+
+t.test(
+  'a name is unique among the live containers of its owner, and free again after a delete',
+  async (t) => {
+    const service = await aService();
+    const call = as(service, await aPerson(service, 'ada'));
+    const first = (await call('POST', '/api/containers', dev)).json();
+    const second = await call('POST', '/api/containers', dev);
+    t.same([second.statusCode, second.json().error], [409, 'name already in use']);
+    t.equal(
+      (await as(service, await aPerson(service, 'eve'))('POST', '/api/containers', dev)).statusCode,
+      201,
+    );
+    await call('DELETE', `/api/containers/${first.db_id}`);
+    t.equal((await call('POST', '/api/containers', dev)).statusCode, 201);
+  },
+);
+
+t.test("the tier's count holds, also when many ask at once", async (t) => {
+  const service = await aService();
+  const call = as(service, await aPerson(service, 'ada'));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => call('POST', '/api/containers', { name: `dev-${i}` })),
+  );
+  t.same(answers.map((answer) => answer.statusCode).sort(), [201, 201, 201, 201, 201, 409, 409, 409]);
+  const refused = answers.find((answer) => answer.statusCode === 409);
+  t.same(refused?.json(), { error: 'container limit reached', code: 'container_limit_reached' });
+});
+
+t.test(
+  'without an engine a create, start, stop, delete and exec answer 500 in the words of the interface',
+  async (t) => {
+    const runtime = memoryRuntime();
+    const service = await aService({ runtime });
+    const call = as(service, await aPerson(service, 'ada'));
+    const { db_id } = (await call('POST', '/api/containers', dev)).json();
+    const down = async (): Promise<never> => {
+      throw new RuntimeUnavailable('no answer');
+    };
+    Object.assign(runtime, { ping: down, create: down, observe: down, remove: down, exec: down });
+    const cases = [
+      ['POST', '/api/containers', { name: 'other' }, 'failed to create container'],
+      ['POST', `/api/containers/${db_id}/start`, undefined, 'failed to start container'],
+      ['POST', `/api/containers/${db_id}/stop`, undefined, 'failed to stop container'],
+      ['DELETE', `/api/containers/${db_id}`, undefined, 'failed to delete container'],
+      ['POST', `/api/containers/${db_id}/exec`, { command: ['id'] }, 'failed to execute command'],
+    ] as const;
+    for (const [method, url, payload, words] of cases) {
+      const answer = await call(method, url, payload);
+      t.same([answer.statusCode, answer.json()], [500, { error: words, code: 'internal_error' }]);
+    }
+    const { containers } = (await call('GET', '/api/containers')).json();
+    t.match(containers, [{ db_id, status: 'running' }], 'nothing changed, and the failed create left no row');
+  },
+);
+
+t.test('a start that the engine refuses leaves the container stopped, and says why', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id, id } = (await call('POST', '/api/containers', dev)).json();
+  await call('POST', `/api/containers/${db_id}/stop`);
+  const { start } = runtime;
+  runtime.start = async () => {
+    throw new Error('disk on fire at /secret/path');
+  };
+  const answer = await call('POST', `/api/containers/${db_id}/start`);
+  t.same(answer.json(), { error: 'failed to start container', code: 'internal_error' });
+  t.match((await call('GET', `/api/containers/${db_id}`)).json(), {
+    id,
+    status: 'stopped',
+    status_reason: 'the engine could not start it',
+  });
+  runtime.start = start;
+  t.match((await call('POST', `/api/containers/${db_id}/start`)).json(), { id, status: 'running' });
+});
+
+t.test('exec runs in a running container only', async (t) => {
+  const service = await aService();
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id } = (await call('POST', '/api/containers', dev)).json();
+  const url = `/api/containers/${db_id}/exec`;
+  t.match((await call('POST', url, { command: ['echo', 'a', 'b'] })).json(), {
+    exit_code: 0,
+    stdout: 'a b\n',
+    stderr: '',
+    truncated: false,
+    duration_ms: Number,
+  });
+  for (const payload of [{}, { command: [] }, { command: 'id' }, { command: ['a\0b'] }, { command: [1] }]) {
+    t.equal((await call('POST', url, payload)).statusCode, 400, JSON.stringify(payload));
+  }
+  await call('POST', `/api/containers/${db_id}/stop`);
+  const stopped = await call('POST', url, { command: ['id'] });
+  t.same([stopped.statusCode, stopped.json().code], [409, 'container_not_running']);
+});
+
+t.test('rows settle on what the engine holds; an engine that does not answer changes nothing', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id } = (await call('POST', '/api/containers', dev)).json();
+  const statusNow = async () => (await call('GET', `/api/containers/${db_id}`)).json().status;
+  const { list } = runtime;
+  runtime.list = async () => {
+    throw new RuntimeUnavailable('no answer');
+  };
+  await t.rejects(service.reconcile(), RuntimeUnavailable);
+  t.equal(await statusNow(), 'running');
+  runtime.list = list;
+  const [box] = runtime.boxes.values();
+  if (box) box.startedAt = null;
+  await service.reconcile();
+  t.equal(await statusNow(), 'stopped', 'ended behind our back');
+});
+
+t.test('an engine container that no row accounts for is stopped, and removed after an hour', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id, id } = (await call('POST', '/api/containers', dev)).json();
+  const spec = runtime.boxes.get(id)?.spec;
+  if (spec === undefined) throw new Error('the container is not in the engine');
+  const stranger = await runtime.create({ ...spec, dbId: '99999999-9999-4999-8999-999999999999' });
+  await runtime.start(stranger);
+  await service.reconcile();
+  t.match(await runtime.observe(stranger), { kind: 'stopped' }, 'quarantined');
+  service.clock.advance(3_599_000);
+  await service.reconcile();
+  t.match(await runtime.observe(stranger), { kind: 'stopped' }, 'kept for an hour');
+  service.clock.advance(1_000);
+  await service.reconcile();
+  t.match(await runtime.observe(stranger), { kind: 'gone' });
+  t.match(
+    (await call('GET', `/api/containers/${db_id}`)).json(),
+    { id, status: 'running' },
+    'others are not touched',
+  );
+  await call('DELETE', `/api/containers/${db_id}`);
+  const again = await runtime.create({ ...spec, generation: 1 });
+  await service.reconcile();
+  t.match(await runtime.observe(again), { kind: 'gone' }, 'what belongs to a deleted row goes at once');
+});

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { runProcess } from '../support/child.ts';
+import { aTree, build } from '../support/tree.ts';
+
+// Stands for the service: it tells what reaches it, and stops as the service does.
+const SERVER = `
+const say = (word: unknown): void => console.log(JSON.stringify(word));
+let signals = 0;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    say(signal);
+    signals += 1;
+    if (signals === 2) process.exit(3);
+    setTimeout(() => process.exit(78), 2500);
+  });
+}
+process.on('disconnect', () => {
+  say('alone');
+  process.exit();
+});
+say({ pid: process.pid, node: process.versions.node, args: process.argv.slice(2), at: Date.now() });
+`;
+
+/** The launcher in a built checkout, and the first words of the service. */
+async function launch(t: Test, command = ['node', 'scripts/start.mjs', '--flag']) {
+  const root = aTree(t, { 'src/app/main/bin/server.ts': SERVER });
+  await build(t, root);
+  const at = Date.now();
+  const launcher = runProcess(t, '/usr/bin/env', command, root);
+  const service = JSON.parse(await launcher.line());
+  t.teardown(() => {
+    try {
+      process.kill(service.pid, 'SIGKILL');
+    } catch {}
+  });
+  return { launcher, service, overheadMs: service.at - at };
+}
+
+const groupOf = (pid: number): string =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ')[3] ?? '';
+
+t.test('when all is fresh, the service gets going at once on a modern Node.js', async (t) => {
+  const { service, overheadMs } = await launch(t);
+  t.ok(Number.parseInt(service.node, 10) >= 22, service.node);
+  t.same(service.args, ['--flag']);
+  t.ok(overheadMs < 1000, `${overheadMs} ms, with the start of two processes`);
+});
+
+t.test(
+  'a signal reaches the service once however often it comes, and its exit code is passed on',
+  async (t) => {
+    const { launcher } = await launch(t);
+    launcher.process.kill('SIGINT');
+    launcher.process.kill('SIGTERM');
+    launcher.process.kill('SIGINT');
+    t.equal(await launcher.line(), '"SIGINT"');
+    t.equal(await launcher.ended, 78);
+    await t.rejects(launcher.line(), 'no other signal came');
+  },
+);
+
+t.test('a second signal, a second later, reaches it too; a closed terminal stops it', async (t) => {
+  const { launcher } = await launch(t);
+  launcher.process.kill('SIGHUP');
+  t.equal(await launcher.line(), '"SIGTERM"');
+  await sleep(1100);
+  launcher.process.kill('SIGTERM');
+  t.equal(await launcher.line(), '"SIGTERM"');
+  t.equal(await launcher.ended, 3);
+});
+
+t.test('a Ctrl-C in the terminal does not reach the service past the launcher', async (t) => {
+  const { service, launcher } = await launch(t);
+  t.not(groupOf(service.pid), groupOf(launcher.process.pid ?? 0));
+});
+
+t.test('the service learns that its launcher was killed', async (t) => {
+  const { launcher } = await launch(t);
+  launcher.process.kill('SIGKILL');
+  await once(launcher.process, 'exit');
+  t.equal(await launcher.line(), '"alone"');
+});
+
+const NPM = ['npm', '--silent', 'start'];
+
+t.test('a stop of npm stops the service in order, and npm waits for that', async (t) => {
+  const { launcher } = await launch(t, NPM);
+  launcher.process.kill('SIGTERM');
+  t.equal(await launcher.line(), '"SIGTERM"');
+  t.equal(await launcher.ended, 78);
+});
+
+t.test('the service stops when npm was killed', async (t) => {
+  const { launcher } = await launch(t, NPM);
+  launcher.process.kill('SIGKILL');
+  t.equal(await launcher.line(), '"SIGTERM"');
+});

@@ -1,0 +1,3 @@
+import { stopAll } from './infra.ts';
+
+await stopAll();

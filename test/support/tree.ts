@@ -1,0 +1,21 @@
+import { cpSync, realpathSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { runProcess } from './child.ts';
+import { aFolderOf } from './folder.ts';
+
+const COPIED = ['scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+
+/** A small checkout of its own: our scripts and dependencies, and the given files by their path. */
+export function aTree(t: Test, files: Readonly<Record<string, string>>): string {
+  const root = aFolderOf(t, files);
+  for (const name of COPIED) cpSync(name, path.join(root, name), { recursive: true });
+  symlinkSync(realpathSync('node_modules'), path.join(root, 'node_modules'));
+  return root;
+}
+
+/** Builds a tree as `npm run build` does; rejects with what that said. */
+export async function build(t: Test, root: string): Promise<void> {
+  const { ended, errors } = runProcess(t, process.execPath, ['scripts/build.mjs'], root);
+  if ((await ended) !== 0) throw new Error(errors());
+}
