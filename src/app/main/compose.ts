@@ -20,7 +20,7 @@ import { accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
-import { serialByKey } from '../serial.ts';
+import { type Operations, operations } from '../operations/submit.ts';
 import { settingsService } from '../settings.ts';
 import { signIn } from '../sign-in.ts';
 import { terminals } from '../terminals.ts';
@@ -40,12 +40,18 @@ export type ComposeOptions = {
   readonly logger: FastifyBaseLogger;
   readonly keys: Keys;
   readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
   readonly secureCookie: boolean;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
+  /** How long a fresh container of an update is watched before it counts as up. */
+  readonly verifyMs: number;
+  /** Called before and after each step of an operation; tests of faults end the process there. */
+  readonly checkpoint?: (name: string) => Promise<void>;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;
 };
@@ -54,6 +60,7 @@ export type Service = {
   readonly http: Http;
   readonly accounts: ReturnType<typeof accounts>;
   readonly terminals: ReturnType<typeof terminals>;
+  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
   /** Writes what is still only in memory. */
@@ -68,13 +75,21 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const people = accounts({ storage, hasher });
   const auth = authenticator(storage);
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
+  const work = operations({
+    storage,
+    runtime: ports.runtime,
+    terminals: shells,
+    log,
+    owner: options.replica,
+    checkpoint: options.checkpoint ?? (async () => {}),
+    verifyMs: options.verifyMs,
+  });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
     runtimeNode: ports.runtimeNode,
     clock,
-    serial: serialByKey(),
-    terminals: shells,
+    operations: work,
     log,
     createWaitMs: options.createWaitMs,
   };
@@ -102,6 +117,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     http,
     accounts: people,
     terminals: shells,
+    operations: work,
     reconcile: reconcile(containerDeps),
     flush: () => auth.flush(),
   };

@@ -1,6 +1,7 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isUuid } from '../../domain/container-id.ts';
 
 /** What the service signs and derives with. */
 export type Keys = { readonly jwt: Buffer; readonly refresh: Buffer };
@@ -21,4 +22,14 @@ export async function loadKeys(dataDir: string, configured: string | null): Prom
   const made = randomBytes(48);
   await writeFile(file, made, { mode: 0o600, flag: 'wx' });
   return keysFrom(made);
+}
+
+/** UUID of the replica that works on this data folder: the same after a restart, so that it finds its own work again. */
+export async function loadReplica(dataDir: string): Promise<string> {
+  const file = path.join(dataDir, 'replica');
+  const kept = await readFile(file, 'utf8').catch(() => null);
+  if (kept !== null && isUuid(kept)) return kept;
+  const made = randomUUID();
+  await writeFile(file, made);
+  return made;
 }

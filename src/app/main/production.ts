@@ -14,13 +14,14 @@ import type { Storage } from '../../ports/repositories.ts';
 import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
-import { loadKeys } from './keys.ts';
+import { keepInOrder } from './keeper.ts';
+import { loadKeys, loadReplica } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
 import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
-const RECONCILE_EVERY_MS = 30_000;
+const VERIFY_MS = 1_000;
 
 export type Production = {
   readonly service: Service;
@@ -36,6 +37,8 @@ export type ProductionOptions = {
   /** Folder of the installation: migrations and the built browser app are below it. */
   readonly root: string;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where a test ends the process. */
+  readonly checkpoint?: (name: string) => Promise<void>;
 };
 
 /** Opens the database and the engine, and composes the service on them. What was opened is closed again on a fault. */
@@ -59,26 +62,30 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     findEngine(config, log),
   ]);
   const images = await storage.repositories.catalogue.images();
-  const keeper = reconciling(log);
+  const keeper = keepInOrder(log);
   const engine = await useEngine(found, {
     config,
     log,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
-    onReady: keeper.now,
+    onHint: keeper.now,
   });
   opened.add('container engine', engine.stop);
   const service = await compose(await portsOf(storage, engine), {
     logger: log,
     keys: await loadKeys(config.dataDir, config.jwtSecret),
     version: options.version,
+    replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     readiness: () => readinessOf(engine.parts, answers),
     createWaitMs: CREATE_WAIT_MS,
+    verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
+    ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
   });
+  await service.operations.takeOver();
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
   return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
@@ -118,25 +125,9 @@ async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
 }
 
 /** Terminals are told to come back, requests in flight end, then what is still in memory is written. */
-async function closeService({ http, terminals, flush }: Service): Promise<void> {
+async function closeService({ http, terminals, operations, flush }: Service): Promise<void> {
   terminals.closeEverything(CLOSE.serviceRestarting);
   await http.close();
+  await operations.idle();
   await flush();
-}
-
-/** Makes rows and engine agree: when an engine comes up, and every 30 s (R71). */
-function reconciling(log: FastifyBaseLogger) {
-  let service: Service | null = null;
-  const now = (): void => {
-    service?.reconcile().catch((err: unknown) => log.warn({ err }, 'could not reconcile'));
-  };
-  return {
-    now,
-    start(started: Service): () => Promise<void> {
-      service = started;
-      now();
-      const timer = setInterval(now, RECONCILE_EVERY_MS);
-      return async () => clearInterval(timer);
-    },
-  };
 }
