@@ -78,6 +78,14 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     ({ hash }) => hash.toString('hex'),
     acceptToken,
   );
+  const sessionNow = joined(async (ids) => {
+    const rows = await repositories.sessions.findAllWithUser(ids);
+    return new Map(rows.map((row) => [row.session.id, row]));
+  });
+  const tokenNow = joined(async (ids) => {
+    const rows = await repositories.tokens.findAllByIdWithUser(ids);
+    return new Map(rows.map((row) => [row.token.id, row]));
+  });
   onChanged(bus, (changed) => {
     sessions.forget((accepted) => concerns(accepted, changed));
     tokens.forget((accepted) => concerns(accepted, changed));
@@ -101,13 +109,18 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
       return kept === null ? tokens.find(hash).then(judge) : judge(kept);
     },
 
-    /** Whether a caller may stay whose request is long past, as behind a socket. Asks the database, and is no use. */
-    async holds({ user, credential }: Caller): Promise<boolean> {
-      const accepted =
-        credential.kind === 'login'
-          ? mapped(await repositories.sessions.findWithUser(credential.sessionId), acceptSession)
-          : mapped(await repositories.tokens.findByIdWithUser(credential.tokenId), acceptToken);
-      return accepted?.caller.user.id === user.id;
+    /**
+     * What has become of a caller whose request is long past, as behind a socket; null when its credential opens nothing
+     * any more. Asks the database, once for all that ask in one turn; counts as a use only where it is one.
+     */
+    async current({ user, credential }: Caller, isUse: boolean): Promise<Caller | null> {
+      const byLogin = credential.kind === 'login';
+      const accepted = byLogin
+        ? mapped(await sessionNow(credential.sessionId), acceptSession)
+        : mapped(await tokenNow(credential.tokenId), acceptToken);
+      if (accepted?.caller.user.id !== user.id) return null;
+      if (isUse) await noted(accepted, byLogin ? seen : used);
+      return accepted.caller;
     },
 
     /** Uses that are not written yet, for lists that must not be stale; null when the database knows all. */

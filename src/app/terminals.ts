@@ -115,6 +115,9 @@ export function terminals({ storage, backend, clock }: TerminalDeps) {
       }
     },
 
+    /** Whether somebody may keep an open terminal, going by what is known of them now. */
+    mayStay: ({ user }: Caller): boolean => !guestExpired(user, clock.now()),
+
     /** Closes every terminal of a container. */
     closeAll(dbId: string, reason: CloseReason): void {
       for (const entry of live.values()) if (entry.dbId === dbId) entry.connection.close(reason);

@@ -22,6 +22,7 @@ import { accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { liveSockets } from '../live-sockets.ts';
 import { requestLimits } from '../request-limits.ts';
 import { serialByKey } from '../serial.ts';
 import { settingsService } from '../settings.ts';
@@ -86,6 +87,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
+  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
@@ -101,7 +103,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: ({ caller }) => auth.holds(caller),
+      live,
     });
   const access = {
     authenticator: auth,
