@@ -4,8 +4,10 @@ import type { Container } from '../../domain/container.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { SshKey } from '../../domain/ssh-key.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
+import type { TerminalRecord } from '../../ports/terminal-records.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
 export type MemoryState = {
@@ -18,7 +20,9 @@ export type MemoryState = {
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */
   requestCounts: Map<string, number>;
-  audit: (AuditEntry & { createdAt: Date })[];
+  audit: (AuditEntry & { id: string; createdAt: Date })[];
+  terminals: TerminalRecord[];
+  sshKeys: SshKey[];
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -52,6 +56,8 @@ export const emptyState = (): MemoryState => ({
   apiTokens: [],
   requestCounts: new Map(),
   audit: [],
+  terminals: [],
+  sshKeys: [],
   setupCodeHash: null,
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [

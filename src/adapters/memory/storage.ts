@@ -1,11 +1,14 @@
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/repositories.ts';
+import { memoryAudit } from './audit-log.ts';
 import { memoryContainers } from './container-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
 import { memoryRequestCounts } from './request-counts.ts';
 import { memorySessions } from './session-repository.ts';
+import { memorySshKeys } from './ssh-key-repository.ts';
 import { emptyState, type MemoryState } from './state.ts';
+import { memoryTerminalRecords } from './terminal-records.ts';
 import { memoryTokens } from './token-repository.ts';
 import { memoryUsers } from './user-repository.ts';
 
@@ -29,11 +32,9 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
     images: async () => state.images,
     roles: async () => state.roles,
   },
-  audit: {
-    append: async (entry) => {
-      state.audit.push({ ...entry, createdAt: clock.now() });
-    },
-  },
+  audit: memoryAudit(state, clock),
+  terminals: memoryTerminalRecords(state, clock),
+  sshKeys: memorySshKeys(state, clock),
 });
 
 /** Storage without a database. Transactions run one after the other and are undone when they throw. */

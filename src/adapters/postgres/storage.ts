@@ -8,6 +8,8 @@ import { postgresRequestCounts } from './request-counts.ts';
 import type { Database } from './schema.ts';
 import { postgresSessions } from './session-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
+import { postgresSshKeys } from './ssh-key-repository.ts';
+import { postgresTerminalRecords } from './terminal-records.ts';
 import { postgresTokens } from './token-repository.ts';
 import { postgresUsers } from './user-repository.ts';
 
@@ -21,6 +23,8 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   audit: postgresAudit(db),
   tokens: postgresTokens(db),
   requestCounts: postgresRequestCounts(db),
+  terminals: postgresTerminalRecords(db),
+  sshKeys: postgresSshKeys(db),
 });
 
 /** All repositories on one database. */

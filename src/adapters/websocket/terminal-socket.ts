@@ -43,7 +43,7 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
     wsHandler: (socket, request) => {
       const grant = grants.get(request);
       if (grant === undefined) throw new Error('a socket was opened without a grant');
-      void serve(socket, grant, deps);
+      serve(socket, grant, deps).catch((err: unknown) => deps.log.error({ err }, 'a terminal failed'));
     },
   });
 }
@@ -86,7 +86,7 @@ async function serve(
   socket.off('message', hold);
   if (socket.readyState !== socket.OPEN) return terminal.release();
   relay(socket, grant, terminal, close, log);
-  keepAlive(socket);
+  keepAlive(socket, terminal.pinged);
   for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
 }
 
@@ -135,11 +135,11 @@ async function ended(
   close(CLOSE.ended);
 }
 
-function control(socket: WebSocket, { pty }: OpenTerminal, text: string): void {
+function control(socket: WebSocket, terminal: OpenTerminal, text: string): void {
   const message = parse(text);
   switch (message?.type) {
     case 'resize':
-      void pty.resize(message.cols, message.rows);
+      void terminal.resize(message.cols, message.rows);
       break;
     case 'ping':
       send(socket, { type: 'pong', t: message.t });

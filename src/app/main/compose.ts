@@ -1,12 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { adminTerminalRoutes } from '../../adapters/http/routes/admin-terminals.ts';
+import { auditRoutes } from '../../adapters/http/routes/audit.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
 import { meRoutes } from '../../adapters/http/routes/me.ts';
+import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
+import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
+import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
@@ -19,16 +24,22 @@ import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 import { accounts } from '../accounts.ts';
+import { adminTerminals } from '../admin-terminals.ts';
+import { announced } from '../announced.ts';
+import { auditTrail } from '../audit.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
 import { liveSockets } from '../live-sockets.ts';
 import { requestLimits } from '../request-limits.ts';
 import { serialByKey } from '../serial.ts';
+import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
 import { signIn } from '../sign-in.ts';
+import { sshKeys } from '../ssh-keys.ts';
 import { terminals } from '../terminals.ts';
 import { apiTokens } from '../tokens.ts';
+import { users } from '../users.ts';
 import type { Keys } from './keys.ts';
 
 /** Everything outside that the service needs, behind ports. */
@@ -54,6 +65,8 @@ export type ComposeOptions = {
   readonly secureCookie: boolean;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
+  /** Name of this process among those on the same database. */
+  readonly replica?: string;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;
 };
@@ -72,7 +85,8 @@ export type Service = {
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, hasher, clock } = ports;
+  const { hasher, clock } = ports;
+  const storage = announced(ports.storage, ports.bus);
   const log = options.logger;
   const login = signIn({
     storage,
@@ -117,6 +131,11 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     meRoutes(),
     settingsRoutes(settingsService(storage, ports.bus)),
     tokenRoutes(tokens),
+    sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
+    auditRoutes(auditTrail(repositories)),
+    userRoutes(users(storage, clock)),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica ?? 'local'),
+    sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes),
@@ -128,7 +147,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     accounts: people,
     terminals: shells,
     reconcile: reconcile(containerDeps),
-    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
 }
