@@ -4,8 +4,10 @@ import type { Container } from '../../domain/container.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { SshKey } from '../../domain/ssh-key.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
+import type { TerminalRecord } from '../../ports/terminal-records.ts';
 import { emptyFactors, type FactorState } from './factor-state.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
@@ -19,7 +21,9 @@ export type MemoryState = FactorState & {
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */
   requestCounts: Map<string, number>;
-  audit: (AuditEntry & { createdAt: Date })[];
+  audit: (AuditEntry & { id: string; createdAt: Date })[];
+  terminals: TerminalRecord[];
+  sshKeys: SshKey[];
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -53,6 +57,8 @@ export const emptyState = (): MemoryState => ({
   apiTokens: [],
   requestCounts: new Map(),
   audit: [],
+  terminals: [],
+  sshKeys: [],
   setupCodeHash: null,
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',

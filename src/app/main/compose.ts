@@ -1,10 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { adminTerminalRoutes } from '../../adapters/http/routes/admin-terminals.ts';
+import { auditRoutes } from '../../adapters/http/routes/audit.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
+import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
+import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
+import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
@@ -17,14 +22,21 @@ import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 import type { Accounts } from '../accounts.ts';
+import { adminTerminals } from '../admin-terminals.ts';
+import { announced } from '../announced.ts';
+import { auditTrail } from '../audit.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { liveSockets } from '../live-sockets.ts';
 import { requestLimits } from '../request-limits.ts';
 import { serialByKey } from '../serial.ts';
+import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
+import { sshKeys } from '../ssh-keys.ts';
 import { terminals } from '../terminals.ts';
 import { apiTokens } from '../tokens.ts';
+import { users } from '../users.ts';
 import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
 import { addressOf } from './listening.ts';
@@ -54,6 +66,8 @@ export type ComposeOptions = {
   readonly publicUrl: string | null;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
+  /** Name of this process among those on the same database. */
+  readonly replica?: string;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;
 };
@@ -74,9 +88,10 @@ export type Service = {
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, clock } = ports;
+  const { clock } = ports;
+  const storage = announced(ports.storage, ports.bus);
   const log = options.logger;
-  const people = identity(ports, options, () => options.publicUrl ?? addressBound(http));
+  const people = identity({ ...ports, storage }, options, () => options.publicUrl ?? addressBound(http));
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
@@ -84,6 +99,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
+  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
@@ -99,7 +115,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: ({ caller }, typed) => auth.holds(caller, typed),
+      live,
     });
   const access = {
     authenticator: auth,
@@ -112,6 +128,11 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     ...people.routes,
     settingsRoutes(settingsService(storage, ports.bus)),
     tokenRoutes(tokens),
+    sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
+    auditRoutes(auditTrail(repositories)),
+    userRoutes(users(storage, clock)),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica ?? 'local'),
+    sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes),
@@ -124,7 +145,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     reseal: people.reseal,
     terminals: shells,
     reconcile: reconcile(containerDeps),
-    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
 }

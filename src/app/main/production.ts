@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
@@ -85,6 +86,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     publicUrl: config.publicUrl,
     readiness: () => readinessOf(engine.parts, answers),
     createWaitMs: CREATE_WAIT_MS,
+    replica: `${hostname()}:${process.pid}`,
     webRoot: path.join(options.root, 'web/dist'),
   });
   opened.add('service', () => closeService(service));
