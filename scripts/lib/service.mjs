@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { exitCode } from './command.mjs';
 import { Fault } from './fault.mjs';
 
@@ -34,7 +33,7 @@ function forwardSignals(send) {
     send(signal);
   };
   for (const signal of STOP) process.on(signal, forward);
-  const watch = process.env['npm_lifecycle_event'] ? watchParents(() => forward('SIGTERM')) : undefined;
+  const watch = process.env['npm_lifecycle_event'] ? watchParent(() => forward('SIGTERM')) : undefined;
   return () => {
     for (const signal of STOP) process.off(signal, forward);
     clearInterval(watch);
@@ -44,27 +43,15 @@ function forwardSignals(send) {
 const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * npm starts us through a shell, which does not pass on the end of either.
+ * npm runs us as its own child and may be killed without a word to us.
  * @param {() => void} orphaned
  */
-function watchParents(orphaned) {
-  const before = parents();
+function watchParent(orphaned) {
+  const parent = process.ppid;
   const timer = setInterval(() => {
-    if (parents() === before) return;
+    if (process.ppid === parent) return;
     clearInterval(timer);
     orphaned();
   }, PARENT_CHECK_MS);
   return timer;
-}
-
-/** The shell and npm, by number; a process whose parent ended is given another one. */
-function parents() {
-  try {
-    const [, , parent] = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
-      .replace(/\(.*\)/s, '')
-      .split(/\s+/);
-    return `${process.ppid} ${parent}`;
-  } catch {
-    return `${process.ppid}`;
-  }
 }

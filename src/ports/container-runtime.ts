@@ -87,6 +87,10 @@ export interface ContainerRuntime {
   stop(handle: RuntimeHandle, graceSeconds: number): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;
+  /** The container made for that row and generation, or null. */
+  find(dbId: string, generation: number): Promise<RuntimeHandle | null>;
+  /** Throws `RuntimeUnavailable` when the engine does not answer. */
+  ping(): Promise<void>;
   observe(handle: RuntimeHandle): Promise<ObservedContainer>;
   /** Every container with this installation's label, in any state. */
   list(): Promise<readonly ListedContainer[]>;

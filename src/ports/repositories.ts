@@ -1,7 +1,9 @@
 import type { AuditLog } from './audit-log.ts';
 import type { CatalogueRepository } from './catalogue-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
+import type { EventLog } from './event-log.ts';
 import type { InstallationRepository } from './installation-repository.ts';
+import type { OperationRepository } from './operation-repository.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
@@ -19,6 +21,8 @@ export type Repositories = {
   readonly audit: AuditLog;
   readonly tokens: TokenRepository;
   readonly requestCounts: RequestCounts;
+  readonly operations: OperationRepository;
+  readonly events: EventLog;
 };
 
 /** All writes of `work` happen, or none. Nothing outside the database is done inside it. */

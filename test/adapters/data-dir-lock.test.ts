@@ -3,6 +3,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { DataDirInUseError, lockDataDir } from '../../src/adapters/system/data-dir-lock.ts';
 import { moduleAt, runModule } from '../support/child.ts';
+import { aFolder } from '../support/folder.ts';
 
 const lockModule = moduleAt(path.resolve('src/adapters/system/data-dir-lock.ts'));
 
@@ -19,7 +20,7 @@ const holder = (t: Test, directory: string) =>
   );
 
 t.test('a folder in use is refused, with the number of the process that has it', async (t) => {
-  const directory = t.testdir();
+  const directory = aFolder(t);
   const other = holder(t, directory);
   const childPid = Number(await other.line());
   t.teardown(() => process.kill(childPid));
@@ -27,7 +28,7 @@ t.test('a folder in use is refused, with the number of the process that has it',
 });
 
 t.test('a killed process gives the folder free at once, though its children live on', async (t) => {
-  const directory = t.testdir();
+  const directory = aFolder(t);
   const other = holder(t, directory);
   const childPid = Number(await other.line());
   t.teardown(() => process.kill(childPid));
@@ -38,7 +39,7 @@ t.test('a killed process gives the folder free at once, though its children live
 });
 
 t.test('one process cannot take a folder twice, and can after giving it back', async (t) => {
-  const directory = path.join(t.testdir(), 'made', 'here');
+  const directory = path.join(aFolder(t), 'made', 'here');
   const lock = lockDataDir(directory);
   t.throws(() => lockDataDir(directory), DataDirInUseError);
   lock.release();

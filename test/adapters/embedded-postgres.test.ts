@@ -5,7 +5,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -15,24 +14,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { startEmbedded } from '../../src/adapters/postgres/embedded.ts';
 import { moduleAt, runModule } from '../support/child.ts';
+import { aFolder } from '../support/folder.ts';
 
 const asRoot = process.getuid?.() === 0;
 const embedded = path.resolve('src/adapters/postgres/embedded.ts');
-
-/** A folder outside the checkout, whose path is short. */
-function aFolder(t: Test, mode = 0o755): string {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'berth-')));
-  chmodSync(folder, mode);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function start(t: Test, root: string) {
   const server = await startEmbedded(root, { durable: false });

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { moduleAt, runModule } from '../support/child.ts';
 import { freshDatabase } from '../support/database.ts';
+import { aFolderOf } from '../support/folder.ts';
 
 // The second one takes longer than a client may wait for a lock.
 const MIGRATIONS = {
@@ -49,7 +50,7 @@ const migrator = (t: Test, url: string, directory: string) =>
 t.test('processes that migrate an empty database at once apply each migration once', async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
-  const directory = t.testdir(MIGRATIONS);
+  const directory = aFolderOf(t, MIGRATIONS);
   const children = [1, 2, 3].map(() => migrator(t, url, directory));
   const applied = await Promise.all(children.map((child) => child.line()));
   t.same(applied.sort(), ['["0001_first","0002_second"]', '[]', '[]']);
@@ -60,7 +61,7 @@ t.test('processes that migrate an empty database at once apply each migration on
 t.test('a migration that fails takes the others of its run back, and the next run can go on', async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
-  const directory = t.testdir({ ...MIGRATIONS, '0003_wrong.sql': 'create table third (id nonsense);' });
+  const directory = aFolderOf(t, { ...MIGRATIONS, '0003_wrong.sql': 'create table third (id nonsense);' });
   const db = open(t, url);
   await t.rejects(migrate(db, directory), { message: /nonsense/ });
   await t.rejects(sql`select * from first`.execute(db), { message: /does not exist/ });
@@ -76,14 +77,14 @@ t.test('the limits of the connection hold again afterwards', async (t) => {
   const pool = new pg.Pool({ connectionString: url, lock_timeout: 100, max: 1 });
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   t.teardown(() => db.destroy());
-  await migrate(db, t.testdir({ '0001_first.sql': 'create table first (id int);' }));
+  await migrate(db, aFolderOf(t, { '0001_first.sql': 'create table first (id int);' }));
   t.same((await sql`show lock_timeout`.execute(db)).rows, [{ lock_timeout: '100ms' }]);
 });
 
 t.test('a database that is ahead of the program is refused', async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
-  const directory = t.testdir(MIGRATIONS);
+  const directory = aFolderOf(t, MIGRATIONS);
   const db = open(t, url);
   await migrate(db, directory);
   rmSync(path.join(directory, '0002_second.sql'));

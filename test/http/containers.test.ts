@@ -166,7 +166,7 @@ t.test(
     const down = async (): Promise<never> => {
       throw new RuntimeUnavailable('no answer');
     };
-    Object.assign(runtime, { create: down, observe: down, remove: down, exec: down });
+    Object.assign(runtime, { ping: down, create: down, observe: down, remove: down, exec: down });
     const cases = [
       ['POST', '/api/containers', { name: 'other' }, 'failed to create container'],
       ['POST', `/api/containers/${db_id}/start`, undefined, 'failed to start container'],

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { buildIsFresh, SERVER } from '../../scripts/lib/build.mjs';
-import { aTree, build, write } from '../support/tree.ts';
+import { aFolder, write } from '../support/folder.ts';
+import { aTree, build } from '../support/tree.ts';
 
 const SOURCE = 'src/app/main/bin/server.ts';
 const SOURCES = {
@@ -54,7 +55,7 @@ t.test('a build that fails says why, and leaves the last one in place', async (t
 });
 
 t.test('a folder that holds only the result is fresh', async (t) => {
-  const root = t.testdir();
+  const root = aFolder(t);
   write(root, SERVER, '');
   t.ok(buildIsFresh(root));
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/install.mjs';
 import { runProcess } from '../support/child.ts';
-import { write } from '../support/tree.ts';
+import { aFolder, aFolderOf, write } from '../support/folder.ts';
 
 const LOCKED = {
   '': { name: 'app' },
@@ -15,45 +15,43 @@ const { 'node_modules/a': a, 'node_modules/tool': tool } = LOCKED;
 const all = { dev: true };
 const STAMP = 'node_modules/.berth-install.json';
 
-function aFolder(t: Test, installed: object | null): string {
-  const root = t.testdir();
+function anApp(t: Test, installed: object | null): string {
+  const root = aFolder(t);
   write(root, 'package-lock.json', JSON.stringify({ packages: LOCKED }));
   if (installed) write(root, 'node_modules/.package-lock.json', JSON.stringify({ packages: installed }));
   return root;
 }
 
 t.test('nothing is fresh without node_modules, or after an installation that was broken off', async (t) => {
-  t.notOk(dependenciesAreFresh(aFolder(t, null), all));
-  const brokenOff = aFolder(t, null);
+  t.notOk(dependenciesAreFresh(anApp(t, null), all));
+  const brokenOff = anApp(t, null);
   write(brokenOff, 'node_modules/a/package.json', '{}');
   t.notOk(dependenciesAreFresh(brokenOff, all));
 });
 
 t.test('an installation by hand is fresh when it has what the lock asks for', async (t) => {
   const complete = { 'node_modules/a': a, 'node_modules/tool': tool };
-  t.ok(dependenciesAreFresh(aFolder(t, complete), all), 'packages of other platforms may be missing');
-  t.notOk(
-    dependenciesAreFresh(aFolder(t, { ...complete, 'node_modules/a': { ...a, version: '0.9.0' } }), all),
-  );
-  t.notOk(dependenciesAreFresh(aFolder(t, { ...complete, 'node_modules/a': { ...a, integrity: 'x' } }), all));
-  t.notOk(dependenciesAreFresh(aFolder(t, { 'node_modules/tool': tool }), all));
+  t.ok(dependenciesAreFresh(anApp(t, complete), all), 'packages of other platforms may be missing');
+  t.notOk(dependenciesAreFresh(anApp(t, { ...complete, 'node_modules/a': { ...a, version: '0.9.0' } }), all));
+  t.notOk(dependenciesAreFresh(anApp(t, { ...complete, 'node_modules/a': { ...a, integrity: 'x' } }), all));
+  t.notOk(dependenciesAreFresh(anApp(t, { 'node_modules/tool': tool }), all));
 });
 
 t.test('what only the build needs is not missed when nothing is to be built', async (t) => {
-  const production = aFolder(t, { 'node_modules/a': a });
+  const production = anApp(t, { 'node_modules/a': a });
   t.ok(dependenciesAreFresh(production, { dev: false }));
   t.notOk(dependenciesAreFresh(production, all));
 });
 
 t.test('packages that were installed on another platform are not fresh', async (t) => {
-  const root = aFolder(t, { 'node_modules/a': a, 'node_modules/tool': tool });
+  const root = anApp(t, { 'node_modules/a': a, 'node_modules/tool': tool });
   write(root, STAMP, JSON.stringify({ platform: 'sunos-sparc', lock: '', installed: '' }));
   t.notOk(dependenciesAreFresh(root, all));
 });
 
 t.test('a linked node_modules that does not fit is reported and left alone', async (t) => {
-  const root = aFolder(t, null);
-  const elsewhere = t.testdir({ kept: 'x' });
+  const root = anApp(t, null);
+  const elsewhere = aFolderOf(t, { kept: 'x' });
   symlinkSync(elsewhere, path.join(root, 'node_modules'));
   await t.rejects(ensureDependencies(root, all), { message: /is a link to/ });
   t.ok(existsSync(path.join(elsewhere, 'kept')));
@@ -62,7 +60,7 @@ t.test('a linked node_modules that does not fit is reported and left alone', asy
 
 /** A package whose one dependency is beside it, so that npm needs no network. */
 function aPackage(t: Test): string {
-  const root = t.testdir({ dep: { 'package.json': '{ "name": "dep", "version": "1.0.0" }' } });
+  const root = aFolderOf(t, { 'dep/package.json': '{ "name": "dep", "version": "1.0.0" }' });
   const manifest = { name: 'app', version: '1.0.0', dependencies: { dep: 'file:dep' } };
   const packages = {
     '': manifest,

@@ -3,7 +3,8 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { checkLayers } from '../../scripts/lib/layers.mjs';
 import { runProcess } from '../support/child.ts';
-import { aTree, write } from '../support/tree.ts';
+import { write } from '../support/folder.ts';
+import { aTree } from '../support/tree.ts';
 
 const CONFIG = '.dependency-cruiser.mjs';
 const GOOD = {

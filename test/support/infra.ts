@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outsideOfTap } from './child.ts';
+import { PREFIX } from './folder.ts';
 
 /** What tests may need beside Node.js. All of it is started at the first use and ends with the run. */
 export type Parts = {
@@ -31,7 +32,7 @@ const START_WITHIN_MS = 20_000;
 /** The run: tap's process, which starts every test file, or a test file that was started by hand. */
 const owner = process.env['_TAPJS_PROCESSINFO_CWD_'] ? process.ppid : process.pid;
 
-export const folderOf = (run: number): string => path.join(tmpdir(), `berth-test-${run}`);
+export const folderOf = (run: number): string => path.join(tmpdir(), `${PREFIX}${run}`);
 export const socketOf = (run: number): string => path.join(folderOf(run), 'keeper.sock');
 
 /** Asks the run's keeper for a part, which may take minutes on a new machine. */

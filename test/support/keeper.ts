@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { clearDeadRuns, clearFolder } from './folder.ts';
 import { type Answer, folderOf, type Message, type Need, socketOf } from './infra.ts';
 import { startBrowser } from './keeper/browser.ts';
 import { startEngine } from './keeper/engine.ts';
-import { type Part, reasonOf, sweepDeadRuns } from './keeper/part.ts';
+import { type Part, reasonOf } from './keeper/part.ts';
 import { startPostgres } from './keeper/postgres.ts';
 
 // The process that owns the database server and the engine of one test run, whose process it is given.
@@ -48,7 +49,7 @@ function stop(): Promise<void> {
     for (const { status, ...rest } of await Promise.allSettled(all)) {
       if (status === 'rejected') console.error(rest);
     }
-    rmSync(folder, { recursive: true, force: true });
+    await clearFolder(folder);
   })();
   return stopping;
 }
@@ -92,4 +93,4 @@ setInterval(() => {
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.on(signal, () => void stop().then(() => process.exit()));
 listen(createServer(serve));
-await sweepDeadRuns();
+await clearDeadRuns();

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import type { ReadyBody } from '../../src/adapters/http/schema/system.ts';
-import { fixedClock, memoryPorts } from '../../src/adapters/memory/index.ts';
+import { fixedClock, memoryPorts, memoryRuntime, memoryTerminals } from '../../src/adapters/memory/index.ts';
 import { type ComposeOptions, compose, type Ports, type Service } from '../../src/app/main/compose.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
 
@@ -21,7 +21,8 @@ export async function aService(
   options: Partial<ComposeOptions> = {},
 ): Promise<Service & { ports: Ports; clock: ReturnType<typeof fixedClock> }> {
   const clock = fixedClock();
-  const all: Ports = { ...memoryPorts(clock), ...ports };
+  const runtime = ports.runtime ?? memoryRuntime();
+  const all: Ports = { ...memoryPorts(clock), runtime, terminalBackend: memoryTerminals(runtime), ...ports };
   const service = await compose(all, {
     logger: pino({ level: 'silent' }),
     keys: keysFrom(Buffer.alloc(48, 7)),
@@ -31,6 +32,7 @@ export async function aService(
     secureCookie: false,
     readiness: async () => ready,
     createWaitMs: 20_000,
+    verifyMs: 0,
     webRoot: null,
     ...options,
   });

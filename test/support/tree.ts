@@ -1,24 +1,17 @@
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, realpathSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { runProcess } from './child.ts';
+import { aFolderOf } from './folder.ts';
 
 const COPIED = ['scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 /** A small checkout of its own: our scripts and dependencies, and the given files by their path. */
 export function aTree(t: Test, files: Readonly<Record<string, string>>): string {
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'berth-tree-')));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = aFolderOf(t, files);
   for (const name of COPIED) cpSync(name, path.join(root, name), { recursive: true });
   symlinkSync(realpathSync('node_modules'), path.join(root, 'node_modules'));
-  for (const [file, text] of Object.entries(files)) write(root, file, text);
   return root;
-}
-
-export function write(root: string, file: string, text: string): void {
-  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-  writeFileSync(path.join(root, file), text);
 }
 
 /** Builds a tree as `npm run build` does; rejects with what that said. */

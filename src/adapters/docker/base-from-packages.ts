@@ -59,7 +59,6 @@ function startBuild(args: readonly string[], env: NodeJS.ProcessEnv, { progress 
   const child = spawn('mmdebstrap', args, {
     env: { ...process.env, ...env, PATH: adminPath(), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: BUILD_SECONDS * 1000,
   });
   const onLine = (line: string): void => {
     output = `${output}\n${line}`.slice(-2000);
@@ -67,12 +66,16 @@ function startBuild(args: readonly string[], env: NodeJS.ProcessEnv, { progress 
   };
   child.stderr.on('data', lineSplitter(onLine));
   const timer = setInterval(report, REPORT_MS);
+  const limit = setTimeout(() => child.kill(), BUILD_SECONDS * 1000);
   report();
   const done = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) =>
       code === 0 ? resolve() : reject(new Error(`mmdebstrap: ${lastLines(output, 3)}`)),
     );
-  }).finally(() => clearInterval(timer));
+  }).finally(() => {
+    clearInterval(timer);
+    clearTimeout(limit);
+  });
   return { archive: child.stdout, done };
 }

@@ -1,8 +1,10 @@
 import type Docker from 'dockerode';
 import { type ContainerSpec, RuntimeFailure } from '../../ports/container-runtime.ts';
-import { type EngineCalls, LIMITS, orNull, statusOf } from './client.ts';
+import { type EngineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
 import { containerName, createOptions, type RuntimeSettings } from './create-options.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+
+const CONFLICT_SECONDS = 5;
 
 /** What the engine knows of a container; null when it is absent. */
 export const inspect = (calls: EngineCalls, id: string): Promise<Docker.ContainerInspectInfo | null> =>
@@ -17,8 +19,8 @@ export async function ensureVolume(
   instanceId: string,
 ): Promise<void> {
   const { docker } = calls;
-  const present = await calls.read(LIMITS.inspect, () =>
-    orNull([404], docker.getVolume(spec.volume).inspect()),
+  const present = await calls.read(LIMITS.inspect, (signal) =>
+    orNull([404], inspectThing(docker.getVolume(spec.volume), signal)),
   );
   if (present === null) {
     const Labels = { [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
@@ -30,37 +32,41 @@ export async function ensureVolume(
   }
 }
 
-/** Returns the full id of a new container, or of the one that an earlier try left under the same name. */
+/** Returns the full id of a new container, or of the one that another try made or is making right now. */
 export async function createOrAdopt(
   calls: EngineCalls,
   spec: ContainerSpec,
   settings: RuntimeSettings,
 ): Promise<string> {
   const options = createOptions(spec, settings);
-  try {
-    const made = await calls.change(LIMITS.create, (abortSignal) =>
-      calls.docker.createContainer({ ...options, abortSignal }),
-    );
-    return made.id;
-  } catch (error) {
-    if (statusOf(error) !== 409) throw error;
-    return await adopt(calls, spec, settings.instanceId, error);
+  const end = Date.now() + CONFLICT_SECONDS * 1000;
+  for (;;) {
+    try {
+      const made = await calls.change(LIMITS.create, (abortSignal) =>
+        calls.docker.createContainer({ ...options, abortSignal }),
+      );
+      return made.id;
+    } catch (error) {
+      if (statusOf(error) !== 409) throw error;
+      const taken = await whoHas(calls, spec, settings.instanceId);
+      if (taken.by === 'us') return taken.id;
+      // The name is reserved a moment before its container can be seen.
+      if (taken.by === 'others' || Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
   }
 }
 
-/** The name is taken: by an earlier try of ours, or by something that is not for us to touch. */
-async function adopt(
-  calls: EngineCalls,
-  spec: ContainerSpec,
-  instanceId: string,
-  conflict: unknown,
-): Promise<string> {
+type Taken = { readonly by: 'us'; readonly id: string } | { readonly by: 'others' | 'nobody yet' };
+
+/** The name is taken: by an earlier try of ours, by a try under way, or by something not for us to touch. */
+async function whoHas(calls: EngineCalls, spec: ContainerSpec, instanceId: string): Promise<Taken> {
   const info = await inspect(calls, containerName(spec.dbId, spec.generation));
-  const labels = info?.Config.Labels ?? {};
+  if (info === null) return { by: 'nobody yet' };
+  const labels = info.Config.Labels;
   const isOurs =
     labels[INSTANCE_LABEL] === instanceId &&
     labels[DB_ID_LABEL] === spec.dbId &&
     labels[GENERATION_LABEL] === String(spec.generation);
-  if (info === null || !isOurs) throw conflict;
-  return info.Id;
+  return isOurs ? { by: 'us', id: info.Id } : { by: 'others' };
 }

@@ -34,7 +34,9 @@ export async function openExec(
       abortSignal,
     }),
   );
-  const stream = await calls.change(LIMITS.exec, () => exec.start({ hijack: true, stdin: true, Tty: tty }));
+  const stream = await calls.change(LIMITS.exec, (abortSignal) =>
+    exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }),
+  );
   // What comes after an error is `close`, which every reader handles.
   stream.on('error', () => {});
   return { exec, stream };

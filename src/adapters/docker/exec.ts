@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type Duplex, Writable } from 'node:stream';
-import { type ExecRequest, type ExecResult, RuntimeFailure } from '../../ports/container-runtime.ts';
+import type { ExecRequest, ExecResult } from '../../ports/container-runtime.ts';
 import type { EngineCalls } from './client.ts';
-import { type ExecOptions, exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
+import { exitCodeOf, openExec } from './exec-stream.ts';
 import { END_MARKED } from './scripts.ts';
 
 /** How long a killed command may take to let go of its connection. */
@@ -18,16 +18,13 @@ export async function execIn(
 ): Promise<ExecResult> {
   const startedAt = performance.now();
   const marker = `BERTH_EXEC=${randomUUID()}`;
-  const opened = await openOrMissing(calls, containerId, {
+  const { exec, stream } = await openExec(calls, containerId, {
     command: request.command,
     env: { ...request.env, BERTH_EXEC: marker.slice('BERTH_EXEC='.length) },
     ...(request.workdir === undefined ? {} : { workdir: request.workdir }),
     tty: false,
     stdin: request.stdin !== undefined,
   });
-  const durationMs = (): number => Math.round(performance.now() - startedAt);
-  if (typeof opened === 'string') return notStarted(opened, durationMs());
-  const { exec, stream } = opened;
   const out = limited(request.maxOutputBytes);
   const err = limited(request.maxOutputBytes);
   calls.docker.modem.demuxStream(stream, out.sink, err.sink);
@@ -36,12 +33,14 @@ export async function execIn(
   if (!inTime) await endMarked(calls, containerId, marker, 0);
   const isOver = inTime || (await closesWithin(stream, LET_GO_SECONDS));
   if (!isOver) stream.destroy();
+  const exitCode = inTime ? await exitCodeOf(calls, exec) : null;
+  const missing = notFound(exitCode, out.bytes(), request.command);
   return {
-    exitCode: inTime ? await exitCodeOf(calls, exec) : null,
-    stdout: out.bytes(),
-    stderr: err.bytes(),
+    exitCode: missing === null ? exitCode : COMMAND_NOT_FOUND,
+    stdout: missing === null ? out.bytes() : Buffer.alloc(0),
+    stderr: missing ?? err.bytes(),
     truncated: out.isCut() || err.isCut(),
-    durationMs: durationMs(),
+    durationMs: Math.round(performance.now() - startedAt),
   };
 }
 
@@ -72,28 +71,15 @@ export async function runScript(
   return out.bytes().toString();
 }
 
-async function openOrMissing(
-  calls: EngineCalls,
-  id: string,
-  options: ExecOptions,
-): Promise<OpenExec | string> {
-  try {
-    return await openExec(calls, id, options);
-  } catch (error) {
-    const isFault =
-      error instanceof RuntimeFailure && /executable file not found|no such file/.test(error.message);
-    if (isFault) return `${options.command[0]}: not found`;
-    throw error;
-  }
+/**
+ * The engine reports a command that it could not start as 126, with its own words where output should be.
+ * They name paths of the engine, so the caller gets the shell's answer instead.
+ */
+function notFound(exitCode: number | null, stdout: Buffer, command: readonly string[]): Buffer | null {
+  const isReport =
+    (exitCode === 126 || exitCode === 127) && stdout.subarray(0, 24).includes('OCI runtime exec failed');
+  return isReport ? Buffer.from(`${command[0]}: not found\n`) : null;
 }
-
-const notStarted = (message: string, durationMs: number): ExecResult => ({
-  exitCode: COMMAND_NOT_FOUND,
-  stdout: Buffer.alloc(0),
-  stderr: Buffer.from(`${message}\n`),
-  truncated: false,
-  durationMs,
-});
 
 /** Whether the stream is over in time. It must be read by someone. */
 export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {

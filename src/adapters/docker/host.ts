@@ -40,15 +40,18 @@ export function run(
     const child = spawn(command, args, {
       env: { ...process.env, ...options.env, PATH: adminPath(), LC_ALL: 'C' },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: (options.timeoutSeconds ?? 30) * 1000,
-      killSignal: 'SIGKILL',
     });
+    const limit = setTimeout(() => child.kill('SIGKILL'), (options.timeoutSeconds ?? 30) * 1000);
     const out = collector(child.stdout, options.onLine);
     const err = collector(child.stderr, options.onLine);
     child.stdin.on('error', () => {});
     child.stdin.end(options.input ?? '');
-    child.once('error', (error) => resolve({ code: 127, stdout: '', stderr: error.message }));
-    child.once('close', (code) => resolve({ code: code ?? 137, stdout: out(), stderr: err() }));
+    const end = (result: CommandResult): void => {
+      clearTimeout(limit);
+      resolve(result);
+    };
+    child.once('error', (error) => end({ code: 127, stdout: '', stderr: error.message }));
+    child.once('close', (code) => end({ code: code ?? 137, stdout: out(), stderr: err() }));
   });
 }
 

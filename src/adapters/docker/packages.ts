@@ -16,7 +16,8 @@ export async function missingEnginePackages(): Promise<readonly string[]> {
   const missing = await missingPackages(ENGINE_PROGRAMS);
   const confined = (await readText('/sys/module/apparmor/parameters/enabled'))?.startsWith('Y') === true;
   const parser = confined ? await missingPackages({ apparmor_parser: 'apparmor' }) : [];
-  return [...missing, ...parser];
+  const modules = existsSync('/proc/sys/net/bridge') ? [] : await missingPackages({ modprobe: 'kmod' });
+  return [...missing, ...parser, ...modules];
 }
 
 /** The packages whose program is not installed. */

@@ -4,6 +4,22 @@
  */
 
 /**
+ * The first program of a container, which keeps it alive. Asked to stop, it asks everything inside and ends as
+ * soon as all have ended, or is killed at the end of the grace. Shells ignore SIGTERM and get SIGHUP; others
+ * must not, for it would end them before their own handler of SIGTERM has run.
+ */
+export const KEEPER = [
+  "end() { trap '' TERM INT HUP; kill -TERM -1;",
+  "for f in $(grep -lE '^SigIgn:.*[4567cdef]...$' /proc/[0-9]*/status);",
+  `do f=\${f#/proc/}; kill -HUP \${f%/*}; done;`,
+  'kill -CONT -1; wait;',
+  'while set -- /proc/[0-9]*; [ $# -gt 2 ]; do sleep 0.02 || sleep 1; done;',
+  'exit 0; } 2>/dev/null;',
+  'trap end TERM INT;',
+  'while :; do sleep 3600 & wait $!; done',
+].join(' ');
+
+/**
  * `tree PID...` names the processes and all their descendants as `pid:start`; the start time tells a pid that
  * is in use again from the one that was meant. Daemons that left their parent are not among them.
  * `finish POLLS PID:START...` hangs up on them and kills what is left after so many twentieths of a second.
@@ -48,7 +64,7 @@ exit 0
 `;
 
 /** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. */
-const TMUX = 'tmux -u -S /run/berth-tmux -f /dev/null';
+const TMUX = 'tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 
 /** `SESSION POLLS`: ends a session and what runs in it; a session that shares its windows ends alone. */
 export const END_SESSION = `${PROCESS_TREE}
@@ -78,41 +94,44 @@ cd /workspace 2>/dev/null || cd /
 
 /**
  * What a browser terminal needs of tmux: nothing on the screen but the program's cells, no key taken away,
- * true colour, and the outer screen's scrollback filled (no alternate screen outside).
+ * true colour, no half-drawn screens, and the outer scrollback filled (no alternate screen outside).
  */
-const OPTIONS = [
-  'set -g status off',
-  'set -g prefix None',
-  'set -g prefix2 None',
-  'unbind-key -aT prefix',
-  'unbind-key -aT root',
-  'set -g mouse off',
-  'set -s escape-time 0',
-  'set -g history-limit 50000',
-  'set -g set-titles on',
-  "set -g set-titles-string '#T'",
-  'set -s focus-events on',
-  'set -s set-clipboard on',
-  'set -g aggressive-resize on',
-  'set -g window-size latest',
-  'set -g allow-rename off',
-  'set -g automatic-rename off',
-  'set -g visual-bell off',
-  'set -g bell-action any',
-  'set -gq allow-passthrough off',
-  "set -s terminal-overrides 'xterm*:smcup@:rmcup@'",
-  "set -s terminal-features 'xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks'",
-].join(' \\; ');
+const CONFIG = `
+set -s default-terminal "$6"
+set -g status off
+set -g prefix None
+set -g prefix2 None
+unbind-key -aT prefix
+unbind-key -aT root
+set -g mouse off
+set -s escape-time 0
+set -s focus-events on
+set -s set-clipboard on
+set -g history-limit 50000
+set -g set-titles on
+set -g set-titles-string "#T"
+set -g window-size latest
+set -g aggressive-resize on
+set -g allow-rename off
+set -g automatic-rename off
+set -g bell-action any
+set -g visual-bell off
+set -s terminal-features "xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks"
+set -s terminal-overrides 'xterm*:smcup@:rmcup@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
+`;
 
 /**
  * `COLS ROWS SHELL SESSION new|keep INNER_TERM`: attaches to a session, made when absent. The marker stays on
- * the attachment alone: the server must outlive it.
+ * the attachment alone: the server must outlive it. A session that exists already is not an error.
  */
 export const ATTACH = `${PREPARE}
 marker=$BERTH_TERM; unset BERTH_TERM
+cat > "/run/berth-tmux.$$" <<END
+${CONFIG}
+END
+mv -f "/run/berth-tmux.$$" /run/berth-tmux.conf
 [ "$5" = new ] && ${TMUX} kill-session -t "=$4" 2>/dev/null
-${TMUX} set -s default-terminal "$6" \\; ${OPTIONS} \\; \\
-  new-session -d -s "$4" -x "$1" -y "$2" sh -c 'unset TMUX TMUX_PANE; exec "$0" -l' "$3" 2>/dev/null
+${TMUX} new-session -d -s "$4" -x "$1" -y "$2" sh -c 'unset TMUX TMUX_PANE; exec "$0" -l' "$3" 2>/dev/null
 BERTH_TERM=$marker exec ${TMUX} attach-session -t "=$4"
 `;
 

@@ -100,6 +100,6 @@ async function resizeQuietly(
   cols: number,
   rows: number,
 ): Promise<void> {
-  const resized = exec.resize({ w: cols, h: rows });
-  await calls.read(LIMITS.inspect, () => resized).catch(() => {});
+  const resized = calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
+  await resized.catch(() => {});
 }

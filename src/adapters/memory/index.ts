@@ -36,11 +36,12 @@ export function quickHasher(): PasswordHasher {
 
 /** Everything that the service needs from outside, in memory. */
 export function memoryPorts(clock: Clock = fixedClock()) {
+  const runtime = memoryRuntime();
   return {
     storage: memoryStorage(clock),
-    runtime: memoryRuntime(),
-    runtimeNode: 'local',
-    terminalBackend: memoryTerminals(),
+    runtime,
+    runtimeNode: 'memory',
+    terminalBackend: memoryTerminals(runtime),
     hasher: quickHasher(),
     clock,
     bus: memoryBusHub().join(),

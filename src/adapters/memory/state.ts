@@ -1,11 +1,13 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import type { Image, Role } from '../../domain/catalogue.ts';
 import type { Container } from '../../domain/container.ts';
+import type { ContainerEvent } from '../../domain/events.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
+import type { StoredOperation } from '../../ports/operation-repository.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
 export type MemoryState = {
@@ -19,6 +21,8 @@ export type MemoryState = {
   /** By `minute key`. */
   requestCounts: Map<string, number>;
   audit: (AuditEntry & { createdAt: Date })[];
+  operations: (StoredOperation & { leaseUntil: Date })[];
+  events: (ContainerEvent & { createdAt: Date })[];
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -52,6 +56,8 @@ export const emptyState = (): MemoryState => ({
   apiTokens: [],
   requestCounts: new Map(),
   audit: [],
+  operations: [],
+  events: [],
   setupCodeHash: null,
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [

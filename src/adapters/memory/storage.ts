@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/repositories.ts';
 import { memoryContainers } from './container-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
+import { memoryOperations } from './operation-repository.ts';
 import { memoryRequestCounts } from './request-counts.ts';
 import { memorySessions } from './session-repository.ts';
 import { emptyState, type MemoryState } from './state.ts';
@@ -28,6 +29,12 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
     tier: async (name) => state.tiers.find((tier) => tier.name === name) ?? null,
     images: async () => state.images,
     roles: async () => state.roles,
+  },
+  operations: memoryOperations(state, clock),
+  events: {
+    append: async (event) => {
+      state.events.push({ ...event, createdAt: clock.now() });
+    },
   },
   audit: {
     append: async (entry) => {

@@ -1,24 +1,97 @@
-import { PassThrough } from 'node:stream';
-import type { TerminalBackend } from '../../ports/terminal-backend.ts';
+import { Duplex } from 'node:stream';
+import { type ContainerRuntime, RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
+import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
 
-/** Terminals that echo what is typed; a multiplexer session lives as long as one of them is open. */
-export function memoryTerminals(): TerminalBackend {
-  const open = new Map<PassThrough, string>();
+const PROMPT = '$ ';
+
+/** A session shows what is typed, says the size for `size`, and ends with `exit N`. */
+type Session = { screen: string; line: string; readonly viewers: Set<Viewer> };
+type Viewer = { readonly stream: Duplex; size: string; end(exitCode: number | null): void };
+
+/** Terminals whose program is an echo with a prompt; sessions live as long as their container runs. */
+export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
+  const sessions = new Map<string, Session>();
+  const keyOf = async (handle: RuntimeHandle, name: string): Promise<string> => {
+    const observed = await runtime.observe(handle);
+    if (observed.kind === 'running') return `${handle.runtimeId} ${observed.startedAt.getTime()} ${name}`;
+    throw new RuntimeFailure('container is not running', observed.kind === 'gone' ? 404 : 409);
+  };
+  const endSession = (key: string, exitCode: number | null): void => {
+    for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end(exitCode);
+    sessions.delete(key);
+  };
   return {
-    async open(_handle, { muxSession }) {
-      const stream = new PassThrough();
-      open.set(stream, muxSession);
-      stream.once('close', () => open.delete(stream));
-      return {
-        stream,
-        muxSession,
-        resize: async () => {},
-        exitCode: async () => 0,
-        close: async () => void stream.destroy(),
-      };
+    async open(handle, request) {
+      const key = await keyOf(handle, request.muxSession);
+      if (request.forceNew) endSession(key, 0);
+      const session = sessions.get(key) ?? { screen: PROMPT, line: '', viewers: new Set<Viewer>() };
+      sessions.set(key, session);
+      return attach(session, request, (exitCode) => endSession(key, exitCode));
     },
-    async killMuxSession(_handle, name) {
-      for (const [stream, muxSession] of open) if (muxSession === name) stream.destroy();
+    async killMuxSession(handle, name) {
+      const key = await keyOf(handle, name).catch(() => null);
+      if (key !== null) endSession(key, 0);
     },
   };
+}
+
+function attach(session: Session, request: TerminalRequest, exit: (exitCode: number) => void): PtyStream {
+  let ended: (exitCode: number | null) => void = () => {};
+  const exitCode = new Promise<number | null>((resolve) => {
+    ended = resolve;
+  });
+  const stream = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      for (const character of chunk.toString('latin1')) type(session, viewer, character, exit);
+      done();
+    },
+  });
+  const viewer: Viewer = {
+    stream,
+    size: `${request.cols}x${request.rows}`,
+    end(code) {
+      session.viewers.delete(viewer);
+      ended(code);
+      stream.push(null);
+      stream.once('end', () => stream.destroy());
+      stream.resume();
+    },
+  };
+  session.viewers.add(viewer);
+  stream.push(session.screen, 'latin1');
+  return {
+    stream,
+    muxSession: request.muxSession,
+    async resize(cols, rows) {
+      viewer.size = `${cols}x${rows}`;
+    },
+    exitCode: () => exitCode,
+    async close() {
+      viewer.end(null);
+      stream.destroy();
+    },
+  };
+}
+
+function type(session: Session, viewer: Viewer, character: string, exit: (exitCode: number) => void): void {
+  if (character === '\r') {
+    enter(session, viewer, exit);
+  } else {
+    session.line += character;
+    show(session, character);
+  }
+}
+
+function enter(session: Session, viewer: Viewer, exit: (exitCode: number) => void): void {
+  const line = session.line;
+  session.line = '';
+  const asked = /^exit ?(\d*)$/.exec(line);
+  if (asked === null) show(session, `\r\n${line === 'size' ? `${viewer.size}\r\n` : ''}${PROMPT}`);
+  else exit(Number(asked[1] || 0));
+}
+
+function show(session: Session, text: string): void {
+  session.screen += text;
+  for (const { stream } of session.viewers) stream.push(text, 'latin1');
 }

@@ -3,7 +3,9 @@ import type { Repositories, Storage } from '../../ports/repositories.ts';
 import { postgresAudit } from './audit-log.ts';
 import { postgresCatalogue } from './catalogue-repository.ts';
 import { postgresContainers } from './container-repository.ts';
+import { postgresEvents } from './event-log.ts';
 import { postgresInstallation } from './installation-repository.ts';
+import { postgresOperations } from './operation-repository.ts';
 import { postgresRequestCounts } from './request-counts.ts';
 import type { Database } from './schema.ts';
 import { postgresSessions } from './session-repository.ts';
@@ -21,6 +23,8 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   audit: postgresAudit(db),
   tokens: postgresTokens(db),
   requestCounts: postgresRequestCounts(db),
+  operations: postgresOperations(db),
+  events: postgresEvents(db),
 });
 
 /** All repositories on one database. */

@@ -11,6 +11,9 @@ export const TerminalQuery = Type.Object(
     cols: Type.Optional(Type.String({ pattern: SCREEN })),
     rows: Type.Optional(Type.String({ pattern: SCREEN })),
     new: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+    // Where a lost connection left off. Known so that clients may ask; answered with a new stream for now.
+    stream: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
+    after: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
   },
   { additionalProperties: false },
 );

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
@@ -22,8 +23,8 @@ import { accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { type Operations, operations } from '../operations/submit.ts';
 import { requestLimits } from '../request-limits.ts';
-import { serialByKey } from '../serial.ts';
 import { settingsService } from '../settings.ts';
 import { signIn } from '../sign-in.ts';
 import { terminals } from '../terminals.ts';
@@ -53,6 +54,10 @@ export type ComposeOptions = {
   readonly secureCookie: boolean;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
+  /** How long a fresh container of an update is watched before it counts as up. */
+  readonly verifyMs: number;
+  /** Called before and after each step of an operation; tests of faults end the process there. */
+  readonly checkpoint?: (name: string) => Promise<void>;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;
 };
@@ -61,6 +66,7 @@ export type Service = {
   readonly http: Http;
   readonly accounts: ReturnType<typeof accounts>;
   readonly terminals: ReturnType<typeof terminals>;
+  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
   /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
@@ -82,13 +88,21 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
+  const work = operations({
+    storage,
+    runtime: ports.runtime,
+    terminals: shells,
+    log,
+    owner: randomUUID(),
+    checkpoint: options.checkpoint ?? (async () => {}),
+    verifyMs: options.verifyMs,
+  });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
     runtimeNode: ports.runtimeNode,
     clock,
-    serial: serialByKey(),
-    terminals: shells,
+    operations: work,
     log,
     createWaitMs: options.createWaitMs,
   };
@@ -121,6 +135,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     http,
     accounts: people,
     terminals: shells,
+    operations: work,
     reconcile: reconcile(containerDeps),
     writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),

@@ -23,6 +23,8 @@ import { readinessOf } from './readiness.ts';
 import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
+const VERIFY_MS = 1_000;
+const LEASES_EVERY_MS = 5_000;
 const RECONCILE_EVERY_MS = 30_000;
 const WRITE_EVERY_MS = 1_000;
 
@@ -81,6 +83,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     readiness: () => readinessOf(engine.parts, answers),
     createWaitMs: CREATE_WAIT_MS,
+    verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
   });
   opened.add('service', () => closeService(service));
@@ -130,25 +133,31 @@ async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
 }
 
 /** Terminals are told to come back, requests in flight end, then what is still in memory is written. */
-async function closeService({ http, terminals, flush }: Service): Promise<void> {
+async function closeService({ http, terminals, operations, flush }: Service): Promise<void> {
   terminals.closeEverything(CLOSE.serviceRestarting);
   await http.close();
+  await operations.idle();
   await flush();
 }
 
-/** Makes rows and engine agree: when an engine comes up, and every 30 s (R71). */
+/** Keeps leases every 5 s and goes on with what others left; makes rows and engine agree every 30 s (R71). */
 function reconciling(log: FastifyBaseLogger) {
   let service: Service | null = null;
-  const now = (): void => {
-    service?.reconcile().catch((err: unknown) => log.warn({ err }, 'could not reconcile'));
-  };
+  const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
+  const now = (): void => void service?.reconcile().catch(warn('could not reconcile'));
   return {
     now,
     start(started: Service): () => Promise<void> {
       service = started;
+      const { operations } = started;
       now();
-      const timer = setInterval(now, RECONCILE_EVERY_MS);
-      return async () => clearInterval(timer);
+      const keep = (): void => {
+        operations.renew().then(operations.takeOver).catch(warn('could not keep the operations'));
+      };
+      const timers = [setInterval(keep, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
+      return async () => {
+        for (const timer of timers) clearInterval(timer);
+      };
     },
   };
 }

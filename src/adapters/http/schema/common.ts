@@ -9,12 +9,6 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
-export const ErrorBody = Type.Object({
-  error: Type.String(),
-  code: Type.String(),
-  fields: Type.Optional(Type.Record(Type.String(), Type.String())),
-});
-
 export const IdParams = Type.Object({ id: Type.String() });
 
 /** Text that Postgres and a log can hold: no NUL, no lone surrogates (the `u` flag of the validator sees to those). */

@@ -1,0 +1,122 @@
+import t from 'tap';
+import type { ContainerRuntime, ExecRequest, RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import { aSpec } from '../support/container-spec.ts';
+
+export type OpenRuntime = { readonly runtime: ContainerRuntime; readonly image: string };
+
+const absent = (runtime: ContainerRuntime, handle: RuntimeHandle): Promise<boolean> =>
+  runtime.list().then((all) => !all.some((each) => each.handle.runtimeId === handle.runtimeId));
+
+const ask = (command: readonly string[], more: Partial<ExecRequest> = {}): ExecRequest => ({
+  command,
+  timeoutSeconds: 10,
+  maxOutputBytes: 65_536,
+  ...more,
+});
+
+/** What every place where containers run must do. */
+export async function containerRuntimeContract(name: string, { runtime, image }: OpenRuntime): Promise<void> {
+  await t.test(`${name}: ContainerRuntime`, async (t) => {
+    await t.test('a create that is tried again returns the same container', async (t) => {
+      const spec = aSpec(image);
+      const [first, second] = await Promise.all([runtime.create(spec), runtime.create(spec)]);
+      t.same(second, first);
+      t.match(first.runtimeId, /^[0-9a-f]{64}$/);
+      const next = await runtime.create({ ...spec, generation: 2 });
+      t.not(next.runtimeId, first.runtimeId, 'another generation is another container');
+      const listed = (await runtime.list()).filter((each) => each.dbId === spec.dbId);
+      t.same(
+        listed
+          .map(({ generation, running }) => ({ generation, running }))
+          .sort((a, b) => a.generation - b.generation),
+        [
+          { generation: 1, running: false },
+          { generation: 2, running: false },
+        ],
+      );
+      await Promise.all([first, next].map((handle) => runtime.remove(handle)));
+    });
+
+    await t.test(
+      'a container is found by its row and generation, also by whoever did not make it',
+      async (t) => {
+        const spec = aSpec(image);
+        t.equal(await runtime.find(spec.dbId, 1), null);
+        const handle = await runtime.create(spec);
+        t.same(await runtime.find(spec.dbId, 1), handle);
+        t.equal(await runtime.find(spec.dbId, 2), null);
+        await runtime.remove(handle);
+        t.equal(await runtime.find(spec.dbId, 1), null);
+        await t.resolves(runtime.ping());
+      },
+    );
+
+    await t.test('start and stop are success when the state holds already', async (t) => {
+      const handle = await runtime.create(aSpec(image));
+      const created = await runtime.observe(handle);
+      t.equal(created.kind, 'stopped', 'a new container does not run yet');
+      await Promise.all([runtime.start(handle), runtime.start(handle)]);
+      const running = await runtime.observe(handle);
+      t.ok(running.kind === 'running' && Math.abs(Date.now() - running.startedAt.getTime()) < 60_000);
+      t.ok((await runtime.list()).some((each) => each.handle.runtimeId === handle.runtimeId && each.running));
+      await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)]);
+      t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
+      await runtime.remove(handle);
+    });
+
+    await t.test('a removed container is gone, its volume stays, removing it again is success', async (t) => {
+      const spec = aSpec(image);
+      t.equal(await runtime.volumeExists(spec.volume), false);
+      const handle = await runtime.create(spec);
+      await runtime.start(handle);
+      await Promise.all([runtime.remove(handle), runtime.remove(handle), runtime.remove(handle)]);
+      await runtime.remove(handle);
+      t.same(await runtime.observe(handle), { kind: 'gone' });
+      t.ok(await absent(runtime, handle));
+      t.equal(await runtime.volumeExists(spec.volume), true);
+      await runtime.stop(handle, 1);
+      await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', statusCode: 404 });
+    });
+
+    await t.test('exec', async (t) => {
+      const handle = await runtime.create(aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } }));
+      await t.rejects(
+        runtime.exec(handle, ask(['true'])),
+        { name: 'RuntimeFailure' },
+        'a stopped one refuses',
+      );
+      await runtime.start(handle);
+      const run = async (command: readonly string[], more?: Partial<ExecRequest>) => {
+        const { stdout, stderr, ...rest } = await runtime.exec(handle, ask(command, more));
+        return { ...rest, stdout: stdout.toString(), stderr: stderr.toString() };
+      };
+      t.match(await run(['echo', 'one', '$HOME; two']), {
+        exitCode: 0,
+        stdout: 'one $HOME; two\n',
+        stderr: '',
+        truncated: false,
+      });
+      t.match(await run(['false']), { exitCode: 1 });
+      t.match(await run(['no-such-command']), { exitCode: 127, stderr: /no-such-command/ });
+      t.match(await run(['cat', '/absent']), { exitCode: 1, stdout: '', stderr: /No such file/ });
+      t.match(await run(['hostname']), { stdout: 'box\n' });
+      t.match(await run(['pwd']), { stdout: '/workspace\n' });
+      t.match(await run(['pwd'], { workdir: '/tmp' }), { stdout: '/tmp\n' });
+      t.match(await run(['printenv', 'HOME']), { stdout: '/workspace\n' });
+      t.match(await run(['printenv', 'GIVEN']), { stdout: 'at creation\n' });
+      t.match(await run(['printenv', 'GIVEN'], { env: { GIVEN: 'at exec' } }), { stdout: 'at exec\n' });
+      const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
+      const echoed = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000 }));
+      t.ok(echoed.stdout.equals(bytes), 'stdin and stdout keep every byte');
+      const cut = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 1000 }));
+      t.ok(
+        cut.truncated && cut.stdout.equals(bytes.subarray(0, 1000)),
+        'output above the limit is cut, and said to be',
+      );
+      const startedAt = Date.now();
+      t.match(await run(['sleep', '60'], { timeoutSeconds: 0.5 }), { exitCode: null });
+      t.ok(Date.now() - startedAt < 5000, 'a command ends at its time limit');
+      await runtime.remove(handle);
+    });
+  });
+}

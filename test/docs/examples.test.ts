@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import t from 'tap';
+
+const ENTRIES: Readonly<Record<string, string>> = {
+  "'berth/domain'": 'src/domain/index.ts',
+  "'berth/testing'": 'src/adapters/memory/index.ts',
+};
+
+/** The TypeScript blocks of a page, with the package's entry points as files of this tree. */
+function examplesOf(page: string): string[] {
+  const text = readFileSync(page, 'utf8');
+  const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  return blocks.map((block) =>
+    Object.entries(ENTRIES).reduce(
+      (code, [name, file]) => code.replaceAll(name, JSON.stringify(path.resolve(file))),
+      block,
+    ),
+  );
+}
+
+const commentsOf = (code: string): string[] =>
+  [...code.matchAll(/^console\.log.*\n\/\/ (.*)$/gm)].map(([, text = '']) => text);
+
+t.test('the example of docs/reuse.md runs and prints what it says', async (t) => {
+  const examples = examplesOf('docs/reuse.md');
+  t.equal(examples.length, 1);
+  for (const code of examples) {
+    const file = path.join(t.testdir(), 'example.ts');
+    writeFileSync(file, code);
+    const printed: string[] = [];
+    const { log } = console;
+    console.log = (value: unknown) => printed.push(inspect(value, { breakLength: Number.POSITIVE_INFINITY }));
+    try {
+      await import(file);
+    } finally {
+      console.log = log;
+    }
+    t.same(printed, commentsOf(code));
+    t.equal(printed.length, 2);
+  }
+});
+
+t.test('the entry points of the package lead to files', async (t) => {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    exports: Record<string, { types: string; default: string }>;
+  };
+  t.same(Object.keys(exports), ['./domain', './testing']);
+  for (const { types, default: built } of Object.values(exports)) {
+    t.ok(readFileSync(types, 'utf8'));
+    t.equal(built, types.replace(/^\.\/src/, './dist').replace(/\.ts$/, '.js'));
+  }
+});

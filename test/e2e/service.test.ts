@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { WebSocket } from 'ws';
+import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
+
+/** Types a line into a new terminal and waits for what it should print. */
+async function typeAndRead(running: Running, token: string, id: string, line: string, expected: string) {
+  const url = `${running.address.replace('http', 'ws')}/api/containers/${id}/terminal?cols=100&rows=30`;
+  const socket = new WebSocket(url, ['berth.terminal.v1', `bearer.${token}`]);
+  let output = '';
+  const seen = new Promise<void>((resolve, reject) => {
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) output += String(data);
+      else if (JSON.parse(String(data)).type === 'ready') socket.send(Buffer.from(`${line}\r`));
+      if (output.includes(expected)) resolve();
+    });
+    socket.once('close', (code) => reject(new Error(`closed with ${code} after ${JSON.stringify(output)}`)));
+  });
+  await once(socket, 'open');
+  await seen;
+  socket.terminate();
+  return output;
+}
+
+t.test('from nothing to a shell, through a kill, to the end', async (t) => {
+  const place = await aPlace(t);
+  if (place === null) return;
+  const first = await startService(t, place);
+  const token = await signInAdmin(first);
+  const call = client(first.address, token);
+  t.match((await call('GET', '/readyz')).body, { status: 'ready' });
+
+  const made = await call('POST', '/api/containers', { name: 'dev', ...small });
+  t.equal(made.status, 201);
+  const { db_id: dbId, id } = made.body as { db_id: string; id: string };
+  const output = await typeAndRead(first, token, dbId, 'echo "=$((6*7))= $(stty size)"', '=42= 30 100');
+  t.match(output, '=42= 30 100', 'the screen has the size that was asked for');
+  await call('POST', `/api/containers/${dbId}/exec`, {
+    command: ['sh', '-c', 'echo kept > /workspace/canary'],
+  });
+
+  const postgres = readFileSync(path.join(place.dataDir, 'postgres/pgdata/postmaster.pid'), 'utf8').split(
+    '\n',
+  )[0];
+  await first.stop('SIGKILL');
+  const second = await startService(t, place);
+  t.equal(second.setupCode, null);
+  const again = client(second.address, await signInAdmin(second));
+  t.match(
+    (await again('GET', `/api/containers/${dbId}`)).body,
+    { id, status: 'running' },
+    'it never stopped',
+  );
+  const read = await again('POST', `/api/containers/${dbId}/exec`, { command: ['cat', '/workspace/canary'] });
+  t.match(read.body, { exit_code: 0, stdout: 'kept\n' });
+  t.equal(
+    readFileSync(path.join(place.dataDir, 'postgres/pgdata/postmaster.pid'), 'utf8').split('\n')[0],
+    postgres,
+    'the database that was left is the one in use',
+  );
+  t.equal((await again('DELETE', `/api/containers/${dbId}`)).status, 200);
+  t.equal(await second.stop(), 0, 'ends cleanly');
+});
+
+t.test('without an engine it starts degraded and says what mends it', async (t) => {
+  const place = await aPlace(t, { DOCKER_HOST: 'unix:///nowhere/docker.sock' });
+  if (place === null) return;
+  const running = await startService(t, place);
+  t.match(running.output(), /no container engine/i);
+  const call = client(running.address, await signInAdmin(running));
+  const ready = await call('GET', '/readyz');
+  t.equal(ready.status, 200);
+  t.match(ready.body, { status: 'degraded', parts: { engine: { status: 'degraded', mend: /docker/i } } });
+  t.same(await call('POST', '/api/containers', { name: 'dev', ...small }), {
+    status: 500,
+    body: { error: 'failed to create container', code: 'internal_error' },
+  });
+  t.match((await call('GET', '/api/containers')).body, { containers: [] });
+});
+
+t.test('bad settings are all told at once, and nothing is started', async (t) => {
+  const env = { PATH: process.env['PATH'], BERTH_PORT: 'x', BERTH_LOG_LEVEL: 'loud' };
+  const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/server.js'], {
+    env,
+    encoding: 'utf8',
+  });
+  t.equal(status, 78);
+  t.match(stderr, /BERTH_PORT must be .*\n.*BERTH_LOG_LEVEL must be/);
+});
+
+t.test('a port that is taken is said in words', async (t) => {
+  const place = await aPlace(t);
+  if (place === null) return;
+  const { address } = await startService(t, place);
+  const env = {
+    PATH: process.env['PATH'],
+    BERTH_PORT: new URL(address).port,
+    BERTH_DATA_DIR: `${place.dataDir}/x`,
+  };
+  const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/server.js'], {
+    env,
+    encoding: 'utf8',
+  });
+  t.equal(status, 1);
+  t.match(stderr, /port \d+ is in use: set BERTH_PORT/);
+});

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type Docker from 'dockerode';
+import type { Test } from 'tap';
+import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
+import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
+import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
+import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
+import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
+import { dockerTerminals } from '../../src/adapters/docker/terminal-backend.ts';
+import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
+import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
+import { needs } from './skip.ts';
+
+export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+export type TestEngine = {
+  readonly docker: Docker;
+  readonly kind: 'external' | 'private';
+  readonly isLocal: boolean;
+  readonly endpoint: string;
+  readonly image: string;
+};
+
+/** The engine of this run, or null after the test was skipped with the reason; with REQUIRE_ALL=1 it fails instead. */
+export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
+  const part = await needs(t, 'engine');
+  if (part === null) return null;
+  const answer = await probe(addressOf(part.endpoint, null));
+  if (!answer.answers)
+    throw new Error(`the test engine at ${part.endpoint} does not answer: ${answer.detail}`);
+  return { ...part, docker: answer.docker, isLocal: part.endpoint.startsWith('unix:') };
+}
+
+export type TestInstance = TestEngine & {
+  readonly instanceId: string;
+  readonly network: InstanceNetwork;
+  readonly runtime: ContainerRuntime;
+  readonly terminals: TerminalBackend;
+};
+
+/** An installation of its own on the test engine; all that carries its label is removed after the test. */
+export async function testInstance(t: Test, engine: TestEngine): Promise<TestInstance> {
+  const instanceId = randomUUID();
+  t.teardown(() => removeInstance(engine, instanceId));
+  const network = await ensureNetwork(engine, { instanceId, log: silentLog });
+  const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
+  const runtime = dockerRuntime(engine.docker, settings);
+  return { ...engine, instanceId, network, runtime, terminals: dockerTerminals(engine.docker) };
+}
+
+async function removeInstance(engine: TestEngine, instanceId: string): Promise<void> {
+  const { docker } = engine;
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
+  const containers = await docker.listContainers({ all: true, filters });
+  await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
+  const { Volumes } = await docker.listVolumes({ filters });
+  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
+  await removeNetwork(engine, instanceId);
+}

@@ -1,0 +1,73 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+
+/** The start of the names of all folders that tests make: the number of the process they belong to follows. */
+export const PREFIX = 'berth-test-';
+
+/** A new folder outside the checkout, with a short path, that is removed when `t` ends. */
+export function aFolder(t: Test, mode = 0o755): string {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), `${PREFIX}${process.pid}-`)));
+  chmodSync(folder, mode);
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The same with files in it, by their path. */
+export function aFolderOf(t: Test, files: Readonly<Record<string, string>>): string {
+  const folder = aFolder(t);
+  for (const [file, text] of Object.entries(files)) write(folder, file, text);
+  return folder;
+}
+
+/** Writes a file, and makes the folders that it is in. */
+export function write(folder: string, file: string, text: string): void {
+  mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  writeFileSync(path.join(folder, file), text);
+}
+
+/** Removes the folder of a process that is no more, and ends the servers that work in it. */
+export async function clearFolder(folder: string): Promise<void> {
+  for (let tries = 0; tries < 100 && workingBelow(folder).length > 0; tries++) {
+    // an immediate shutdown of PostgreSQL: the data goes too
+    if (tries === 0) for (const pid of workingBelow(folder)) process.kill(pid, 'SIGQUIT');
+    await sleep(50);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Clears what killed runs left. */
+export async function clearDeadRuns(): Promise<void> {
+  const alive = new Set(readdirSync('/proc'));
+  for (const name of readdirSync(tmpdir())) {
+    const owner = name.startsWith(PREFIX) ? /\d+/.exec(name)?.[0] : undefined;
+    const folder = path.join(tmpdir(), name);
+    const isOurs = statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.();
+    if (owner !== undefined && isOurs && !alive.has(owner)) await clearFolder(folder);
+  }
+}
+
+const workingBelow = (folder: string): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && folderOfProcess(pid).startsWith(`${folder}/`));
+
+function folderOfProcess(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+}

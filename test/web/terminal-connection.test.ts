@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
+import { Connection } from '../../web/src/terminal/connection.ts';
+import type { ConnectionState, Probe } from '../../web/src/terminal/connection-types.ts';
+import type { Resumed } from '../../web/src/terminal/resume.ts';
+
+type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;
+type World = { readonly token?: string | null; readonly probe?: Probe; readonly pongWithinMs?: number };
+
+const ready = (stream: string, offset = 0, inputOffset = 0): string =>
+  JSON.stringify({ type: 'ready', stream, offset, input_offset: inputOffset, owner: true });
+
+/** A WebSocket service on loopback (null: it refuses upgrades) and a connection to it, with short delays. */
+async function serve(test: { teardown(work: () => void): void }, accept: Accept | null, world: World = {}) {
+  const verifyClient = (): boolean => accept !== null;
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', verifyClient });
+  await once(server, 'listening');
+  let tries = 0;
+  server.on('connection', (socket, request) => {
+    tries += 1;
+    accept?.(socket, new URL(request.url ?? '', 'http://x').searchParams, tries);
+  });
+  const states: ConnectionState[] = [];
+  const resumed: Resumed[] = [];
+  const output: Uint8Array[] = [];
+  const connection = new Connection(
+    { containerId: 'c1', connectionId: 'main', size: { cols: 90, rows: 30 } },
+    {
+      origin: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      openSocket: platformSocket,
+      token: async () => (world.token === undefined ? 'jwt' : world.token),
+      probe: async () => world.probe ?? 'ok',
+      backoff: { firstMs: 5, maxMs: 20 },
+      times: { handshakeMs: 2_000, pingEveryMs: 30, pongWithinMs: world.pongWithinMs ?? 2_000 },
+    },
+    {
+      state: (state) => states.push(state),
+      resumed: (how) => resumed.push(how),
+      bytes: (data) => output.push(data.slice()),
+      frame: () => {},
+    },
+  );
+  test.teardown(() => {
+    connection.close();
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  connection.open();
+  const last = (): ConnectionState | undefined => states.at(-1);
+  const over = (): boolean => last()?.kind === 'over';
+  return { connection, states, resumed, last, over, tries: () => tries, output: () => Buffer.concat(output) };
+}
+
+async function until(check: () => boolean, withinMs = 10_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!check()) {
+    if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${check}`);
+    await new Promise((done) => setTimeout(done, 5));
+  }
+}
+
+t.test('typed ahead reaches the shell, and the size is told before anything else', async (t) => {
+  const frames: string[] = [];
+  const service = await serve(t, (socket) => {
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) socket.send(data);
+      else frames.push(String(data));
+    });
+    setTimeout(() => socket.send(ready('s')), 20);
+  });
+  service.connection.write(Buffer.from('typed ahead'));
+  await until(() => service.output().length > 0);
+  t.equal(service.output().toString(), 'typed ahead');
+  t.same(service.last(), { kind: 'open' });
+  t.same(JSON.parse(frames[0] ?? ''), { type: 'resize', cols: 90, rows: 30 });
+});
+
+t.test('lines that are cut all the time lose no byte and repeat none, in either direction', async (t) => {
+  const sent = Buffer.from(Array.from({ length: 400_000 }, (_, i) => i % 251));
+  let received = Buffer.alloc(0);
+  const service = await serve(t, (socket, query, tries) => {
+    const after = Number(query.get('after') ?? 0);
+    socket.send(ready('s', after, received.length));
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (!isBinary || socket.readyState !== socket.OPEN) return;
+      received = Buffer.concat([received, data]);
+      if (tries % 3 === 0) socket.send(JSON.stringify({ type: 'ack', input_offset: received.length }));
+      if (received.length < sent.length && tries < 40) socket.terminate();
+    });
+    const end = tries < 10 ? after + 20_000 : sent.length;
+    for (let at = after; at < end; at += 1_000) socket.send(sent.subarray(at, Math.min(end, at + 1_000)));
+  });
+  service.connection.write(sent);
+  await until(() => received.length >= sent.length && service.output().length >= sent.length);
+  t.ok(service.output().equals(sent), 'output');
+  t.ok(received.equals(sent), 'input');
+  t.ok(service.tries() > 10, `${service.tries()} connections`);
+  t.same(new Set(service.resumed), new Set(['fresh', 'exact']));
+});
+
+t.test(
+  'another stream is announced as such, and input meant for the old shell never reaches it',
+  async (t) => {
+    const inputs: string[] = [];
+    const service = await serve(t, (socket, _query, tries) => {
+      socket.send(ready(`s${tries}`));
+      if (tries === 1) setTimeout(() => socket.terminate(), 30);
+      else socket.on('message', (data, isBinary) => isBinary && inputs.push(String(data)));
+    });
+    await until(() => service.last()?.kind === 'waiting');
+    service.connection.write(Buffer.from('rm -r x\r'));
+    await until(() => service.last()?.kind === 'open');
+    service.connection.write(Buffer.from('ls\r'));
+    await until(() => inputs.length > 0);
+    t.same(inputs, ['ls\r']);
+    t.same(service.resumed, ['fresh', 'other']);
+  },
+);
+
+t.test('a line that answers no ping is given up and replaced', async (t) => {
+  const service = await serve(
+    t,
+    (socket, _query, tries) => {
+      socket.send(ready('s'));
+      if (tries > 1) socket.on('message', () => socket.send('{"type":"pong","t":0}'));
+    },
+    { pongWithinMs: 40 },
+  );
+  await until(() => service.tries() === 2 && service.last()?.kind === 'open');
+  await new Promise((done) => setTimeout(done, 150));
+  t.equal(service.tries(), 2, 'one that answers is kept');
+});
+
+t.test('a final close ends the connection, with the exit code when the shell told one', async (t) => {
+  const service = await serve(t, (socket) => {
+    socket.send(ready('s'));
+    socket.send('{"type":"exit","code":3}');
+    socket.close(1000, 'ended');
+  });
+  await until(service.over);
+  t.same(service.last(), { kind: 'over', why: 'ended', exitCode: 3 });
+  service.connection.reopen(true);
+  await until(() => service.tries() === 2);
+});
+
+t.test('a close for lack of authorisation asks who is signed in', async (t) => {
+  const cases: [Probe, string][] = [
+    ['unauthorized', 'unauthorized'],
+    ['ok', 'closed'],
+  ];
+  for (const [probe, why] of cases) {
+    const accept: Accept = (socket) => {
+      socket.send(ready('s'));
+      socket.close(4001, 'unauthorized');
+    };
+    const service = await serve(t, accept, { probe });
+    await until(service.over);
+    t.match(service.last(), { kind: 'over', why });
+    t.equal(service.tries(), 1);
+  }
+});
+
+t.test('without a login token nothing is opened', async (t) => {
+  const service = await serve(t, () => {}, { token: null });
+  await until(service.over);
+  t.match(service.last(), { why: 'unauthorized' });
+  t.equal(service.tries(), 0);
+});
+
+t.test('a refused upgrade asks why: what is final ends it, the rest is tried again', async (t) => {
+  for (const probe of ['stopped', 'deleted', 'refused'] as const) {
+    const refused = await serve(t, null, { probe });
+    await until(refused.over);
+    t.match(refused.last(), { kind: 'over', why: probe });
+  }
+  const retried = await serve(t, null, { probe: 'unreachable' });
+  await until(() => retried.states.filter((state) => state.kind === 'waiting').length >= 3);
+  t.notOk(retried.over());
+});

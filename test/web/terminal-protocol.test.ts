@@ -1,0 +1,141 @@
+import t from 'tap';
+import { RECONNECT, retryDelayMs } from '../../web/src/terminal/backoff.ts';
+import { inputBuffer, MAX_PIECE_BYTES } from '../../web/src/terminal/input-buffer.ts';
+import {
+  decodeFrame,
+  type EndReason,
+  meaningOfClose,
+  type ReadyFrame,
+  subprotocols,
+  terminalPath,
+} from '../../web/src/terminal/protocol.ts';
+import { howResumed } from '../../web/src/terminal/resume.ts';
+
+const size = { cols: 120, rows: 34 };
+const address = { containerId: 'agent:7', connectionId: 'main', size, resume: null, fresh: false };
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array | null): string | null => bytes && new TextDecoder().decode(bytes);
+
+t.test('the address carries the size and never the credential', async (t) => {
+  t.equal(terminalPath(address), '/api/containers/agent%3A7/terminal?connection_id=main&cols=120&rows=34');
+  t.same(subprotocols('abc'), ['berth.terminal.v1', 'bearer.abc']);
+});
+
+t.test('a lost line asks for what follows its last byte, a fresh shell for nothing old', async (t) => {
+  const resume = { stream: 's1', after: 42 };
+  t.match(terminalPath({ ...address, resume }), /&stream=s1&after=42$/);
+  const fresh = terminalPath({ ...address, resume, fresh: true });
+  t.match(fresh, /&new=true$/);
+  t.notMatch(fresh, /stream/);
+});
+
+t.test('frames that are unknown, broken or not objects are ignored', async (t) => {
+  for (const message of ['', '{', '7', 'null', '[]', '{}', '{"type":"toString"}', '{"type":"later"}']) {
+    t.equal(decodeFrame(message), null, message);
+  }
+});
+
+t.test('known frames are read, with safe values for what is missing', async (t) => {
+  const ready = { type: 'ready', stream: 's', offset: 5, input_offset: 3, owner: true, mode: 'view' };
+  t.same(decodeFrame(JSON.stringify(ready)), {
+    type: 'ready',
+    stream: 's',
+    offset: 5,
+    inputOffset: 3,
+    owner: true,
+    readOnly: true,
+  });
+  t.match(decodeFrame('{"type":"ready"}'), { stream: '', offset: 0, inputOffset: 0, owner: true });
+  t.same(decodeFrame('{"type":"exit","code":3}'), { type: 'exit', code: 3 });
+  t.same(decodeFrame('{"type":"exit"}'), { type: 'exit', code: null });
+});
+
+t.test('each close code means an end, a question or a retry', async (t) => {
+  const ends: [number, string, EndReason][] = [
+    [1000, 'ended', 'ended'],
+    [1000, 'replaced', 'replaced'],
+    [4003, 'collaboration ended', 'collaboration_ended'],
+    [4004, 'container deleted', 'deleted'],
+    [4009, 'container stopped', 'stopped'],
+  ];
+  for (const [code, reason, why] of ends) t.same(meaningOfClose(code, reason), { do: 'end', why });
+  t.same(meaningOfClose(4001, 'unauthorized'), { do: 'ask' });
+  for (const code of [1001, 1006, 1009, 1011, 4008, 4010, 4012]) {
+    t.same(meaningOfClose(code, ''), { do: 'retry' }, String(code));
+  }
+});
+
+t.test('delays double from the first to the maximum, and chance takes at most half away', async (t) => {
+  t.equal(retryDelayMs(0, 1), RECONNECT.firstMs);
+  t.equal(retryDelayMs(3, 1), RECONNECT.firstMs * 8);
+  t.equal(retryDelayMs(3, 0), RECONNECT.firstMs * 4);
+  t.equal(retryDelayMs(1e6, 1), RECONNECT.maxMs);
+});
+
+t.test('a resume is exact only on the same stream at the same byte', async (t) => {
+  const ready: ReadyFrame = {
+    type: 'ready',
+    stream: 's',
+    offset: 9,
+    inputOffset: 0,
+    owner: true,
+    readOnly: false,
+  };
+  t.equal(howResumed(null, ready), 'fresh');
+  t.equal(howResumed({ stream: 's', after: 9 }, ready), 'exact');
+  t.equal(howResumed({ stream: 's', after: 8 }, ready), 'redraw');
+  t.equal(howResumed({ stream: 'x', after: 9 }, ready), 'other');
+  t.equal(howResumed({ stream: '', after: 9 }, { ...ready, stream: '' }), 'other');
+});
+
+t.test('input is cut into pieces and each is handed out once', async (t) => {
+  const input = inputBuffer();
+  input.push(new Uint8Array(MAX_PIECE_BYTES * 2 + 1));
+  t.same(
+    [input.next(), input.next(), input.next()].map((piece) => piece?.length),
+    [MAX_PIECE_BYTES, MAX_PIECE_BYTES, 1],
+  );
+  t.equal(input.next(), null);
+});
+
+t.test('after a lost line exactly the input that did not arrive is sent again', async (t) => {
+  const input = inputBuffer();
+  input.push(bytesOf('abc'));
+  input.push(bytesOf('def'));
+  input.next();
+  input.next();
+  input.acknowledge(3);
+  input.rewind(4);
+  t.equal(textOf(input.next()), 'ef');
+  input.push(bytesOf('g'));
+  input.rewind(6);
+  t.equal(textOf(input.next()), 'g');
+});
+
+t.test('input typed ahead reaches the first shell, but never another one', async (t) => {
+  const input = inputBuffer();
+  input.push(bytesOf('ls\r'));
+  input.restart(100, true);
+  t.equal(textOf(input.next()), 'ls\r');
+  input.acknowledge(103);
+  t.equal(input.pendingBytes(), 0);
+  input.push(bytesOf('rm x\r'));
+  input.restart(0, false);
+  t.equal(input.next(), null);
+});
+
+t.test('no more than the window is in flight, and acknowledging opens it', async (t) => {
+  const input = inputBuffer(4);
+  input.acknowledge(0);
+  for (const text of ['ab', 'cd', 'ef']) input.push(bytesOf(text));
+  t.same([textOf(input.next()), textOf(input.next()), input.next()], ['ab', 'cd', null]);
+  input.acknowledge(2);
+  t.equal(textOf(input.next()), 'ef');
+});
+
+t.test('a service that never acknowledges gets all input and makes nothing grow', async (t) => {
+  const input = inputBuffer(4);
+  for (let i = 0; i < 100; i += 1) input.push(bytesOf('xy'));
+  for (let i = 0; i < 100; i += 1) t.ok(input.next());
+  t.ok(input.pendingBytes() <= 4);
+});

@@ -1,0 +1,54 @@
+import { authorized } from '../session/session.ts';
+import { hasStatus } from './request.ts';
+import type { Container, Image, NewContainer, Role, Started, Tier } from './types.ts';
+
+/** Longer than the service itself waits for an engine. */
+const ENGINE_TIMEOUT_MS = 90_000;
+
+const at = (id: string): string => `/api/containers/${encodeURIComponent(id)}`;
+
+export async function listContainers(): Promise<readonly Container[]> {
+  const { containers } = await authorized<{ containers: readonly Container[] }>('/api/containers');
+  return containers;
+}
+
+export const getContainer = (id: string): Promise<Container> => authorized<Container>(at(id));
+
+/** The answer may still be `creating`. A repeat with the same key makes no second container. */
+export const createContainer = (body: NewContainer, idempotencyKey: string): Promise<Container> =>
+  authorized<Container>('/api/containers', {
+    method: 'POST',
+    body,
+    timeoutMs: ENGINE_TIMEOUT_MS,
+    headers: { 'idempotency-key': idempotencyKey },
+  });
+
+export const startContainer = (id: string): Promise<Started> =>
+  authorized<Started>(`${at(id)}/start`, { method: 'POST', timeoutMs: ENGINE_TIMEOUT_MS });
+
+export const stopContainer = (id: string): Promise<unknown> =>
+  authorized(`${at(id)}/stop`, { method: 'POST', timeoutMs: ENGINE_TIMEOUT_MS });
+
+export const deleteContainer = (id: string): Promise<unknown> =>
+  authorized(at(id), { method: 'DELETE', timeoutMs: ENGINE_TIMEOUT_MS });
+
+export type Catalogue = {
+  readonly images: readonly Image[];
+  readonly roles: readonly Role[];
+  readonly tiers: readonly Tier[];
+};
+
+/** A list of the catalogue; empty where this service has none. */
+async function listOf<K extends keyof Catalogue>(key: K): Promise<Catalogue[K] | readonly []> {
+  try {
+    return (await authorized<Pick<Catalogue, K>>(`/api/${key}`))[key];
+  } catch (failure) {
+    if (hasStatus(failure, 404)) return [];
+    throw failure;
+  }
+}
+
+export async function getCatalogue(): Promise<Catalogue> {
+  const [images, roles, tiers] = await Promise.all([listOf('images'), listOf('roles'), listOf('tiers')]);
+  return { images, roles, tiers };
+}

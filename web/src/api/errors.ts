@@ -1,0 +1,56 @@
+/** Messages by wire field name. */
+export type FieldFaults = Readonly<Record<string, string>>;
+
+/** A request that did not do what was asked. `status` 0: no answer came. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly fields: FieldFaults;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: { readonly fields?: FieldFaults; readonly retryAfterSeconds?: number | null } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.fields = more.fields ?? {};
+    this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+  }
+}
+
+export const unreachable = (): ApiError => new ApiError(0, 'unreachable', 'Berth did not answer');
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const faultsIn = (value: unknown): FieldFaults =>
+  isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+      )
+    : {};
+
+/** Reads an error answer; any other body, as from a proxy in between, becomes an error of its status. */
+export function errorOf(status: number, body: unknown, retryAfter: string | null): ApiError {
+  const wire = isObject(body) ? body : {};
+  const code = typeof wire['code'] === 'string' ? wire['code'] : `http_${status}`;
+  const message = typeof wire['error'] === 'string' ? wire['error'] : `the service answered ${status}`;
+  const seconds = retryAfter === null ? Number.NaN : Number(retryAfter);
+  const retryAfterSeconds = Number.isFinite(seconds) ? seconds : null;
+  return new ApiError(status, code, message, { fields: faultsIn(wire['fields']), retryAfterSeconds });
+}
+
+/** The service's words, which read on from a field's name, as a sentence of their own. */
+export const sentence = (words: string): string =>
+  words.charAt(0).toUpperCase() + words.slice(1).replace(/([^.!?])$/, '$1.');
+
+/** Faults by field for a form: the service's own, and codes that are about one field. */
+export function fieldFaults(error: ApiError): FieldFaults {
+  if (error.code === 'name_taken') return { name: 'You already have a container of this name.' };
+  return Object.fromEntries(Object.entries(error.fields).map(([name, words]) => [name, sentence(words)]));
+}

@@ -1,0 +1,54 @@
+import { effect, signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+export const MIN_FONT_PX = 9;
+export const MAX_FONT_PX = 28;
+export const DEFAULT_FONT_PX = 14;
+
+/** What was stored, or null; storage may be forbidden. */
+function stored(key: string): string | null {
+  try {
+    return localStorage.getItem(`berth.${key}`);
+  } catch {
+    return null;
+  }
+}
+
+function store(key: string, value: string): void {
+  try {
+    localStorage.setItem(`berth.${key}`, value);
+  } catch {
+    // why: a browser that forbids storage still gets a working page
+  }
+}
+
+export const theme = signal<Theme>(THEMES.find((each) => each === stored('theme')) ?? 'system');
+export const fontSizePx = signal(clampFont(Number(stored('font_px') ?? DEFAULT_FONT_PX)));
+
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const systemDark = signal(systemIsDark.matches);
+
+/** Whether dark colours are shown now. */
+export const isDark = (): boolean => (theme.value === 'system' ? systemDark.value : theme.value === 'dark');
+
+export function clampFont(px: number): number {
+  return Number.isFinite(px) ? Math.min(MAX_FONT_PX, Math.max(MIN_FONT_PX, Math.round(px))) : DEFAULT_FONT_PX;
+}
+
+export function cycleTheme(): void {
+  theme.value = isDark() ? 'light' : 'dark';
+}
+
+/** Keeps the page and the storage in step with the preferences. */
+export function startPreferences(): void {
+  systemIsDark.addEventListener('change', ({ matches }) => {
+    systemDark.value = matches;
+  });
+  effect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    store('theme', theme.value);
+  });
+  effect(() => store('font_px', String(fontSizePx.value)));
+}

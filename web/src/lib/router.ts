@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals';
+
+/** The current path; components that read it follow it. */
+export const path = signal(location.pathname);
+
+export function navigate(to: string, how: { readonly replace?: boolean } = {}): void {
+  if (how.replace) history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+  path.value = location.pathname;
+}
+
+/** Where to go after signing in: a path of this page, never another site. */
+export function nextPath(): string {
+  const next = new URLSearchParams(location.search).get('next') ?? '/';
+  return /^\/(?![/\\])/.test(next) ? next : '/';
+}
+
+export const signInPath = (): string =>
+  location.pathname === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(location.pathname)}`;
+
+const isPlainClick = (event: MouseEvent): boolean =>
+  event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+
+function followLink(event: MouseEvent): void {
+  const link = (event.target as Element | null)?.closest?.('a[href]');
+  if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || !isPlainClick(event)) return;
+  if (link.origin !== location.origin || link.target !== '') return;
+  event.preventDefault();
+  if (link.href !== location.href) navigate(link.pathname + link.search);
+}
+
+/** Plain links change the view without loading the page again. */
+export function startRouter(): void {
+  addEventListener('popstate', () => {
+    path.value = location.pathname;
+  });
+  document.addEventListener('click', followLink);
+}

@@ -1,0 +1,114 @@
+import { signal } from '@preact/signals';
+import { ApiError, unreachable } from '../api/errors.ts';
+import { hasStatus, type RequestOptions, request } from '../api/request.ts';
+import type { SignedIn, User } from '../api/types.ts';
+import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
+import { usableForMs } from './token-life.ts';
+
+export type SessionState =
+  | { readonly kind: 'restoring' }
+  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'signed_out' }
+  | { readonly kind: 'signed_in'; readonly user: User };
+
+/** Who is signed in. The login token itself stays in this module's memory. */
+export const session = signal<SessionState>({ kind: 'restoring' });
+
+type Held = { readonly login: SignedIn; readonly renewAtMs: number };
+type Message = { readonly type: 'signed_in'; readonly login: SignedIn } | { readonly type: 'signed_out' };
+
+let held: Held | null = null;
+const tabs = new BroadcastChannel('berth.session');
+
+function hold(login: SignedIn): void {
+  held = { login, renewAtMs: performance.now() + usableForMs(login.expires_at, Date.now()) };
+  session.value = { kind: 'signed_in', user: login.user };
+}
+
+function letGo(): void {
+  held = null;
+  session.value = { kind: 'signed_out' };
+}
+
+const tell = (message: Message): void => tabs.postMessage(message);
+
+tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  if (data.type === 'signed_in') hold(data.login);
+  else letGo();
+});
+
+export function signedIn(login: SignedIn): void {
+  hold(login);
+  tell({ type: 'signed_in', login });
+}
+
+const goodToken = (): string | null =>
+  held !== null && performance.now() < held.renewAtMs ? held.login.token : null;
+
+async function rotate(): Promise<void> {
+  // why: another tab may have renewed, and handed its token over, while this one waited for its turn
+  if (goodToken() !== null) return;
+  try {
+    signedIn(await request<SignedIn>('/api/auth/refresh', { method: 'POST' }));
+  } catch (failure) {
+    if (!hasStatus(failure, 401)) throw failure;
+    letGo();
+  }
+}
+
+const renew = singleFlight(() => acrossTabs('berth.refresh', rotate));
+
+/** A login token good for at least a minute; null when nobody is signed in. Throws while Berth is unreachable. */
+export async function loginToken(): Promise<string | null> {
+  if (session.value.kind === 'signed_out') return null;
+  const token = goodToken();
+  if (token !== null) return token;
+  await renew();
+  return goodToken();
+}
+
+/** Another token than `refused`, or null when the session is over. */
+async function tokenInsteadOf(refused: string): Promise<string | null> {
+  if (held?.login.token === refused) held = { ...held, renewAtMs: 0 };
+  return await loginToken();
+}
+
+/** Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. */
+export async function restore(): Promise<void> {
+  try {
+    await loginToken();
+  } catch {
+    session.value = { kind: 'unreachable' };
+    setTimeout(() => void restore(), 3_000);
+  }
+}
+
+/** A request in the name of who is signed in; renews the token once when it is refused. */
+export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const token = await loginToken();
+  if (token === null) throw new ApiError(401, 'unauthorized', 'unauthorized');
+  try {
+    return await request<T>(path, { ...options, token });
+  } catch (failure) {
+    if (!hasStatus(failure, 401)) throw failure;
+    const renewed = await tokenInsteadOf(token);
+    if (renewed === null) throw failure;
+    return await request<T>(path, { ...options, token: renewed });
+  }
+}
+
+/** Ends the session everywhere; this browser forgets it even when Berth does not answer. */
+export async function signOut(): Promise<void> {
+  const token = held?.login.token;
+  letGo();
+  tell({ type: 'signed_out' });
+  if (token === undefined) throw unreachable();
+  await request('/api/auth/logout', { method: 'POST', token });
+}
+
+/** Renews ahead of time while the page is looked at, so that no click waits for it. */
+export function startRenewing(): void {
+  setInterval(() => {
+    if (document.visibilityState === 'visible' && held !== null) loginToken().catch(() => {});
+  }, 30_000);
+}

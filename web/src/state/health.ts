@@ -1,0 +1,25 @@
+import { signal } from '@preact/signals';
+import { getHealth, type Health } from '../api/health.ts';
+import { poll } from './polling.ts';
+
+/** null until it is known. */
+export const health = signal<Health | null>(null);
+
+/** Whether containers can be neither made nor started now. */
+export const engineIsDown = (): boolean =>
+  health.value?.faults.some(({ part }) => part === 'engine') ?? false;
+
+const WELL_MS = 30_000;
+const UNWELL_MS = 5_000;
+
+export function followHealth(): () => void {
+  const look = async (): Promise<void> => {
+    try {
+      health.value = await getHealth();
+    } catch {
+      // why: an unreachable service is shown by what fails because of it
+      health.value = null;
+    }
+  };
+  return poll(look, () => (health.value?.status === 'ready' ? WELL_MS : UNWELL_MS)).stop;
+}

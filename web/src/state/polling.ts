@@ -1,0 +1,44 @@
+/** A repeated look at the service: now, at an interval while the page is visible, and when it becomes so again. */
+export type Polling = { readonly now: () => Promise<void>; readonly stop: () => void };
+
+/** `look` must not throw. It is never run twice at once; `everyMs` is asked anew each time. */
+export function poll(look: () => Promise<void>, everyMs: () => number): Polling {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopped = false;
+  let again = false;
+  let running: Promise<void> | null = null;
+
+  const round = async (): Promise<void> => {
+    clearTimeout(timer);
+    do {
+      again = false;
+      await look();
+    } while (again && !stopped);
+    running = null;
+    if (!stopped && document.visibilityState === 'visible') timer = setTimeout(() => void now(), everyMs());
+  };
+
+  /** Resolves once a look that began after this call has ended. */
+  const now = (): Promise<void> => {
+    if (running !== null) again = true;
+    running ??= round();
+    return running;
+  };
+
+  const onVisible = (): void => {
+    if (document.visibilityState === 'visible') void now();
+    else clearTimeout(timer);
+  };
+  document.addEventListener('visibilitychange', onVisible);
+  addEventListener('online', onVisible);
+  void now();
+  return {
+    now,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+      removeEventListener('online', onVisible);
+    },
+  };
+}

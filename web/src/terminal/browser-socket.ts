@@ -1,0 +1,43 @@
+/** What a connection hears from its socket. After `closed` nothing more comes. */
+export type SocketListener = {
+  text(message: string): void;
+  bytes(data: Uint8Array): void;
+  /** `opened`: false when the service refused the upgrade, whose reason browsers hide. */
+  closed(code: number, reason: string, opened: boolean): void;
+};
+
+export type Socket = {
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  unsentBytes(): number;
+  /** Closes and stops listening at once, even when the other side never answers. */
+  drop(): void;
+};
+
+export type OpenSocket = (url: string, protocols: string[], listener: SocketListener) => Socket;
+
+/** A WebSocket of the platform. */
+export const platformSocket: OpenSocket = (url, protocols, listener) => {
+  const socket = new WebSocket(url, protocols);
+  const silence = new AbortController();
+  const heard = { signal: silence.signal };
+  let opened = false;
+  socket.binaryType = 'arraybuffer';
+  socket.addEventListener('open', () => (opened = true), heard);
+  socket.addEventListener(
+    'message',
+    ({ data }: { data: unknown }) => {
+      if (data instanceof ArrayBuffer) listener.bytes(new Uint8Array(data));
+      else if (typeof data === 'string') listener.text(data);
+    },
+    heard,
+  );
+  socket.addEventListener('close', ({ code, reason }) => listener.closed(code, reason, opened), heard);
+  return {
+    send: (data) => socket.send(data),
+    unsentBytes: () => socket.bufferedAmount,
+    drop() {
+      silence.abort();
+      socket.close(1000, 'closed by the page');
+    },
+  };
+};

@@ -1,0 +1,43 @@
+import type { Backoff } from './backoff.ts';
+import type { OpenSocket } from './browser-socket.ts';
+import type { LineTimes } from './line.ts';
+import type { EndReason, ReadyFrame, ServerFrame, Size } from './protocol.ts';
+import type { Resumed } from './resume.ts';
+
+export type ConnectionState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'open' }
+  /** The line is lost; the next try is in `delayMs` from now. */
+  | { readonly kind: 'waiting'; readonly delayMs: number; readonly attempt: number }
+  | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
+
+/** What the service says of a container whose terminal was refused; `ok`: trying again makes sense. */
+export type Probe =
+  | 'ok'
+  | 'unreachable'
+  | Extract<EndReason, 'unauthorized' | 'deleted' | 'stopped' | 'refused'>;
+
+export type ConnectionDeps = {
+  /** `ws:` or `wss:` with the host. */
+  readonly origin: string;
+  readonly openSocket: OpenSocket;
+  /** A login token, or null when signing in is needed. Rejects while the service cannot be reached. */
+  readonly token: () => Promise<string | null>;
+  readonly probe: () => Promise<Probe>;
+  readonly backoff?: Backoff;
+  readonly times?: LineTimes;
+};
+
+/** Bytes come in order, each exactly once, unless `resumed` said otherwise before. */
+export type ConnectionListener = {
+  state(state: ConnectionState): void;
+  bytes(data: Uint8Array): void;
+  resumed(how: Resumed, ready: ReadyFrame): void;
+  frame(frame: ServerFrame): void;
+};
+
+export type ConnectionTarget = {
+  readonly containerId: string;
+  readonly connectionId: string;
+  readonly size: Size;
+};

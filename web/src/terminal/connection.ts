@@ -1,0 +1,177 @@
+import { RECONNECT, retryDelayMs } from './backoff.ts';
+import type {
+  ConnectionDeps,
+  ConnectionListener,
+  ConnectionState,
+  ConnectionTarget,
+  Probe,
+} from './connection-types.ts';
+import { type InputBuffer, inputBuffer } from './input-buffer.ts';
+import { LINE_TIMES, Line } from './line.ts';
+import {
+  type EndReason,
+  meaningOfClose,
+  type ReadyFrame,
+  type ResumePoint,
+  type ServerFrame,
+  type Size,
+  subprotocols,
+  terminalPath,
+} from './protocol.ts';
+import { howResumed } from './resume.ts';
+
+/** A line that held this long was a good one: its loss is mended quickly. */
+const STEADY_MS = 5_000;
+
+/** A terminal's connection, kept open across lost lines until it is over or closed. */
+export class Connection {
+  readonly #target: ConnectionTarget;
+  readonly #deps: ConnectionDeps;
+  readonly #listener: ConnectionListener;
+  readonly #input: InputBuffer = inputBuffer();
+  #size: Size;
+  #state: ConnectionState = { kind: 'connecting' };
+  #line: Line | null = null;
+  #seen: ResumePoint | null = null;
+  #fresh = false;
+  #attempt = 0;
+  #openedAtMs = 0;
+  #exitCode: number | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  /** Goes up with each try, so that late answers to an earlier one are recognised. */
+  #epoch = 0;
+
+  constructor(target: ConnectionTarget, deps: ConnectionDeps, listener: ConnectionListener) {
+    this.#target = target;
+    this.#deps = deps;
+    this.#listener = listener;
+    this.#size = target.size;
+  }
+
+  /** Connects now, whatever was planned. */
+  open(): void {
+    const epoch = this.#abandon();
+    this.#enter({ kind: 'connecting' });
+    this.#deps.token().then(
+      (token) => epoch === this.#epoch && (token === null ? this.#over('unauthorized') : this.#dial(token)),
+      () => epoch === this.#epoch && this.#retryLater(),
+    );
+  }
+
+  /** Starts over after the end, with a shell that is new if `fresh`. */
+  reopen(fresh: boolean): void {
+    this.#fresh = fresh;
+    this.#exitCode = null;
+    this.#attempt = 0;
+    this.#seen = null;
+    this.#input.restart(0, false);
+    this.open();
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#state.kind === 'over') return;
+    this.#input.push(bytes);
+    this.#line?.pump();
+  }
+
+  resize(size: Size): void {
+    this.#size = size;
+    if (this.#state.kind === 'open') this.#line?.send({ type: 'resize', ...size });
+  }
+
+  /** Tries now instead of later; when connected, checks that the line still lives. */
+  nudge(): void {
+    if (this.#state.kind === 'waiting') this.open();
+    else this.#line?.check();
+  }
+
+  close(): void {
+    this.#abandon();
+  }
+
+  #dial(token: string): void {
+    const address = { ...this.#target, size: this.#size, resume: this.#seen, fresh: this.#fresh };
+    const url = this.#deps.origin + terminalPath(address);
+    const heard = {
+      frame: (frame: ServerFrame) => this.#onFrame(frame),
+      bytes: (data: Uint8Array) => this.#onBytes(data),
+      closed: (code: number, reason: string, opened: boolean) => this.#onClosed(code, reason, opened),
+      silent: () => this.#retryLater(),
+    };
+    const { openSocket, times = LINE_TIMES } = this.#deps;
+    this.#line = new Line((to) => openSocket(url, subprotocols(token), to), this.#input, heard, times);
+  }
+
+  #onFrame(frame: ServerFrame): void {
+    if (frame.type === 'exit') this.#exitCode = frame.code;
+    if (frame.type === 'ready') this.#onReady(frame);
+    else this.#listener.frame(frame);
+  }
+
+  #onReady(ready: ReadyFrame): void {
+    const how = howResumed(this.#seen, ready);
+    this.#seen = { stream: ready.stream, after: ready.offset };
+    this.#fresh = false;
+    this.#openedAtMs = performance.now();
+    this.#listener.resumed(how, ready);
+    this.#line?.send({ type: 'resize', ...this.#size });
+    if (how === 'fresh' || how === 'other') this.#input.restart(ready.inputOffset, how === 'fresh');
+    else {
+      this.#input.rewind(ready.inputOffset);
+      this.#line?.send({ type: 'input_from', offset: ready.inputOffset });
+    }
+    this.#enter({ kind: 'open' });
+    this.#line?.begin();
+  }
+
+  #onBytes(data: Uint8Array): void {
+    if (this.#seen !== null) this.#seen = { ...this.#seen, after: this.#seen.after + data.length };
+    this.#listener.bytes(data);
+  }
+
+  #onClosed(code: number, reason: string, opened: boolean): void {
+    const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'ask' } as const);
+    if (meaning.do === 'end') this.#over(meaning.why);
+    else if (meaning.do === 'retry') this.#retryLater();
+    else void this.#ask(opened);
+  }
+
+  /** A terminal that was open and is shut on purpose stays shut, even when all else is well. */
+  async #ask(wasOpen: boolean): Promise<void> {
+    const epoch = this.#epoch;
+    const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
+    if (epoch !== this.#epoch) return;
+    if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
+    else if (wasOpen) this.#over('closed');
+    else this.#retryLater();
+  }
+
+  #retryLater(): void {
+    const steady = this.#state.kind === 'open' && performance.now() - this.#openedAtMs > STEADY_MS;
+    if (steady) this.#attempt = 0;
+    this.#abandon();
+    const delayMs = retryDelayMs(this.#attempt, Math.random(), this.#deps.backoff ?? RECONNECT);
+    this.#attempt += 1;
+    this.#retry = setTimeout(() => this.open(), delayMs);
+    this.#enter({ kind: 'waiting', delayMs, attempt: this.#attempt });
+  }
+
+  #over(why: EndReason): void {
+    this.#abandon();
+    this.#enter({ kind: 'over', why, exitCode: this.#exitCode });
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = state;
+    this.#listener.state(state);
+  }
+
+  /** Forgets the current try and returns the number of the next one. */
+  #abandon(): number {
+    clearTimeout(this.#retry);
+    this.#line?.drop();
+    this.#line = null;
+    this.#epoch += 1;
+    return this.#epoch;
+  }
+}

@@ -1,0 +1,84 @@
+/** Largest piece of input sent as one frame. */
+export const MAX_PIECE_BYTES = 16 * 1024;
+/** Input that was sent but not acknowledged, at most. */
+export const MAX_IN_FLIGHT_BYTES = 1024 * 1024;
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+type Piece = { readonly start: number; readonly bytes: Bytes };
+
+const endOf = (piece: Piece): number => piece.start + piece.bytes.length;
+
+/** Input as a byte stream with offsets: kept until acknowledged, so that a lost line can be made good. */
+export type InputBuffer = {
+  push(bytes: Uint8Array): void;
+  /** The next piece to send, or null when there is none or enough is in flight. */
+  next(): Bytes | null;
+  /** The service has all input before `offset`. */
+  acknowledge(offset: number): void;
+  /** The line was lost and the service has all input before `offset`: the rest is sent again. */
+  rewind(offset: number): void;
+  /** Another stream, whose input starts at `offset`. Input meant for the old one is dropped unless `keep`. */
+  restart(offset: number, keep: boolean): void;
+  /** Bytes pushed and not known to have arrived. */
+  pendingBytes(): number;
+};
+
+export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): InputBuffer {
+  let pieces: Piece[] = [];
+  let unsent = 0;
+  let end = 0;
+  let acknowledges = false;
+
+  const startOf = (index: number): number => pieces[index]?.start ?? end;
+  const inFlightBytes = (): number => startOf(unsent) - startOf(0);
+
+  const dropBefore = (offset: number): void => {
+    const kept = pieces.findIndex((piece) => endOf(piece) > offset);
+    const dropped = kept === -1 ? pieces.length : kept;
+    pieces.splice(0, dropped);
+    unsent = Math.max(0, unsent - dropped);
+  };
+
+  return {
+    push(bytes) {
+      for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
+        const piece = bytes.slice(at, at + MAX_PIECE_BYTES);
+        pieces.push({ start: end, bytes: piece });
+        end += piece.length;
+      }
+    },
+    next() {
+      const piece = pieces[unsent];
+      if (piece === undefined || (acknowledges && inFlightBytes() >= maxInFlightBytes)) return null;
+      unsent += 1;
+      // why: a service that never acknowledges must not make the page grow; the oldest is taken as arrived
+      if (!acknowledges) dropBefore(startOf(unsent) - maxInFlightBytes);
+      return piece.bytes;
+    },
+    acknowledge(offset) {
+      acknowledges = true;
+      dropBefore(offset);
+    },
+    rewind(offset) {
+      dropBefore(offset);
+      const first = pieces[0];
+      if (first !== undefined && first.start < offset) {
+        pieces[0] = { start: offset, bytes: first.bytes.slice(offset - first.start) };
+      }
+      if (offset > end) end = offset;
+      unsent = 0;
+    },
+    restart(offset, keep) {
+      const kept = keep ? pieces : [];
+      pieces = [];
+      unsent = 0;
+      end = offset;
+      for (const { bytes } of kept) {
+        pieces.push({ start: end, bytes });
+        end += bytes.length;
+      }
+    },
+    pendingBytes: () => end - startOf(0),
+  };
+}

@@ -1,0 +1,130 @@
+/** The browser's side of the terminal protocol: addresses, frames, and what a close means. Pure. */
+
+export const SUBPROTOCOL = 'berth.terminal.v1';
+
+export type Size = { readonly cols: number; readonly rows: number };
+
+/** Where a lost connection left off: the stream's name and the count of output bytes received. */
+export type ResumePoint = { readonly stream: string; readonly after: number };
+
+export type ReadyFrame = {
+  readonly type: 'ready';
+  readonly stream: string;
+  /** Offset of the first output byte to follow. */
+  readonly offset: number;
+  /** Count of input bytes that the service has. */
+  readonly inputOffset: number;
+  readonly owner: boolean;
+  readonly readOnly: boolean;
+};
+
+export type ServerFrame =
+  | ReadyFrame
+  | { readonly type: 'ack'; readonly inputOffset: number }
+  | { readonly type: 'pong'; readonly t: number }
+  | ({ readonly type: 'size' } & Size)
+  | { readonly type: 'participants'; readonly count: number }
+  | { readonly type: 'notice'; readonly message: string }
+  | { readonly type: 'exit'; readonly code: number | null };
+
+export type ClientFrame =
+  | ({ readonly type: 'resize' } & Size)
+  | { readonly type: 'ping'; readonly t: number }
+  | { readonly type: 'input_from'; readonly offset: number };
+
+export const encodeFrame = (frame: ClientFrame): string => JSON.stringify(frame);
+
+type Wire = { readonly [key: string]: unknown };
+
+const count = (value: unknown): number => (typeof value === 'number' && value >= 0 ? Math.floor(value) : 0);
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFrame } = {
+  ready: (wire) => ({
+    type: 'ready',
+    stream: text(wire['stream']),
+    offset: count(wire['offset']),
+    inputOffset: count(wire['input_offset']),
+    owner: wire['owner'] !== false,
+    readOnly: wire['mode'] === 'view',
+  }),
+  ack: (wire) => ({ type: 'ack', inputOffset: count(wire['input_offset']) }),
+  pong: (wire) => ({ type: 'pong', t: count(wire['t']) }),
+  size: (wire) => ({ type: 'size', cols: count(wire['cols']), rows: count(wire['rows']) }),
+  participants: (wire) => ({
+    type: 'participants',
+    count: Array.isArray(wire['participants']) ? wire['participants'].length : 0,
+  }),
+  notice: (wire) => ({ type: 'notice', message: text(wire['message']) }),
+  exit: (wire) => ({ type: 'exit', code: typeof wire['code'] === 'number' ? wire['code'] : null }),
+};
+
+const isKnown = (type: unknown): type is ServerFrame['type'] =>
+  typeof type === 'string' && Object.hasOwn(decoders, type);
+
+/** null for anything that is not a known frame: newer services may send more. */
+export function decodeFrame(message: string): ServerFrame | null {
+  let wire: unknown;
+  try {
+    wire = JSON.parse(message);
+  } catch {
+    return null;
+  }
+  if (typeof wire !== 'object' || wire === null) return null;
+  const type = (wire as Wire)['type'];
+  return isKnown(type) ? decoders[type](wire as Wire) : null;
+}
+
+export type TerminalAddress = {
+  readonly containerId: string;
+  readonly connectionId: string;
+  readonly size: Size;
+  readonly resume: ResumePoint | null;
+  /** Forces a new multiplexer session. */
+  readonly fresh: boolean;
+};
+
+/** Path and query of a terminal. The credential travels as a subprotocol, never in here. */
+export function terminalPath(address: TerminalAddress): string {
+  const { containerId, connectionId, size, resume, fresh } = address;
+  const query = new URLSearchParams({
+    connection_id: connectionId,
+    cols: String(size.cols),
+    rows: String(size.rows),
+  });
+  if (fresh) query.set('new', 'true');
+  if (resume !== null && !fresh) {
+    query.set('stream', resume.stream);
+    query.set('after', String(resume.after));
+  }
+  return `/api/containers/${encodeURIComponent(containerId)}/terminal?${query}`;
+}
+
+export const subprotocols = (token: string): string[] => [SUBPROTOCOL, `bearer.${token}`];
+
+/** Why a terminal is over for good, as long as nobody does anything about it. */
+export type EndReason =
+  | 'ended'
+  | 'replaced'
+  | 'closed'
+  | 'unauthorized'
+  | 'collaboration_ended'
+  | 'deleted'
+  | 'stopped'
+  | 'refused';
+
+/** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
+export type CloseMeaning = { readonly do: 'end'; readonly why: EndReason } | { readonly do: 'ask' | 'retry' };
+
+const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
+  4001: { do: 'ask' },
+  4003: { do: 'end', why: 'collaboration_ended' },
+  4004: { do: 'end', why: 'deleted' },
+  4009: { do: 'end', why: 'stopped' },
+};
+
+/** What to do about a close. Whatever is not said to be final is a lost line, and worth a retry. */
+export function meaningOfClose(code: number, reason: string): CloseMeaning {
+  if (code === 1000) return { do: 'end', why: reason === 'replaced' ? 'replaced' : 'ended' };
+  return MEANINGS[code] ?? { do: 'retry' };
+}

@@ -1,0 +1,57 @@
+import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard';
+import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import type { Terminal } from '@xterm/xterm';
+import { copyText } from '../../lib/clipboard.ts';
+import { withAllowedStyles } from './allowed-styles.ts';
+
+/** Programs may put text into the clipboard (OSC 52); reading it is for people alone. */
+const clipboard: IClipboardProvider = {
+  readText: () => '',
+  writeText: async (selection, text) => {
+    if (selection === 'c' && text !== '') await copyText(text);
+  },
+};
+
+function openLink(uri: string): void {
+  if (/^https?:\/\//i.test(uri)) window.open(uri, '_blank', 'noopener,noreferrer');
+}
+
+/** Wide characters, links and the clipboard. `onHover` tells where a link leads, null when left. */
+export function loadAddons(terminal: Terminal, onHover: (uri: string | null) => void): void {
+  const hover = (_: MouseEvent, uri: string): void => onHover(uri);
+  const leave = (): void => onHover(null);
+  terminal.loadAddon(new UnicodeGraphemesAddon());
+  terminal.loadAddon(new ClipboardAddon(undefined, clipboard));
+  terminal.loadAddon(new WebLinksAddon((_, uri) => openLink(uri), { hover, leave }));
+  terminal.options.linkHandler = { activate: (_, uri) => openLink(uri), hover, leave };
+}
+
+const PRETENDERS = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+/** Whether there is a graphics card; a program that plays one draws slower than the built-in renderer. */
+function hasGraphicsCard(): boolean {
+  const canvas = document.createElement('canvas');
+  const gl = canvas.getContext('webgl2', { failIfMajorPerformanceCaveat: true });
+  if (gl === null) return false;
+  const names = gl.getExtension('WEBGL_debug_renderer_info');
+  const name: unknown = names && gl.getParameter(names.UNMASKED_RENDERER_WEBGL);
+  gl.getExtension('WEBGL_lose_context')?.loseContext();
+  return !PRETENDERS.test(String(name));
+}
+
+/** Draws with the graphics card where there is one; when its context is lost, without it. */
+export async function loadWebgl(terminal: Terminal, onFallback: () => void): Promise<void> {
+  if (!hasGraphicsCard()) return;
+  try {
+    const { WebglAddon } = await import('@xterm/addon-webgl');
+    const webgl = new WebglAddon();
+    webgl.onContextLoss(() => {
+      withAllowedStyles(() => webgl.dispose());
+      onFallback();
+    });
+    terminal.loadAddon(webgl);
+  } catch {
+    // why: without WebGL the built-in renderer draws the same, only slower
+  }
+}

@@ -1,0 +1,120 @@
+import '@xterm/xterm/css/xterm.css';
+import { FitAddon } from '@xterm/addon-fit';
+import { Terminal } from '@xterm/xterm';
+import { copyText } from '../../lib/clipboard.ts';
+import type { Size } from '../protocol.ts';
+import { actionOf, type TerminalAction } from '../shortcuts.ts';
+import { loadAddons, loadWebgl } from './addons.ts';
+import { withAllowedStyles } from './allowed-styles.ts';
+import { type Found, type Search, searchIn } from './search.ts';
+import { contrastFor, themeFor } from './themes.ts';
+
+const FONTS =
+  'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
+export type ScreenListener = {
+  input(bytes: Uint8Array): void;
+  size(size: Size): void;
+  title(title: string): void;
+  found(found: Found | null): void;
+  link(uri: string | null): void;
+  /** A key that means something to the page; copying is done already. */
+  action(action: TerminalAction): void;
+};
+
+export type Look = { readonly dark: boolean; readonly fontPx: number };
+
+/** A terminal on the page, as large as its host element allows. */
+export type Screen = {
+  readonly terminal: Terminal;
+  readonly search: Search;
+  size(): Size;
+  setLook(look: Look): void;
+  /** Follows the host's size; with a size given, keeps that one instead. */
+  fit(fixed?: Size): void;
+  dispose(): void;
+};
+
+const RESIZE_DEBOUNCE_MS = 60;
+
+const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
+
+function makeTerminal({ dark, fontPx }: Look): Terminal {
+  return new Terminal({
+    allowProposedApi: true,
+    cursorBlink: true,
+    fontFamily: FONTS,
+    fontSize: fontPx,
+    lineHeight: 1.15,
+    macOptionIsMeta: true,
+    minimumContrastRatio: contrastFor(dark),
+    rightClickSelectsWord: false,
+    scrollback: 10_000,
+    theme: themeFor(dark),
+  });
+}
+
+function handleKeys(terminal: Terminal, listener: ScreenListener): void {
+  terminal.attachCustomKeyEventHandler((event) => {
+    const action = actionOf(event, terminal.hasSelection());
+    if (action === null) return true;
+    if (event.type !== 'keydown') return false;
+    // why: the browser's own paste needs no permission, and works on plain http
+    if (action !== 'paste') event.preventDefault();
+    if (action === 'copy') void copyText(terminal.getSelection()).then(() => terminal.clearSelection());
+    listener.action(action);
+    return false;
+  });
+}
+
+function listen(terminal: Terminal, listener: ScreenListener): void {
+  const encoder = new TextEncoder();
+  terminal.onData((text) => listener.input(encoder.encode(text)));
+  terminal.onBinary((text) => listener.input(latin1(text)));
+  terminal.onTitleChange((title) => listener.title(title));
+  terminal.onResize((size) => listener.size(size));
+}
+
+/** Opens a terminal that fits `host` exactly by the time this resolves. */
+export async function openScreen(host: HTMLElement, look: Look, listener: ScreenListener): Promise<Screen> {
+  const terminal = makeTerminal(look);
+  const fitter = new FitAddon();
+  let fixed: Size | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const fit = (): void => {
+    if (fixed !== undefined) terminal.resize(fixed.cols, fixed.rows);
+    else if (host.isConnected) fitter.fit();
+  };
+  terminal.loadAddon(fitter);
+  loadAddons(terminal, (uri) => listener.link(uri));
+  handleKeys(terminal, listener);
+  withAllowedStyles(() => terminal.open(host));
+  await loadWebgl(terminal, fit);
+  fit();
+  listen(terminal, listener);
+  const observer = new ResizeObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(fit, RESIZE_DEBOUNCE_MS);
+  });
+  observer.observe(host);
+  return {
+    terminal,
+    search: searchIn(terminal, (found) => listener.found(found)),
+    size: () => ({ cols: terminal.cols, rows: terminal.rows }),
+    setLook({ dark, fontPx }) {
+      terminal.options.theme = themeFor(dark);
+      terminal.options.minimumContrastRatio = contrastFor(dark);
+      terminal.options.fontSize = fontPx;
+      fit();
+    },
+    fit(size) {
+      fixed = size;
+      fit();
+    },
+    dispose() {
+      clearTimeout(timer);
+      observer.disconnect();
+      terminal.dispose();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { SearchAddon } from '@xterm/addon-search';
+import type { Terminal } from '@xterm/xterm';
+import { isDark } from '../../lib/preferences.ts';
+import { matchColours } from './themes.ts';
+
+export type Found = { readonly index: number; readonly count: number };
+export type Direction = 'older' | 'newer' | 'as_typed';
+
+/** Search in what the terminal still holds; its code is loaded when first used. */
+export type Search = {
+  find(text: string, direction: Direction, caseSensitive: boolean): Promise<void>;
+  clear(): void;
+};
+
+export function searchIn(terminal: Terminal, onFound: (found: Found | null) => void): Search {
+  let addon: Promise<SearchAddon> | null = null;
+  const load = async (): Promise<SearchAddon> => {
+    const { SearchAddon } = await import('@xterm/addon-search');
+    const search = new SearchAddon();
+    terminal.loadAddon(search);
+    search.onDidChangeResults(({ resultIndex, resultCount }) =>
+      onFound({ index: resultIndex, count: resultCount }),
+    );
+    return search;
+  };
+  return {
+    async find(text, direction, caseSensitive) {
+      addon ??= load();
+      const search = await addon;
+      if (text === '') {
+        search.clearDecorations();
+        onFound(null);
+        return;
+      }
+      const options = { caseSensitive, decorations: matchColours(isDark()) };
+      // why: without a selection the search begins at the newest output
+      if (direction === 'as_typed') terminal.clearSelection();
+      if (direction === 'newer') search.findNext(text, options);
+      else search.findPrevious(text, options);
+    },
+    clear() {
+      void addon?.then((search) => search.clearDecorations());
+      terminal.clearSelection();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon, type IconName } from './icon.tsx';
+import { useElapsed } from './use-elapsed.ts';
+
+type ButtonProps = {
+  readonly children: ComponentChildren;
+  readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger';
+  readonly icon?: IconName;
+  readonly type?: 'button' | 'submit';
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly disabled?: boolean;
+  /** While under way: what to say instead; after a second also for how long. */
+  readonly busy?: string | undefined;
+  /** Has the focus when its dialog opens. */
+  readonly autofocus?: boolean;
+  /** Takes the focus when it appears. */
+  readonly takeFocus?: boolean;
+};
+
+export function Spinner() {
+  return <span class="spinner" aria-hidden="true" />;
+}
+
+export function Button(props: ButtonProps) {
+  const {
+    children,
+    kind = 'plain',
+    icon,
+    type = 'button',
+    onClick,
+    disabled,
+    busy,
+    autofocus,
+    takeFocus,
+  } = props;
+  const seconds = useElapsed(busy !== undefined);
+  const self = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (takeFocus) self.current?.focus();
+  }, []);
+  return (
+    <button
+      ref={self}
+      type={type}
+      class={`button ${kind}`}
+      onClick={onClick}
+      disabled={disabled || busy !== undefined}
+      aria-busy={busy !== undefined}
+      data-autofocus={autofocus}
+    >
+      {busy !== undefined ? <Spinner /> : icon && <Icon name={icon} />}
+      <span>
+        {busy ?? children}
+        {busy !== undefined && seconds > 0 && <span class="seconds"> {seconds} s</span>}
+      </span>
+    </button>
+  );
+}
+
+type IconButtonProps = {
+  readonly icon: IconName;
+  /** Read out, and shown as a tooltip. */
+  readonly label: string;
+  readonly onClick: (event: MouseEvent) => void;
+  readonly disabled?: boolean;
+  readonly pressed?: boolean;
+};
+
+export function IconButton({ icon, label, onClick, disabled, pressed }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+      disabled={disabled}
+      aria-pressed={pressed}
+    >
+      <Icon name={icon} size={18} />
+    </button>
+  );
+}

@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { IconButton } from './button.tsx';
+
+type DialogProps = {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** While true neither Escape nor a click beside it closes the dialog. */
+  readonly locked?: boolean;
+  readonly narrow?: boolean;
+};
+
+/** A modal dialog: keeps the focus inside, gives it back at the end, closes with Escape. */
+export function Dialog({ title, onClose, children, locked = false, narrow = false }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    (dialog?.querySelector<HTMLElement>('[data-autofocus]') ?? dialog)?.focus();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      tabIndex={-1}
+      class={narrow ? 'dialog narrow' : 'dialog'}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!locked) onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === ref.current && !locked) onClose();
+      }}
+    >
+      <header class="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        <IconButton icon="close" label="Close" onClick={onClose} disabled={locked} />
+      </header>
+      {children}
+    </dialog>
+  );
+}

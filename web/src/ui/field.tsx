@@ -1,0 +1,102 @@
+import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import { useId, useState } from 'preact/hooks';
+
+type FieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly error?: string | undefined;
+  readonly hint?: string;
+  readonly unit?: string;
+  readonly input?: InputHTMLAttributes<HTMLInputElement>;
+};
+
+function Note({ id, error, hint }: { id: string; error?: string | undefined; hint?: string | undefined }) {
+  return (
+    <p id={id} class={error ? 'field-note error' : 'field-note'} aria-live="polite">
+      {error ?? hint ?? ''}
+    </p>
+  );
+}
+
+/** A labelled text field whose fault or hint is tied to it. */
+export function TextField({ label, value, onInput, error, hint, unit, input }: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="input-line">
+        <input
+          {...input}
+          id={id}
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+          aria-invalid={error !== undefined}
+          aria-describedby={`${id}-note`}
+        />
+        {unit && <span class="unit">{unit}</span>}
+      </div>
+      <Note id={`${id}-note`} error={error} hint={hint} />
+    </div>
+  );
+}
+
+const SHOWN = { type: 'text' } as const;
+const HIDDEN = { type: 'password' } as const;
+
+type PasswordProps = Pick<FieldProps, 'value' | 'onInput' | 'error' | 'hint'> & { readonly fresh?: boolean };
+
+export function PasswordField({ value, onInput, error, hint, fresh = false }: PasswordProps) {
+  const id = useId();
+  const [shown, show] = useState(false);
+  return (
+    <div class="field">
+      <label for={id}>Password</label>
+      <div class="input-line">
+        <input
+          id={id}
+          name="password"
+          {...(shown ? SHOWN : HIDDEN)}
+          autocomplete={fresh ? 'new-password' : 'current-password'}
+          required
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+          aria-invalid={error !== undefined}
+          aria-describedby={`${id}-note`}
+        />
+        <button type="button" class="reveal" aria-pressed={shown} onClick={() => show(!shown)}>
+          {shown ? 'Hide' : 'Show'}
+          <span class="visually-hidden"> password</span>
+        </button>
+      </div>
+      <Note id={`${id}-note`} error={error} hint={hint} />
+    </div>
+  );
+}
+
+type SelectProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error?: string | undefined;
+  readonly children: ComponentChildren;
+};
+
+export function SelectField({ label, value, onChange, error, children }: SelectProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+        aria-invalid={error !== undefined}
+        aria-describedby={`${id}-note`}
+      >
+        {children}
+      </select>
+      <Note id={`${id}-note`} error={error} />
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+const PATHS = {
+  anchor:
+    'M12 7.4V21M8 11h8M3.5 13.5C4 18 7.5 21 12 21s8-3 8.5-7.5M14.4 5a2.4 2.4 0 1 1-4.8 0 2.4 2.4 0 0 1 4.8 0',
+  plus: 'M12 5v14M5 12h14',
+  minus: 'M5 12h14',
+  search: 'M20 20l-4.2-4.2M17.5 11a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0',
+  terminal: 'M5 8l4 4-4 4M12 16h7',
+  play: 'M8 5.5v13l10.5-6.5z',
+  stop: 'M7 7h10v10H7z',
+  trash: 'M5 7h14M10 7V4.5h4V7M7 7l.8 12.5h8.4L17 7M10.2 11v5M13.8 11v5',
+  copy: 'M9 9h10.5v10.5H9zM15 9V4.5H4.5V15H9',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
+  close: 'M6 6l12 12M18 6L6 18',
+  dots: 'M12 5.5v.01M12 12v.01M12 18.5v.01',
+  sun: 'M12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6l1.4 1.4M17 17l1.4 1.4M18.4 5.6L17 7M7 17l-1.4 1.4M16 12a4 4 0 1 1-8 0 4 4 0 0 1 8 0',
+  moon: 'M20 14.2A8 8 0 0 1 9.8 4 8.3 8.3 0 1 0 20 14.2z',
+  keyboard: 'M3.5 6.5h17v11h-17zM7 10v.01M10.3 10v.01M13.7 10v.01M17 10v.01M8 14h8',
+  leave: 'M14 5H5.5v14H14M11 12h9.5M17 8.5l3.5 3.5-3.5 3.5',
+  back: 'M15 5l-7 7 7 7',
+  up: 'M6 15l6-6 6 6',
+  down: 'M6 9l6 6 6-6',
+  warning: 'M12 9v4.5M12 17v.01M12 3.5L2.5 20h19z',
+  user: 'M16 8a4 4 0 1 1-8 0 4 4 0 0 1 8 0M4.5 20.5c.8-4 3.7-6 7.5-6s6.7 2 7.5 6',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** A picture beside words, never instead of them: hidden from assistive technology. */
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      class={`icon icon-${name}`}
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

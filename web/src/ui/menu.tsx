@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon, type IconName } from './icon.tsx';
+
+export type MenuItem = {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly onSelect: () => void;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  readonly keys?: string;
+};
+
+type MenuProps = {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly items: readonly MenuItem[];
+  readonly text?: string;
+};
+
+/** A button with a menu below it: arrows move, Enter selects, Escape and a click elsewhere close. */
+export function Menu({ label, icon, items, text }: MenuProps) {
+  const [open, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const close = (): void => {
+    setOpen(false);
+    root.current?.querySelector('button')?.focus();
+  };
+  useEffect(() => {
+    if (!open) return;
+    root.current?.querySelector<HTMLElement>('[role="menuitem"]:enabled')?.focus();
+    const onPress = (event: Event): void => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
+    };
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') close();
+    };
+    document.addEventListener('pointerdown', onPress);
+    document.addEventListener('keydown', onKey);
+    return () => {
+      document.removeEventListener('pointerdown', onPress);
+      document.removeEventListener('keydown', onKey);
+    };
+  }, [open]);
+  const select = (item: MenuItem): void => {
+    close();
+    item.onSelect();
+  };
+  return (
+    <div class="menu" ref={root}>
+      <button
+        type="button"
+        class={text === undefined ? 'icon-button' : 'button quiet'}
+        aria-label={text === undefined ? label : undefined}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name={icon} size={18} />
+        {text !== undefined && <span class="menu-text">{text}</span>}
+      </button>
+      {open && <MenuList label={label} items={items} onSelect={select} onClose={close} />}
+    </div>
+  );
+}
+
+type ListProps = Pick<MenuProps, 'label' | 'items'> & {
+  readonly onSelect: (item: MenuItem) => void;
+  readonly onClose: () => void;
+};
+
+function MenuList({ label, items, onSelect, onClose }: ListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const move = (by: number): void => {
+    const all = [...(list.current?.querySelectorAll<HTMLElement>('[role="menuitem"]:enabled') ?? [])];
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    all[(at + by + all.length) % all.length]?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') move(1);
+    else if (event.key === 'ArrowUp') move(-1);
+    else if (event.key === 'Tab') onClose();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="menu-list" role="menu" aria-label={label} tabIndex={-1} ref={list} onKeyDown={onKeyDown}>
+      {items.map((item) => (
+        <button
+          key={item.label}
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          class={item.danger ? 'danger' : ''}
+          disabled={item.disabled}
+          onClick={() => onSelect(item)}
+        >
+          <Icon name={item.icon} />
+          <span>{item.label}</span>
+          {item.keys && <kbd>{item.keys}</kbd>}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import type { ComponentChildren } from 'preact';
+import { explain } from '../api/explain.ts';
+import { engineIsDown } from '../state/health.ts';
+import { Icon } from './icon.tsx';
+
+/** A failure where it happened: what, and what to do next. */
+export function Problem({ failure, children }: { failure: unknown; children?: ComponentChildren }) {
+  const { title, next } = explain(failure, engineIsDown());
+  return (
+    <div class="problem" role="alert">
+      <Icon name="warning" size={18} />
+      <div>
+        <strong>{title}</strong>
+        <p>{next}</p>
+        {children}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { dismiss, toasts } from '../state/toasts.ts';
+import { IconButton } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+/** News of what happened, read out as it comes. */
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map((toast) => (
+        <div key={toast.id} class={`toast ${toast.kind}`}>
+          <Icon name={toast.kind === 'ok' ? 'check' : 'warning'} size={18} />
+          <div class="toast-text">
+            <strong>{toast.title}</strong>
+            {toast.next && <p>{toast.next}</p>}
+          </div>
+          <IconButton icon="close" label="Dismiss" onClick={() => dismiss(toast.id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

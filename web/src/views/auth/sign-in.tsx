@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks';
+import { enterAsGuest, signIn } from '../../session/actions.ts';
+import { Button } from '../../ui/button.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { AuthFrame } from './frame.tsx';
+import { useAuthOptions } from './use-auth-options.ts';
+import { useSubmit } from './use-submit.ts';
+
+export function SignIn() {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const options = useAuthOptions();
+  const form = useSubmit(() => signIn(email.trim(), password), ['email', 'password']);
+  const guest = useSubmit(enterAsGuest, []);
+  return (
+    <AuthFrame title="Sign in">
+      {options?.setup_required && <SetupHint />}
+      <form onSubmit={(event) => void form.submit(event)}>
+        {form.failure !== null && <Problem failure={form.failure} />}
+        <TextField
+          label="Email or username"
+          value={email}
+          onInput={setEmail}
+          error={form.faults['email']}
+          input={{ name: 'email', autocomplete: 'username', required: true, ...NAME_INPUT }}
+        />
+        <PasswordField value={password} onInput={setPassword} error={form.faults['password']} />
+        <Button kind="primary" type="submit" busy={form.busy ? 'Signing in' : undefined}>
+          Sign in
+        </Button>
+      </form>
+      {guest.failure !== null && <Problem failure={guest.failure} />}
+      <div class="auth-more">
+        {options?.open_registration && (
+          <p>
+            New here? <a href="/register">Create an account</a>
+          </p>
+        )}
+        {options?.guests_enabled && (
+          <Button kind="quiet" onClick={() => void guest.submit()} busy={guest.busy ? 'Entering' : undefined}>
+            Look around as a guest
+          </Button>
+        )}
+      </div>
+    </AuthFrame>
+  );
+}
+
+export const NAME_INPUT = { autocapitalize: 'none', spellcheck: false } as const;
+
+function SetupHint() {
+  return (
+    <div class="note">
+      <strong>This Berth has no account yet.</strong>
+      <p>
+        Open the one-time set-up link that was printed where Berth was started, or{' '}
+        <a href="/setup">enter its code by hand</a>.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import { useState } from 'preact/hooks';
+import { ApiError, type FieldFaults, fieldFaults } from '../../api/errors.ts';
+
+const NONE: FieldFaults = {};
+
+/** State of a form that is sent: whether it is under way, why it failed, and which fields are at fault. */
+export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly string[]) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(null);
+  const faults = failure instanceof ApiError ? fieldFaults(failure) : NONE;
+  const allShown =
+    Object.keys(faults).length > 0 && Object.keys(faults).every((name) => fieldNames.includes(name));
+
+  const submit = async (event?: Event): Promise<void> => {
+    event?.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      await work();
+    } catch (reason) {
+      setFailure(reason);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  /** `failure` is null when every fault is shown at its field. */
+  return { submit, busy, faults, failure: allShown ? null : failure };
+}

@@ -1,0 +1,40 @@
+import { remove, stop } from '../../state/containers.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import type { Ask } from './row.tsx';
+
+/** Says what a stop or a delete does before it is done. */
+export function ConfirmAsk({ ask: { what, container }, onClose }: { ask: Ask; onClose: () => void }) {
+  if (what === 'stop') {
+    return (
+      <Confirm
+        title={`Stop ${container.name}?`}
+        action="Stop"
+        onConfirm={() => void stop(container)}
+        onClose={onClose}
+      >
+        <p>
+          Programs that run in it end now, and its terminals close. Its files stay, and you can start it
+          again.
+        </p>
+      </Confirm>
+    );
+  }
+  return (
+    <Confirm
+      title={`Delete ${container.name}?`}
+      action="Delete"
+      danger
+      onConfirm={() => void remove(container)}
+      onClose={onClose}
+    >
+      <p>
+        The container is stopped and removed, with everything that was installed in it outside{' '}
+        <code>/workspace</code>.
+      </p>
+      <p>
+        The files in <code>/workspace</code> are kept for some days, as the administrator of this Berth has
+        set it, and are then erased for good.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,121 @@
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../../lib/format.ts';
+import { containers, followContainers, listFailure, refreshContainers } from '../../state/containers.ts';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useHotkeys } from '../../ui/use-hotkeys.ts';
+import { ConfirmAsk } from './confirm-ask.tsx';
+import { CreateDialog } from './create-dialog.tsx';
+import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
+import type { Ask } from './row.tsx';
+
+/** All containers of who is signed in. */
+export function ContainersPage() {
+  const [creating, setCreating] = useState(false);
+  const [ask, setAsk] = useState<Ask | null>(null);
+  const [filter, setFilter] = useState('');
+  const filterInput = useRef<HTMLInputElement>(null);
+  useEffect(followContainers, []);
+  useEffect(() => {
+    document.title = 'Containers · Berth';
+  }, []);
+  const focusFirst = (): void => document.querySelector<HTMLElement>('.row-name')?.focus();
+  useHotkeys({
+    n: () => setCreating(true),
+    '/': () => filterInput.current?.focus(),
+    ArrowDown: focusFirst,
+  });
+  const all = containers.value;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>
+          Containers{' '}
+          {all !== null && all.length > 0 && <span class="count">{plural(all.length, 'container')}</span>}
+        </h1>
+        <FilterInput
+          value={filter}
+          onInput={setFilter}
+          input={filterInput}
+          hidden={all === null || all.length === 0}
+        />
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          New container
+        </Button>
+      </div>
+      <ListFailure />
+      <ListBody
+        filter={filter}
+        onClear={() => setFilter('')}
+        onAsk={setAsk}
+        onCreate={() => setCreating(true)}
+      />
+      {creating && <CreateDialog onClose={() => setCreating(false)} />}
+      {ask && <ConfirmAsk ask={ask} onClose={() => setAsk(null)} />}
+    </div>
+  );
+}
+
+function ListFailure() {
+  if (listFailure.value === null) return null;
+  return (
+    <Problem failure={listFailure.value}>
+      <Button onClick={() => void refreshContainers()}>Try again now</Button>
+    </Problem>
+  );
+}
+
+type BodyProps = {
+  readonly filter: string;
+  readonly onClear: () => void;
+  readonly onAsk: (ask: Ask) => void;
+  readonly onCreate: () => void;
+};
+
+function ListBody({ filter, onClear, onAsk, onCreate }: BodyProps) {
+  const all = containers.value;
+  if (all === null) return listFailure.value === null ? <ListSkeleton /> : null;
+  if (all.length === 0) return <EmptyList onCreate={onCreate} />;
+  const words = filter.toLowerCase().trim();
+  const shown = all.filter(({ name, image, role, status }) =>
+    `${name} ${image} ${role} ${status}`.toLowerCase().includes(words),
+  );
+  return shown.length === 0 ? (
+    <NothingFound filter={filter} onClear={onClear} />
+  ) : (
+    <ContainerList containers={shown} onAsk={onAsk} />
+  );
+}
+
+type FilterProps = {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly hidden: boolean;
+};
+
+function FilterInput({ value, onInput, input, hidden }: FilterProps) {
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return;
+    onInput('');
+    input.current?.blur();
+  };
+  return (
+    <div class={hidden ? 'filter invisible' : 'filter'}>
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        aria-label="Filter containers"
+        placeholder="Filter"
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+        disabled={hidden}
+      />
+      <kbd>/</kbd>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import type { Container } from '../../api/types.ts';
+import { copyText } from '../../lib/clipboard.ts';
+import { now } from '../../lib/clock.ts';
+import { ago, cpu, disk, memory } from '../../lib/format.ts';
+import { navigate } from '../../lib/router.ts';
+import { type Change, changes, start } from '../../state/containers.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { Status } from './status.tsx';
+
+export type Ask = { readonly what: 'stop' | 'delete'; readonly container: Container };
+
+type RowProps = { readonly container: Container; readonly onAsk: (ask: Ask) => void };
+
+const terminalOf = (container: Container): string => `/containers/${encodeURIComponent(container.db_id)}`;
+
+const copy = async (text: string, what: string): Promise<void> => {
+  if (await copyText(text)) toastOk(`${what} copied`);
+};
+
+function lastUsed({ last_used_at, created_at }: Container): string {
+  return last_used_at === null
+    ? `created ${ago(created_at, now.value)}`
+    : `used ${ago(last_used_at, now.value)}`;
+}
+
+function RowAction({ container, change }: { container: Container; change: Change | undefined }) {
+  const busy = change !== undefined || !['running', 'stopped', 'failed'].includes(container.status);
+  if (container.status === 'running' || (busy && change !== 'starting')) {
+    return (
+      <Button kind="plain" icon="terminal" disabled={busy} onClick={() => navigate(terminalOf(container))}>
+        Terminal
+      </Button>
+    );
+  }
+  return (
+    <Button
+      icon="play"
+      onClick={() => void start(container)}
+      busy={change === 'starting' ? 'Starting' : undefined}
+    >
+      Start
+    </Button>
+  );
+}
+
+function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk']): readonly MenuItem[] {
+  const running = container.status === 'running';
+  return [
+    {
+      label: 'Stop…',
+      icon: 'stop',
+      disabled: busy || !running,
+      onSelect: () => onAsk({ what: 'stop', container }),
+    },
+    { label: 'Copy name', icon: 'copy', onSelect: () => void copy(container.name, 'Name') },
+    { label: 'Copy id', icon: 'copy', onSelect: () => void copy(container.db_id, 'Id') },
+    {
+      label: 'Delete…',
+      icon: 'trash',
+      danger: true,
+      disabled: busy,
+      onSelect: () => onAsk({ what: 'delete', container }),
+    },
+  ];
+}
+
+export function Row({ container, onAsk }: RowProps) {
+  const change = changes.value[container.db_id];
+  const { memory_mb, cpu_shares, disk_mb } = container.resources;
+  return (
+    <li class="row">
+      <div class="row-main">
+        <a class="row-name" href={terminalOf(container)}>
+          {container.name}
+        </a>
+        {container.status_reason ? (
+          <span class="row-sub bad" title={container.status_reason}>
+            {container.status_reason}
+          </span>
+        ) : (
+          <span class="row-sub">
+            {container.image} · {container.role}
+          </span>
+        )}
+      </div>
+      <Status container={container} change={change} />
+      <span class="row-spec">
+        {memory(memory_mb)} · {cpu(cpu_shares)} · {disk(disk_mb)}
+      </span>
+      <span class="row-when">{lastUsed(container)}</span>
+      <div class="row-actions">
+        <RowAction container={container} change={change} />
+        <Menu
+          label={`More for ${container.name}`}
+          icon="dots"
+          items={rowItems(container, change !== undefined, onAsk)}
+        />
+      </div>
+    </li>
+  );
+}

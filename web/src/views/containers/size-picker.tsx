@@ -1,0 +1,78 @@
+import { useId, useState } from 'preact/hooks';
+import type { FieldFaults } from '../../api/errors.ts';
+import type { NewContainer, Resources, Tier } from '../../api/types.ts';
+import { cpu, disk, memory } from '../../lib/format.ts';
+import { presets } from '../../lib/sizes.ts';
+import { TextField } from '../../ui/field.tsx';
+
+type PickerProps = {
+  readonly tier: Tier;
+  readonly body: NewContainer;
+  readonly onChange: (part: Partial<Resources>) => void;
+  readonly faults: FieldFaults;
+};
+
+const LINES = [
+  { key: 'memory_mb', label: 'Memory', unit: 'MB', show: memory },
+  { key: 'cpu_shares', label: 'CPU', unit: 'millicores', show: cpu },
+  { key: 'disk_mb', label: 'Disk', unit: 'MB', show: disk },
+] as const;
+
+const isSize = (body: NewContainer, size: Resources): boolean =>
+  LINES.every(({ key }) => body[key] === size[key]);
+
+/** Sizes that fit the tier, or numbers of one's own within it. */
+export function SizePicker({ tier, body, onChange, faults }: PickerProps) {
+  const [custom, setCustom] = useState(false);
+  const group = useId();
+  const isFaulty = LINES.some(({ key }) => faults[key] !== undefined);
+  const own = custom || isFaulty;
+  return (
+    <fieldset class="sizes">
+      <legend>Size</legend>
+      <div class="size-cards">
+        {presets(tier).map(({ key, label, resources }) => (
+          <label class="size-card" key={key}>
+            <input
+              type="radio"
+              name={group}
+              checked={!own && isSize(body, resources)}
+              onChange={() => {
+                setCustom(false);
+                onChange(resources);
+              }}
+            />
+            <strong>{label}</strong>
+            {LINES.map((line) => (
+              <span key={line.key}>
+                {line.show(resources[line.key])}
+                {line.key === 'disk_mb' && ' disk'}
+              </span>
+            ))}
+          </label>
+        ))}
+        <label class="size-card">
+          <input type="radio" name={group} checked={own} onChange={() => setCustom(true)} />
+          <strong>Custom</strong>
+          <span>your own numbers</span>
+        </label>
+      </div>
+      {own && (
+        <div class="custom-size">
+          {LINES.map(({ key, label, unit }) => (
+            <TextField
+              key={key}
+              label={label}
+              unit={unit}
+              value={String(body[key] ?? '')}
+              onInput={(text) => onChange({ [key]: Number.parseInt(text, 10) || 0 })}
+              error={faults[key]}
+              hint={`${tier[key].min} to ${tier[key].max}`}
+              input={{ inputMode: 'numeric', autocomplete: 'off' }}
+            />
+          ))}
+        </div>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Container } from '../../api/types.ts';
+import type { Change } from '../../state/containers.ts';
+import { useElapsed } from '../../ui/use-elapsed.ts';
+
+type Tone = 'good' | 'off' | 'busy' | 'bad';
+
+const TONES: Readonly<Record<Container['status'], Tone>> = {
+  running: 'good',
+  stopped: 'off',
+  deleted: 'off',
+  failed: 'bad',
+  creating: 'busy',
+  starting: 'busy',
+  stopping: 'busy',
+  updating: 'busy',
+};
+
+/** The state of a container in a word, with the seconds it has been changing. */
+export function Status({ container, change }: { container: Container; change: Change | undefined }) {
+  const shown = change ?? container.status;
+  const tone = change === undefined ? (TONES[container.status] ?? 'off') : 'busy';
+  const seconds = useElapsed(tone === 'busy');
+  return (
+    <span class={`status ${tone}`}>
+      <span class="dot" aria-hidden="true" />
+      {shown}
+      {seconds > 0 && <span class="seconds"> {seconds} s</span>}
+    </span>
+  );
+}

@@ -1,0 +1,45 @@
+import { useEffect } from 'preact/hooks';
+import { sentence } from '../api/errors.ts';
+import type { Fault } from '../api/health.ts';
+import { engineIsDown, followHealth, health } from '../state/health.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+const HEADLINES: Readonly<Record<string, string>> = {
+  engine: 'The container engine does not run, so containers cannot be started',
+  image: 'The default image is not ready yet',
+  database: 'The database cannot be reached',
+};
+
+/** What of the service is not well, and how to mend it. Nothing while all is. */
+export function HealthBanner() {
+  useEffect(followHealth, []);
+  const now = health.value;
+  const faults = now?.faults.filter(({ part }) => part !== 'image' || !engineIsDown()) ?? [];
+  if (faults.length === 0) return null;
+  return (
+    <section class="banner" role="status" aria-label="State of the service">
+      {faults.map((fault) => (
+        <FaultLine key={fault.part} fault={fault} />
+      ))}
+    </section>
+  );
+}
+
+function FaultLine({ fault }: { fault: Fault }) {
+  return (
+    <div class="fault">
+      <Icon name="warning" size={18} />
+      <div class="fault-text">
+        <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
+        <p>{sentence(fault.detail)}</p>
+        {fault.mend && (
+          <div class="command">
+            <code>{fault.mend}</code>
+            <CopyButton text={fault.mend} label="Copy the command" />
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { type Signal, signal } from '@preact/signals';
+import { getContainer } from '../../api/containers.ts';
+import { ApiError } from '../../api/errors.ts';
+import { fontSizePx, isDark } from '../../lib/preferences.ts';
+import { loginToken } from '../../session/session.ts';
+import { platformSocket } from '../../terminal/browser-socket.ts';
+import { Connection } from '../../terminal/connection.ts';
+import type { ConnectionState, Probe } from '../../terminal/connection-types.ts';
+import { outputQueue } from '../../terminal/output-queue.ts';
+import type { ServerFrame, Size } from '../../terminal/protocol.ts';
+import type { Resumed } from '../../terminal/resume.ts';
+import type { Screen } from '../../terminal/screen/screen.ts';
+import type { Found } from '../../terminal/screen/search.ts';
+import type { TerminalAction } from '../../terminal/shortcuts.ts';
+
+/** Everything of a terminal that the page shows around it. */
+export type TerminalView = {
+  readonly connection: Signal<ConnectionState | null>;
+  /** Whether a shell has been on the screen. */
+  readonly everOpen: Signal<boolean>;
+  readonly size: Signal<Size | null>;
+  readonly title: Signal<string>;
+  readonly latencyMs: Signal<number | null>;
+  readonly found: Signal<Found | null>;
+  readonly link: Signal<string | null>;
+  readonly notice: Signal<string | null>;
+  readonly readOnly: Signal<boolean>;
+};
+
+export type TerminalController = TerminalView & {
+  readonly screen: Screen;
+  /** Connects for the first time, or again after the end. */
+  open(fresh: boolean): void;
+  nudge(): void;
+  type(text: string): void;
+  dispose(): void;
+};
+
+/** Leaves mouse and other modes of a program that is gone; what it had written stays. */
+const LEAVE_MODES = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
+const LEAVE_FULL_SCREEN = '\x1b[?1049l';
+const FULL_RESET = '\x1bc';
+
+const PROBES: Readonly<Record<number, Probe>> = {
+  401: 'unauthorized',
+  404: 'deleted',
+  403: 'refused',
+  423: 'refused',
+};
+const DOWN = new Set(['stopped', 'failed']);
+
+/** Why a terminal of this container is refused, as far as the container tells. */
+async function probe(id: string): Promise<Probe> {
+  try {
+    return DOWN.has((await getContainer(id)).status) ? 'stopped' : 'ok';
+  } catch (failure) {
+    return failure instanceof ApiError ? (PROBES[failure.status] ?? 'unreachable') : 'unreachable';
+  }
+}
+
+const makeView = (): TerminalView => ({
+  connection: signal(null),
+  everOpen: signal(false),
+  size: signal(null),
+  title: signal(''),
+  latencyMs: signal(null),
+  found: signal(null),
+  link: signal(null),
+  notice: signal(null),
+  readOnly: signal(false),
+});
+
+function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
+  if (frame.type === 'pong') view.latencyMs.value = Math.max(0, Math.round(performance.now() - frame.t));
+  else if (frame.type === 'notice') view.notice.value = frame.message;
+  else if (frame.type === 'size' && view.readOnly.value) screen.fit(frame);
+}
+
+/** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
+export async function terminalController(
+  id: string,
+  host: HTMLElement,
+  onAction: (action: TerminalAction) => void,
+): Promise<TerminalController> {
+  const view = makeView();
+  const { openScreen } = await import('../../terminal/screen/screen.ts');
+  const look = { dark: isDark(), fontPx: fontSizePx.value };
+  const screen = await openScreen(host, look, {
+    input: (bytes) => connection.write(bytes),
+    size: (size) => {
+      view.size.value = size;
+      connection.resize(size);
+    },
+    title: (title) => {
+      view.title.value = title;
+    },
+    found: (found) => {
+      view.found.value = found;
+    },
+    link: (uri) => {
+      view.link.value = uri;
+    },
+    action: onAction,
+  });
+  view.size.value = screen.size();
+  const output = outputQueue({
+    write: (data, done) => screen.terminal.write(data, done),
+    flooded: () => connection.close(),
+    drained: () => connection.open(),
+  });
+  const say = (text: string): void => output.push(new TextEncoder().encode(text));
+  const onResumed = (how: Resumed): void => {
+    if (how === 'redraw') say(FULL_RESET);
+    if (how === 'exact' || how === 'redraw' || !view.everOpen.value) return;
+    const fullScreen = screen.terminal.buffer.active.type === 'alternate';
+    say(fullScreen ? LEAVE_FULL_SCREEN + LEAVE_MODES : LEAVE_MODES);
+  };
+  const connection = new Connection(
+    { containerId: id, connectionId: 'main', size: screen.size() },
+    {
+      origin: location.origin.replace(/^http/, 'ws'),
+      openSocket: platformSocket,
+      token: loginToken,
+      probe: () => probe(id),
+    },
+    {
+      state: (state) => {
+        view.connection.value = state;
+        if (state.kind === 'open') view.everOpen.value = true;
+      },
+      bytes: output.push,
+      resumed: (how, ready) => {
+        view.readOnly.value = ready.readOnly;
+        screen.terminal.options.disableStdin = ready.readOnly;
+        if (!ready.readOnly) screen.fit();
+        onResumed(how);
+      },
+      frame: (frame) => onFrame(view, screen, frame),
+    },
+  );
+  return {
+    ...view,
+    screen,
+    open(fresh) {
+      if (view.connection.value === null) connection.open();
+      else connection.reopen(fresh);
+    },
+    nudge: () => connection.nudge(),
+    type: (text) => screen.terminal.input(text),
+    dispose() {
+      connection.close();
+      screen.dispose();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Container } from '../../api/types.ts';
+import type { ConnectionState } from '../../terminal/connection-types.ts';
+import type { EndReason } from '../../terminal/protocol.ts';
+
+/** What is known of the container: nothing yet, itself, or that there is none (any more). */
+export type Known = Container | 'unknown' | 'gone';
+
+export type Overlay =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'preparing'; readonly status: Container['status'] }
+  | { readonly kind: 'lost'; readonly retryInMs: number | null; readonly everOpen: boolean }
+  | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
+
+const PREPARING: readonly Container['status'][] = ['creating', 'starting', 'updating'];
+
+/** Whether a terminal may be opened on what is known. */
+export const canConnect = (known: Known): boolean => typeof known === 'object' && known.status === 'running';
+
+function beforeConnect(known: Known): Overlay {
+  if (known === 'gone') return { kind: 'over', why: 'deleted', exitCode: null };
+  if (known === 'unknown' || known.status === 'running') return { kind: 'connecting' };
+  if (PREPARING.includes(known.status)) return { kind: 'preparing', status: known.status };
+  return { kind: 'over', why: 'stopped', exitCode: null };
+}
+
+/** What stands over the terminal, if anything. */
+export function overlayOf(connection: ConnectionState | null, everOpen: boolean, known: Known): Overlay {
+  if (connection === null) return beforeConnect(known);
+  switch (connection.kind) {
+    case 'open':
+      return { kind: 'none' };
+    case 'connecting':
+      return everOpen ? { kind: 'lost', retryInMs: null, everOpen } : { kind: 'connecting' };
+    case 'waiting':
+      return { kind: 'lost', retryInMs: connection.delayMs, everOpen };
+    case 'over':
+      return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
+  }
+}

@@ -1,0 +1,153 @@
+import type { ComponentChildren } from 'preact';
+import { signInPath } from '../../lib/router.ts';
+import type { EndReason } from '../../terminal/protocol.ts';
+import { Button, Spinner } from '../../ui/button.tsx';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import type { Overlay } from './overlay-kind.ts';
+import { useCountdown } from './use-countdown.ts';
+
+type OverlayProps = {
+  readonly overlay: Overlay;
+  readonly name: string;
+  readonly starting: boolean;
+  readonly onStart: () => void;
+  readonly onRetry: () => void;
+  /** Connects again; true for a new shell. */
+  readonly onReopen: (fresh: boolean) => void;
+};
+
+type Words = { readonly title: string; readonly text: string };
+
+const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Words } = {
+  stopped: (name) => ({ title: `${name} is stopped`, text: 'Its files are kept. Start it to go on.' }),
+  deleted: () => ({
+    title: 'This container is gone',
+    text: 'It was deleted, or it belongs to somebody else.',
+  }),
+  replaced: () => ({
+    title: 'Open in another window',
+    text: 'This terminal is shown somewhere else now. Take it back to go on here; nothing in it is lost.',
+  }),
+  unauthorized: () => ({
+    title: 'You are signed out',
+    text: 'Your programs go on running. Sign in to see them.',
+  }),
+  closed: () => ({
+    title: 'Closed by an administrator',
+    text: 'Your programs go on running. You can connect again.',
+  }),
+  collaboration_ended: () => ({
+    title: 'The collaboration has ended',
+    text: 'Its owner closed this shared terminal.',
+  }),
+  refused: () => ({
+    title: 'This terminal may not be opened',
+    text: 'Your account has no right to it now. Ask an administrator, or go back and look at the container.',
+  }),
+};
+
+const ended = (exitCode: number | null): Words => ({
+  title: 'The shell has ended',
+  text: exitCode === null ? 'Nothing runs in it any more.' : `It returned exit code ${exitCode}.`,
+});
+
+/** What stands over the terminal while it is not live. */
+export function TerminalOverlay(props: OverlayProps) {
+  const { overlay, onRetry } = props;
+  switch (overlay.kind) {
+    case 'none':
+      return null;
+    case 'connecting':
+      return <Waiting text={`Connecting to ${props.name}…`} />;
+    case 'preparing':
+      return <Waiting text={`${props.name} is ${overlay.status}…`} />;
+    case 'lost':
+      return <Lost everOpen={overlay.everOpen} retryInMs={overlay.retryInMs} onRetry={onRetry} />;
+    case 'over':
+      return <Over {...props} why={overlay.why} exitCode={overlay.exitCode} />;
+  }
+}
+
+function Waiting({ text }: { text: string }) {
+  return (
+    <div class="overlay pass">
+      <div class="overlay-wait late" role="status">
+        <Spinner />
+        <span>{text}</span>
+      </div>
+    </div>
+  );
+}
+
+type LostProps = {
+  readonly everOpen: boolean;
+  readonly retryInMs: number | null;
+  readonly onRetry: () => void;
+};
+
+/** Leaves the output in sight: what was written is still true. */
+function Lost({ everOpen, retryInMs, onRetry }: LostProps) {
+  const seconds = useCountdown(retryInMs);
+  const what = everOpen ? 'Connection lost' : 'No connection';
+  return (
+    <div class="line-lost late" role="status">
+      <Spinner />
+      <span>
+        {what}. {seconds > 0 ? `Next try in ${seconds} s.` : 'Trying again…'}
+      </span>
+      {seconds > 0 && <Button onClick={onRetry}>Try now</Button>}
+    </div>
+  );
+}
+
+type OverProps = OverlayProps & { readonly why: EndReason; readonly exitCode: number | null };
+
+function Over({ why, exitCode, name, starting, onStart, onReopen }: OverProps) {
+  const { title, text } = why === 'ended' ? ended(exitCode) : WORDS[why](name);
+  return (
+    <div class="overlay">
+      <div class="overlay-card" role="alert">
+        <Icon name={why === 'ended' || why === 'stopped' ? 'terminal' : 'warning'} size={24} />
+        <h2>{title}</h2>
+        <p>{text}</p>
+        <div class="overlay-actions">
+          {why === 'stopped' && (
+            <Action icon="play" busy={starting ? 'Starting' : undefined} onClick={onStart}>
+              Start
+            </Action>
+          )}
+          {why === 'ended' && (
+            <Action icon="terminal" onClick={() => onReopen(true)}>
+              New shell
+            </Action>
+          )}
+          {why === 'replaced' && <Action onClick={() => onReopen(false)}>Use it here</Action>}
+          {why === 'closed' && <Action onClick={() => onReopen(false)}>Connect again</Action>}
+          {why === 'unauthorized' && (
+            <a class="button primary" href={signInPath()}>
+              Sign in
+            </a>
+          )}
+          <a class="button plain" href="/">
+            All containers
+          </a>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type ActionProps = {
+  readonly children: ComponentChildren;
+  readonly onClick: () => void;
+  readonly icon?: IconName;
+  readonly busy?: string | undefined;
+};
+
+function Action({ children, onClick, icon, busy }: ActionProps) {
+  return (
+    <Button kind="primary" {...(icon && { icon })} onClick={onClick} busy={busy} takeFocus>
+      {children}
+    </Button>
+  );
+}

@@ -1,0 +1,62 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Direction, Found } from '../../terminal/screen/search.ts';
+import { IconButton } from '../../ui/button.tsx';
+import type { TerminalController } from './controller.ts';
+
+function resultOf(text: string, found: Found | null): string {
+  if (text === '' || found === null) return '';
+  if (found.count === 0) return 'nothing';
+  return found.index < 0 ? `${found.count}+` : `${found.index + 1} of ${found.count}`;
+}
+
+/** Finds text in the output. Enter goes to older finds, Shift+Enter to newer ones, Escape closes. */
+export function SearchBar({ terminal, onClose }: { terminal: TerminalController; onClose: () => void }) {
+  const [text, setText] = useState('');
+  const [exact, setExact] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const find = (direction: Direction, what = text, caseSensitive = exact): void => {
+    void terminal.screen.search.find(what, direction, caseSensitive);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') onClose();
+    else if (event.key === 'Enter') find(event.shiftKey ? 'newer' : 'older');
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <search class="search-bar">
+      <input
+        ref={input}
+        type="text"
+        aria-label="Search the output"
+        placeholder="Search"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          find('as_typed', event.currentTarget.value);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <span class="search-count" aria-live="polite">
+        {resultOf(text, terminal.found.value)}
+      </span>
+      <button
+        type="button"
+        class="icon-button text"
+        aria-pressed={exact}
+        title="Match capital letters"
+        aria-label="Match capital letters"
+        onClick={() => {
+          setExact(!exact);
+          find('as_typed', text, !exact);
+        }}
+      >
+        Aa
+      </button>
+      <IconButton icon="up" label="Older (Enter)" onClick={() => find('older')} />
+      <IconButton icon="down" label="Newer (Shift+Enter)" onClick={() => find('newer')} />
+      <IconButton icon="close" label="Close search (Esc)" onClick={onClose} />
+    </search>
+  );
+}

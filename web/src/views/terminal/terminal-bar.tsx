@@ -1,0 +1,77 @@
+import { copyText } from '../../lib/clipboard.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { Status } from '../containers/status.tsx';
+import { ThemeButton } from '../theme-button.tsx';
+import type { TerminalController } from './controller.ts';
+import type { Known } from './overlay-kind.ts';
+import { changeFont } from './use-terminal.ts';
+
+type BarProps = {
+  readonly known: Known;
+  readonly terminal: TerminalController | null;
+  readonly onSearch: () => void;
+  readonly onHelp: () => void;
+};
+
+async function copySelection(terminal: TerminalController): Promise<void> {
+  const text = terminal.screen.terminal.getSelection();
+  if (text === '') toastOk('Select some text first, then copy it');
+  else if (await copyText(text)) toastOk('Selection copied');
+}
+
+function itemsOf(terminal: TerminalController, onHelp: () => void): readonly MenuItem[] {
+  return [
+    {
+      label: 'Copy selection',
+      icon: 'copy',
+      keys: 'Ctrl Shift C',
+      onSelect: () => void copySelection(terminal),
+    },
+    { label: 'Larger text', icon: 'plus', keys: 'Ctrl +', onSelect: () => changeFont('larger') },
+    { label: 'Smaller text', icon: 'minus', keys: 'Ctrl −', onSelect: () => changeFont('smaller') },
+    { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: onHelp },
+  ];
+}
+
+/** Where one is, how the line does, and what can be done with the terminal. */
+export function TerminalBar({ known, terminal, onSearch, onHelp }: BarProps) {
+  const container = typeof known === 'object' ? known : null;
+  return (
+    <header class="terminal-bar">
+      <a class="back" href="/" aria-label="All containers" title="All containers">
+        <Icon name="back" size={18} />
+      </a>
+      <h1>{container?.name ?? (known === 'gone' ? 'Gone' : '')}</h1>
+      {container && <Status container={container} change={undefined} />}
+      <span class="shell-title">{terminal?.title.value}</span>
+      {terminal?.everOpen.value && <LineFacts terminal={terminal} />}
+      <IconButton
+        icon="search"
+        label="Search (Ctrl+Shift+F)"
+        onClick={onSearch}
+        disabled={!terminal?.everOpen.value}
+      />
+      <ThemeButton />
+      {terminal && <Menu label="Terminal menu" icon="dots" items={itemsOf(terminal, onHelp)} />}
+    </header>
+  );
+}
+
+function LineFacts({ terminal }: { terminal: TerminalController }) {
+  const size = terminal.size.value;
+  const latency = terminal.latencyMs.value;
+  return (
+    <span class="line-facts">
+      {terminal.readOnly.value && <span class="tag">read only</span>}
+      {latency !== null && <span title="Round trip to the service">{latency} ms</span>}
+      {size && (
+        <span title="Columns × rows">
+          {size.cols}×{size.rows}
+        </span>
+      )}
+    </span>
+  );
+}
