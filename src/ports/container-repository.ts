@@ -52,6 +52,8 @@ export interface ContainerRepository {
   findAny(dbId: string): Promise<Container | null>;
   /** One that is deleted, while its volume may still be there. */
   findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
+  /** When an unaccounted engine container was first seen: now, if never before. Forgets those not named. */
+  rememberOrphans(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   /** Every live row of every owner, for the reconciler only. */
   listAllLive(): Promise<readonly Container[]>;
 }

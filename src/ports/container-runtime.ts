@@ -94,6 +94,8 @@ export interface ContainerRuntime {
   observe(handle: RuntimeHandle): Promise<ObservedContainer>;
   /** Every container with this installation's label, in any state. */
   list(): Promise<readonly ListedContainer[]>;
+  /** Calls `hint` when something may have changed, also after a time without contact. Answers what ends it. */
+  watch(hint: () => void): () => void;
   volumeExists(volume: string): Promise<boolean>;
   exec(handle: RuntimeHandle, request: ExecRequest): Promise<ExecResult>;
 }

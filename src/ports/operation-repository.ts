@@ -38,6 +38,9 @@ export interface OperationRepository {
   renew(owner: string, leaseSeconds: number): Promise<void>;
   /** Ends the lease of one, so that any process may go on with it at once. */
   release(id: string, owner: string): Promise<void>;
-  /** Takes those whose lease is over; of several processes exactly one gets each. */
-  takeOver(owner: string, leaseSeconds: number): Promise<readonly StoredOperation[]>;
+  /**
+   * Takes those whose lease is over; of several processes exactly one gets each. With `own` also those that the owner
+   * holds itself: what an earlier run of the same replica has left.
+   */
+  takeOver(owner: string, leaseSeconds: number, own: boolean): Promise<readonly StoredOperation[]>;
 }

@@ -102,10 +102,13 @@ export async function operationRepositoryContract(
         const kept = anOperation(await aRow(), userId, second);
         await operations.begin(abandoned, 1);
         await operations.begin(kept, 1);
-        t.same(await operations.takeOver(third, 15), [], 'not before its end');
+        t.same(await operations.takeOver(third, 15, false), [], 'not before its end');
         await operations.renew(second, 60);
         await advance(1.5);
-        const taken = await Promise.all([operations.takeOver(third, 15), operations.takeOver(third, 15)]);
+        const taken = await Promise.all([
+          operations.takeOver(third, 15, false),
+          operations.takeOver(third, 15, false),
+        ]);
         t.same(
           taken.flat().map(({ id, leaseOwner }) => [id, leaseOwner]),
           [[abandoned.id, third]],
@@ -113,7 +116,7 @@ export async function operationRepositoryContract(
         t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
         await operations.release(kept.id, second);
         t.same(
-          (await operations.takeOver(third, 15)).map(({ id }) => id),
+          (await operations.takeOver(third, 15, false)).map(({ id }) => id),
           [kept.id],
           'one that is given back is free at once',
         );

@@ -180,6 +180,7 @@ t.test('an operation that a killed process left is ended by another one', async 
       service.clock.advance(60_000);
       const next = await aService(service.ports);
       await next.operations.takeOver();
+      await next.operations.idle();
       const rows = await next.ports.storage.repositories.containers.listAllLive();
       t.match(
         rows,

@@ -12,6 +12,7 @@ import { containerName, type RuntimeSettings } from './create-options.ts';
 import { createOrAdopt, ensureVolume, inspect } from './creation.ts';
 import { execIn } from './exec.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+import { watchEngine } from './watch.ts';
 
 export type DockerRuntimeSettings = RuntimeSettings & {
   /** Name of this engine in handles. */
@@ -63,6 +64,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     ping: async () => void (await calls.read(LIMITS.connect, (signal) => ping(docker, signal))),
     observe: (handle) => observe(calls, handle, instanceId),
     list: () => listOwn(calls, settings),
+    watch: (hint) => watchEngine(docker, instanceId, hint),
     volumeExists: async (volume) =>
       (await calls.read(LIMITS.inspect, (signal) =>
         orNull([404], inspectThing(docker.getVolume(volume), signal)),

@@ -51,7 +51,7 @@ finish() {
     left=$(alive "$@"); [ -n "$left" ] || return 0
     n=$((n - 1))
   done
-  kill -KILL $left
+  kill -KILL $(alive $(tree $left))
 }
 `;
 
@@ -94,7 +94,9 @@ cd /workspace 2>/dev/null || cd /
 
 /**
  * What a browser terminal needs of tmux: nothing on the screen but the program's cells, no key taken away,
- * true colour, no half-drawn screens, and the outer scrollback filled (no alternate screen outside).
+ * true colour, no half-drawn screens, and the outer scrollback filled: no alternate screen outside, and lines
+ * pushed off by newlines (a terminal keeps those) instead of by a jump. What scrolls by faster than tmux draws
+ * is in the history of tmux alone.
  */
 const CONFIG = `
 set -s default-terminal "$6"
@@ -117,7 +119,7 @@ set -g automatic-rename off
 set -g bell-action any
 set -g visual-bell off
 set -s terminal-features "xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks"
-set -s terminal-overrides 'xterm*:smcup@:rmcup@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
+set -s terminal-overrides 'xterm*:smcup@:rmcup@:indn@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
 `;
 
 /**

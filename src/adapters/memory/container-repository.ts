@@ -71,6 +71,11 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
         (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted',
       ) ?? null,
 
+    async rememberOrphans(runtimeIds) {
+      state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
+      return state.orphans;
+    },
+
     listAllLive: async () => live(),
   };
 }

@@ -60,6 +60,7 @@ export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly bo
         generation: spec.generation,
         running: startedAt !== null,
       })),
+    watch: () => () => {},
     volumeExists: async (volume) => volumes.has(volume),
     async exec(handle, request) {
       const { spec, startedAt } = existing(handle);

@@ -30,9 +30,9 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
     renew: async (owner, leaseSeconds) =>
       void change((entry) => entry.leaseOwner === owner, { leaseUntil: leaseEnd(leaseSeconds) }),
     release: async (id, owner) => void change(mine(id, owner), { leaseUntil: clock.now() }),
-    async takeOver(owner, leaseSeconds) {
+    async takeOver(owner, leaseSeconds, own) {
       const now = clock.now();
-      const taken = change((entry) => entry.leaseUntil <= now, {
+      const taken = change((entry) => entry.leaseUntil <= now || (own && entry.leaseOwner === owner), {
         leaseOwner: owner,
         leaseUntil: leaseEnd(leaseSeconds),
       });

@@ -16,7 +16,12 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
     const user = state.users.find((one) => one.id === session?.userId);
     if (session === undefined || user === undefined) return null;
     const { sessionIdleMinutes: idleMinutes, requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
-    return { session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute };
+    const lock = {
+      lockedAt: state.locks.get(id)?.lockedAt ?? null,
+      passcodeSet: state.passcodes.has(user.id),
+      autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
+    };
+    return { session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock };
   };
 
   return {
@@ -52,6 +57,19 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
       return true;
     },
+
+    async revokeOthers(userId, keepId, reason) {
+      const others = state.sessions.filter(
+        (one) => one.userId === userId && one.id !== keepId && one.revokedAt === null,
+      );
+      for (const { id } of others) {
+        replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      }
+      return others.map(({ id }) => id);
+    },
+
+    seenAt: async (userId, ipAddress) =>
+      state.sessions.some((one) => one.userId === userId && one.ipAddress === ipAddress),
 
     async insertRefreshToken(hash, sessionId) {
       state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });

@@ -8,9 +8,10 @@ import type { Settings } from '../../domain/settings.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
+import { emptyFactors, type FactorState } from './factor-state.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
-export type MemoryState = {
+export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null })[];
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
@@ -23,6 +24,7 @@ export type MemoryState = {
   audit: (AuditEntry & { createdAt: Date })[];
   operations: (StoredOperation & { leaseUntil: Date })[];
   events: (ContainerEvent & { createdAt: Date })[];
+  orphans: Map<string, Date>;
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -58,7 +60,9 @@ export const emptyState = (): MemoryState => ({
   audit: [],
   operations: [],
   events: [],
+  orphans: new Map(),
   setupCodeHash: null,
+  ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [
     tier('guest', 512, 500, 2048, 1, 0),

@@ -90,6 +90,22 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
       return row === undefined ? null : toContainer(row);
     },
 
+    async rememberOrphans(runtimeIds) {
+      const forget = db.deleteFrom('orphans');
+      if (runtimeIds.length === 0) {
+        await forget.execute();
+        return new Map();
+      }
+      await forget.where('runtime_id', 'not in', runtimeIds).execute();
+      await db
+        .insertInto('orphans')
+        .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      const rows = await db.selectFrom('orphans').selectAll().execute();
+      return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
+    },
+
     async listAllLive() {
       return (await live().execute()).map(toContainer);
     },

@@ -71,7 +71,7 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
       await mine(id, owner).set({ lease_until: sql<Date>`clock_timestamp()` }).execute();
     },
 
-    async takeOver(owner, leaseSeconds) {
+    async takeOver(owner, leaseSeconds, own) {
       const rows = await db
         .updateTable('operations')
         .set({ lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
@@ -80,7 +80,12 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
             .selectFrom('operations')
             .select('id')
             .where('finished_at', 'is', null)
-            .where('lease_until', '<=', sql<Date>`clock_timestamp()`)
+            .where((where) =>
+              where.or([
+                where('lease_until', '<=', sql<Date>`clock_timestamp()`),
+                ...(own ? [where('lease_owner', '=', owner)] : []),
+              ]),
+            )
             .forUpdate()
             .skipLocked(),
         )

@@ -18,7 +18,7 @@ export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
   /** Whether the caller's credential still holds; asked every so often while the socket lives. */
-  readonly stillAllowed: (request: FastifyRequest) => Promise<boolean>;
+  readonly stillAllowed: (request: FastifyRequest, typed: boolean) => Promise<boolean>;
 };
 
 /** GET /api/containers/{id}/terminal: refused as plain HTTP before the upgrade, a terminal after it. */
@@ -79,7 +79,7 @@ async function serve(
   socket.off('message', hold);
   if (socket.readyState !== socket.OPEN) return terminal.release();
   relay(socket, grant, terminal, close);
-  keepAlive(socket, () => stillAllowed(request), close);
+  keepAlive(socket, (typed) => stillAllowed(request, typed), close);
   for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
 }
 

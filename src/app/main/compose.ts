@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
-import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
-import { meRoutes } from '../../adapters/http/routes/me.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
@@ -19,17 +16,18 @@ import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
-import { accounts } from '../accounts.ts';
+import type { Accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
 import { type Operations, operations } from '../operations/submit.ts';
 import { requestLimits } from '../request-limits.ts';
 import { settingsService } from '../settings.ts';
-import { signIn } from '../sign-in.ts';
 import { terminals } from '../terminals.ts';
 import { apiTokens } from '../tokens.ts';
+import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
+import { addressOf } from './listening.ts';
 
 /** Everything outside that the service needs, behind ports. */
 export type Ports = {
@@ -48,10 +46,14 @@ export type ComposeOptions = {
   readonly logger: FastifyBaseLogger;
   readonly keys: Keys;
   readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
   readonly secureCookie: boolean;
+  /** The address that people open; null for where it listens. */
+  readonly publicUrl: string | null;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
   /** How long a fresh container of an update is watched before it counts as up. */
@@ -64,23 +66,24 @@ export type ComposeOptions = {
 
 export type Service = {
   readonly http: Http;
-  readonly accounts: ReturnType<typeof accounts>;
+  readonly accounts: Accounts;
   readonly terminals: ReturnType<typeof terminals>;
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
   /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
   readonly writeDue: () => Promise<void>;
+  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  readonly reseal: () => Promise<number>;
   /** Writes what is still only in memory. */
   readonly flush: () => Promise<void>;
 };
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, hasher, clock } = ports;
+  const { storage, clock } = ports;
   const log = options.logger;
-  const login = signIn({ storage, hasher, refreshKey: options.keys.refresh });
-  const people = accounts({ storage, hasher });
+  const people = identity(ports, options, () => options.publicUrl ?? addressBound(http));
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
@@ -93,7 +96,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     runtime: ports.runtime,
     terminals: shells,
     log,
-    owner: randomUUID(),
+    owner: options.replica,
     checkpoint: options.checkpoint ?? (async () => {}),
     verifyMs: options.verifyMs,
   });
@@ -111,7 +114,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: ({ caller }) => auth.holds(caller),
+      stillAllowed: ({ caller }, typed) => auth.holds(caller, typed),
     });
   const access = {
     authenticator: auth,
@@ -119,10 +122,9 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     requestsPerMinute: async () => (await repositories.settings.read()).requestsPerMinute,
   };
 
-  const http = await httpServer({ ...options, ...access, jwtKey: options.keys.jwt }, [
+  const http = await httpServer({ ...options, ...access, signingKeys: options.keys.live }, [
     systemRoutes(options),
-    authRoutes({ accounts: people, signIn: login, secureCookie: options.secureCookie }),
-    meRoutes(),
+    ...people.routes,
     settingsRoutes(settingsService(storage, ports.bus)),
     tokenRoutes(tokens),
     catalogueRoutes(repositories.catalogue),
@@ -133,11 +135,18 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   if (options.webRoot !== null) await staticFiles(http, options.webRoot);
   return {
     http,
-    accounts: people,
+    accounts: people.accounts,
+    reseal: people.reseal,
     terminals: shells,
     operations: work,
     reconcile: reconcile(containerDeps),
     writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
+}
+
+/** The address of a server that listens; nothing that can be opened before that. */
+function addressBound(http: Http): string {
+  const [bound] = http.addresses();
+  return bound === undefined || typeof bound === 'string' ? '' : addressOf(bound.address, bound.port);
 }

@@ -22,6 +22,7 @@ export function engineSlot() {
     ping: async () => parts().runtime.ping(),
     observe: async (handle) => parts().runtime.observe(handle),
     list: async () => parts().runtime.list(),
+    watch: (hint) => parts().runtime.watch(hint),
     volumeExists: async (volume) => parts().runtime.volumeExists(volume),
     exec: async (handle, request) => parts().runtime.exec(handle, request),
   };

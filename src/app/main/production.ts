@@ -17,20 +17,22 @@ import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
 import { every } from './every.ts';
-import { loadKeys } from './keys.ts';
+import { keepInOrder } from './keeper.ts';
+import { loadKeys, rotate } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
+import { loadReplica } from './replica.ts';
 import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
-const LEASES_EVERY_MS = 5_000;
-const RECONCILE_EVERY_MS = 30_000;
 const WRITE_EVERY_MS = 1_000;
 
 export type Production = {
   readonly service: Service;
   readonly stop: () => Promise<void>;
+  /** Makes a new key for login tokens, or takes over one that was put in place. */
+  readonly rotateKeys: () => Promise<void>;
   /** What brings a missing engine back; null when there is one. */
   readonly mend: () => string | null;
 };
@@ -42,6 +44,8 @@ export type ProductionOptions = {
   /** Folder of the installation: migrations and the built browser app are below it. */
   readonly root: string;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where a test ends the process. */
+  readonly checkpoint?: (name: string) => Promise<void>;
 };
 
 /** Opens the database and the engine, and composes the service on them. What was opened is closed again on a fault. */
@@ -65,31 +69,41 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     findEngine(config, log),
   ]);
   const images = await storage.repositories.catalogue.images();
-  const keeper = reconciling(log);
+  const keeper = keepInOrder(log);
   const engine = await useEngine(found, {
     config,
     log,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
-    onReady: keeper.now,
+    onHint: keeper.now,
   });
   opened.add('container engine', engine.stop);
+  const keys = await loadKeys(config.dataDir, config.jwtSecret);
   const service = await compose(await portsOf(storage, bus, engine), {
     logger: log,
-    keys: await loadKeys(config.dataDir, config.jwtSecret),
+    keys,
     version: options.version,
+    replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
+    publicUrl: config.publicUrl,
     readiness: () => readinessOf(engine.parts, answers),
     createWaitMs: CREATE_WAIT_MS,
     verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
+    ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
   });
+  await service.operations.takeOver();
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
   opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
-  return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
+  const rotateKeys = async (): Promise<void> => {
+    await rotate(keys, log);
+    await reseal(service, log);
+  };
+  void reseal(service, log);
+  return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
 
 const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise<Ports> => ({
@@ -140,24 +154,12 @@ async function closeService({ http, terminals, operations, flush }: Service): Pr
   await flush();
 }
 
-/** Keeps leases every 5 s and goes on with what others left; makes rows and engine agree every 30 s (R71). */
-function reconciling(log: FastifyBaseLogger) {
-  let service: Service | null = null;
-  const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
-  const now = (): void => void service?.reconcile().catch(warn('could not reconcile'));
-  return {
-    now,
-    start(started: Service): () => Promise<void> {
-      service = started;
-      const { operations } = started;
-      now();
-      const keep = (): void => {
-        operations.renew().then(operations.takeOver).catch(warn('could not keep the operations'));
-      };
-      const timers = [setInterval(keep, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
-      return async () => {
-        for (const timer of timers) clearInterval(timer);
-      };
-    },
-  };
+/** What the database holds encrypted follows the key, at the start and when it was rotated. */
+async function reseal(service: Service, log: FastifyBaseLogger): Promise<void> {
+  try {
+    const lost = await service.reseal();
+    if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that is gone`);
+  } catch (err) {
+    log.warn({ err }, 'could not encrypt second factors with the present key');
+  }
 }

@@ -38,6 +38,7 @@ export function operations(deps: OperationDeps) {
   const { storage, runtime, owner, log } = deps;
   const { repositories } = storage;
   const running = new Map<string, Promise<StoredOperation>>();
+  let firstTime = true;
 
   /** Works on an operation whose lease this process holds. One that cannot be ended is given back. */
   function work(operation: StoredOperation): Promise<StoredOperation> {
@@ -111,19 +112,18 @@ export function operations(deps: OperationDeps) {
     /** Keeps the leases of the work in progress. */
     renew: () => repositories.operations.renew(owner, LEASE_SECONDS),
 
-    /** Goes on with what another process, or an earlier run, has left. */
+    /**
+     * Begins to go on with what another process has left; the first time, before any new work, also with what an
+     * earlier run of this replica has left.
+     */
     async takeOver(): Promise<void> {
-      const taken = await repositories.operations.takeOver(owner, LEASE_SECONDS);
-      await Promise.all(
-        taken
-          .filter(({ id }) => !running.has(id))
-          .map((operation) => {
-            log.warn({ dbId: operation.dbId, kind: operation.kind }, 'going on with an unfinished operation');
-            return work(operation).catch((err: unknown) =>
-              log.warn({ err }, 'operation is still unfinished'),
-            );
-          }),
-      );
+      const taken = await repositories.operations.takeOver(owner, LEASE_SECONDS, firstTime);
+      firstTime = false;
+      for (const operation of taken) {
+        if (running.has(operation.id)) continue;
+        log.warn({ dbId: operation.dbId, kind: operation.kind }, 'going on with an unfinished operation');
+        work(operation).catch((err: unknown) => log.warn({ err }, 'the operation did not end well'));
+      }
     },
 
     /** Waits until nothing is being worked on. */
