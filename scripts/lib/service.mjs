@@ -8,7 +8,8 @@ const PARENT_CHECK_MS = 1000;
 
 /**
  * Runs the service until it ends and resolves with its exit code. It lives in a session of its own and gets each
- * signal from us, once; the channel to it closes when we die, and then it stops by itself.
+ * signal from us, once; the channel to it closes when we die, and then it stops by itself. A terminal that was closed
+ * is a reason to stop, while the service takes SIGHUP for a wish to rotate its keys.
  * @param {string} node
  * @param {readonly string[]} args
  * @param {{ cwd: string, cache: string }} folders
@@ -37,7 +38,7 @@ function forwardSignals(send) {
   const forward = (signal) => {
     if (performance.now() - lastAt < SAME_SIGNAL_MS) return;
     lastAt = performance.now();
-    send(signal);
+    send(signal === 'SIGHUP' ? 'SIGTERM' : signal);
   };
   for (const signal of STOP) process.on(signal, forward);
   const watch = process.env['npm_lifecycle_event'] ? watchParent(() => forward('SIGTERM')) : undefined;

@@ -1,19 +1,23 @@
 import type { Caller, Origin } from '../domain/caller.ts';
 import type { Settings } from '../domain/settings.ts';
+import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/repositories.ts';
+import { tellAllChanged } from './credential-news.ts';
 
 export type SettingsService = ReturnType<typeof settingsService>;
 
 /** The settings that administrators change; who may is decided by the route's scope. */
-export const settingsService = ({ repositories, inTransaction }: Storage) => ({
+export const settingsService = ({ repositories, inTransaction }: Storage, bus: Bus) => ({
   read: () => repositories.settings.read(),
 
   async change(changes: Partial<Settings>, caller: Caller, origin: Origin): Promise<Settings> {
-    return await inTransaction(async (tx) => {
+    const changed = await inTransaction(async (tx) => {
       const settings = await tx.settings.change(changes);
       const details = JSON.stringify(changes);
       await tx.audit.append({ userId: caller.user.id, action: 'settings_updated', ...origin, details });
       return settings;
     });
+    tellAllChanged(bus);
+    return changed;
   },
 });

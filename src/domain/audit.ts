@@ -13,8 +13,28 @@ export type AuditAction =
   | 'container_restored'
   | 'terminal_opened'
   | 'terminal_closed'
+  | 'token_created'
+  | 'token_revoked'
+  | 'token_deleted'
   | 'user_updated'
-  | 'settings_updated';
+  | 'users_listed'
+  | 'terminals_listed'
+  | 'ssh_key_added'
+  | 'ssh_key_removed'
+  | 'settings_updated'
+  | 'password_changed'
+  | 'mfa_enabled'
+  | 'mfa_disabled'
+  | 'recovery_code_used'
+  | 'recovery_codes_replaced'
+  | 'passkey_added'
+  | 'passkey_renamed'
+  | 'passkey_removed'
+  | 'passcode_changed'
+  | 'passcode_removed'
+  | 'screen_locked'
+  | 'screen_unlocked'
+  | 'screen_unlock_failed';
 
 export type AuditEntry = {
   /** null when nobody is signed in, as for a failed sign-in. */
@@ -24,4 +44,11 @@ export type AuditEntry = {
   readonly userAgent: string;
   /** The session id for session actions; otherwise what the action was about. Never a secret. */
   readonly details: string;
+};
+
+export type AuditRecord = Omit<AuditEntry, 'action'> & {
+  readonly id: string;
+  /** Text, as a newer version may have written ones that this one does not know. */
+  readonly action: string;
+  readonly createdAt: Date;
 };

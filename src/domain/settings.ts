@@ -2,6 +2,16 @@
 export type Settings = {
   readonly openRegistration: boolean;
   readonly sessionIdleMinutes: number;
+  readonly guestsEnabled: boolean;
+  readonly guestLifetimeHours: number;
+  /** For one credential or one address; 0 for no limit. */
+  readonly requestsPerMinute: number;
 };
 
-export const DEFAULT_SETTINGS: Settings = { openRegistration: false, sessionIdleMinutes: 24 * 60 };
+export const DEFAULT_SETTINGS: Settings = {
+  openRegistration: false,
+  sessionIdleMinutes: 24 * 60,
+  guestsEnabled: true,
+  guestLifetimeHours: 24,
+  requestsPerMinute: 600,
+};

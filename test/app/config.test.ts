@@ -72,6 +72,31 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
   t.notMatch(faults.join(), 'my-short-secret');
 });
 
+t.test('a secret is long and random; two of them differ', async (t) => {
+  const good = 'k3v9Qz7Lw2Rt8Yb5Nc4Xd6Fg1Hj0Mpas';
+  const other = good.toLowerCase();
+  t.equal(config({ BERTH_JWT_SECRET: good }).jwtSecret, good);
+  t.equal(config({ BERTH_JWT_SECRET: `${good},${other}` }).jwtSecret, `${good},${other}`);
+  const bad = [
+    'x'.repeat(64),
+    'changeme'.repeat(8),
+    good.slice(1),
+    `${good},`,
+    `,${good}`,
+    `${good},short`,
+    `${good},${good}`,
+    `${good}, ${good}`,
+    `${good},${other},${good}x`,
+  ];
+  for (const secret of bad) {
+    const read = readConfig({ BERTH_JWT_SECRET: secret });
+    const faults = 'faults' in read ? read.faults : [];
+    t.equal(faults.length, 1, secret);
+    t.match(faults[0], /^BERTH_JWT_SECRET must /);
+    t.notMatch(faults[0], secret.slice(0, 20));
+  }
+});
+
 t.test('the printed address and its loopback names may open sockets, and nothing else', async (t) => {
   t.equal(addressOf('0.0.0.0', 80), 'http://127.0.0.1:80');
   t.equal(addressOf('::1', 80), 'http://[::1]:80');

@@ -62,13 +62,13 @@ t.test(
   },
 );
 
-t.test('a second signal, a second later, reaches it too', async (t) => {
+t.test('a second signal, a second later, reaches it too; a closed terminal stops it', async (t) => {
   const { launcher } = await launch(t);
   launcher.process.kill('SIGHUP');
-  t.equal(await launcher.line(), '"SIGHUP"');
+  t.equal(await launcher.line(), '"SIGTERM"');
   await sleep(1100);
-  launcher.process.kill('SIGHUP');
-  t.equal(await launcher.line(), '"SIGHUP"');
+  launcher.process.kill('SIGTERM');
+  t.equal(await launcher.line(), '"SIGTERM"');
   t.equal(await launcher.ended, 3);
 });
 

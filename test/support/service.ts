@@ -32,6 +32,7 @@ export async function aService(
     allowedOrigins: new Set([ORIGIN]),
     trustProxy: [],
     secureCookie: false,
+    publicUrl: ORIGIN,
     readiness: async () => ready,
     createWaitMs: 20_000,
     verifyMs: 0,

@@ -1,9 +1,13 @@
 import type { FastifyRequest } from 'fastify';
-import type { Authenticator } from '../../app/authenticate.ts';
-import { authorize, type Caller } from '../../domain/caller.ts';
-import { Refusal } from '../../domain/errors.ts';
+import type { Authenticated } from '../../app/accepted.ts';
+import type { Authenticator, Soon } from '../../app/authenticate.ts';
+import type { RequestLimits } from '../../app/request-limits.ts';
+import { authorize, type Caller, credentialId, type Origin } from '../../domain/caller.ts';
+import { type DomainError, Refusal } from '../../domain/errors.ts';
+import { type Result, refuse } from '../../domain/result.ts';
+import type { RouteScope } from '../../domain/scope.ts';
+import { TOKEN_START } from '../../domain/token.ts';
 import { bearerOf } from './credentials.ts';
-import { orThrow } from './errors.ts';
 import type { LoginTokens } from './login-token.ts';
 import type { Http } from './types.ts';
 
@@ -12,11 +16,14 @@ const MAX_USER_AGENT = 512;
 export type AuthDeps = {
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
+  readonly limits: RequestLimits;
+  /** For requests without a credential, by address. */
+  readonly requestsPerMinute: () => Promise<number>;
   /** Origins that a browser may send; others are refused before anything else is looked at. */
   readonly allowedOrigins: ReadonlySet<string>;
 };
 
-/** One hook for plain requests and upgrades alike: origin, credential, scope, in this order. */
+/** One hook for plain requests and upgrades alike: origin, credential, limit, scope, in this order. */
 export function authenticateEverything(http: Http, deps: AuthDeps): void {
   http.addHook('onRoute', (route) => {
     if (route.config?.scope === undefined) {
@@ -24,29 +31,75 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     }
   });
   http.decorateRequest('caller', null as unknown as Caller);
-  http.decorateRequest('origin', null as never);
-  http.addHook('onRequest', async (request) => {
-    request.origin = { ipAddress: request.ip, userAgent: printable(request.headers['user-agent'] ?? '') };
+  // Worked out when somebody asks, which most requests do not.
+  http.decorateRequest('origin', { getter: originOf });
+  // Not async: a request whose credential is known goes on at once, without a promise on its way.
+  http.addHook('onRequest', (request, _reply, done) => {
     const { origin } = request.headers;
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
-      throw new Refusal({ code: 'origin_not_allowed' });
+      return done(new Refusal({ code: 'origin_not_allowed' }));
     }
-    const { scope } = request.routeOptions.config;
-    if (scope === undefined || scope === 'public') return;
-    request.caller = orThrow(authorize(await identify(request, deps), scope));
+    const { scope, whileLocked } = request.routeOptions.config;
+    if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
+    const settle = (found: Result<Authenticated, DomainError>): void => {
+      const admitted = found.ok ? admit(found.value, scope, whileLocked, deps.limits) : found;
+      if (admitted.ok) request.caller = admitted.value;
+      done(admitted.ok ? undefined : new Refusal(admitted.error));
+    };
+    const found = identify(request, scope, deps);
+    if (found instanceof Promise) found.then(settle, done);
+    else settle(found);
   });
 }
 
-async function identify(request: FastifyRequest, { authenticator, tokens }: AuthDeps): Promise<Caller> {
+type Done = (error?: Error) => void;
+
+/** Whoever has no credential yet is counted by address, where a request may change something. */
+function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {
+  if (request.method !== 'POST') {
+    done();
+    return;
+  }
+  const key = limits.keyOfAddress(request.ip);
+  requestsPerMinute()
+    .then((perMinute) => limits.admit(key, perMinute))
+    .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
+}
+
+function admit(
+  { caller, requestsPerMinute }: Authenticated,
+  scope: RouteScope,
+  whileLocked: boolean | undefined,
+  limits: RequestLimits,
+): Result<Caller, DomainError> {
+  const room = limits.admit(credentialId(caller.credential), requestsPerMinute);
+  return room.ok ? authorize(caller, scope, whileLocked) : room;
+}
+
+function identify(
+  request: FastifyRequest,
+  scope: RouteScope,
+  { authenticator, tokens }: AuthDeps,
+): Soon<Result<Authenticated, DomainError>> {
   const bearer = bearerOf(request);
+  if (bearer?.startsWith(TOKEN_START)) return authenticator.byApiToken(bearer);
+  // A route for API tokens answers any other credential as one that is not good.
+  if (scope === 'api_token' && request.headers.authorization !== undefined) {
+    return refuse({ code: 'api_token_rejected' });
+  }
   const claims = bearer === null ? null : tokens.verify(bearer);
-  if (claims === null) throw new Refusal({ code: 'unauthorized' });
-  return orThrow(await authenticator.bySession(claims.sessionId, claims.userId));
+  return claims === null
+    ? refuse({ code: 'unauthorized' })
+    : authenticator.bySession(claims.sessionId, claims.userId);
 }
 
 /** Reading across origins is for the browser to forbid; a change or a socket is for us. */
 const changes = (request: FastifyRequest): boolean =>
   (request.method !== 'GET' && request.method !== 'HEAD') || request.headers.upgrade !== undefined;
+
+function originOf(this: FastifyRequest): Origin {
+  return { ipAddress: this.ip, userAgent: printable(this.headers['user-agent'] ?? '') };
+}
 
 /** Control characters are dropped so that a record cannot forge lines or drive a terminal. */
 const printable = (text: string): string => text.replace(/\p{Cc}/gu, '').slice(0, MAX_USER_AGENT);

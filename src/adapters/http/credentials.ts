@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-const BEARER = /^Bearer +([^\s,]+)$/i;
+const BEARER = /^Bearer +(\S.*)$/i;
 
 /**
  * The bearer token of a request: from the Authorization header or, where the route has a subprotocol, from

@@ -25,6 +25,30 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_busy: [409, 'container is busy'],
   container_limit_reached: [409, 'container limit reached'],
   name_taken: [409, 'name already in use'],
+  guests_disabled: [403, 'guests are not allowed'],
+  wrong_password: [403, 'wrong password'],
+  wrong_code: [403, 'wrong code'],
+  mfa_already_enabled: [409, 'a second factor is on already'],
+  mfa_not_enabled: [409, 'no second factor is on'],
+  mfa_not_started: [409, 'start with a new secret first'],
+  session_locked: [423, 'session locked'],
+  wrong_passcode: [403, 'wrong passcode'],
+  passcode_not_set: [409, 'set a passcode first'],
+  passkey_not_found: [404, 'passkey not found'],
+  passkey_rejected: [400, 'the passkey was not accepted'],
+  passkey_registered: [409, 'the passkey is registered already'],
+  passkey_limit_reached: [409, 'passkey limit reached'],
+  passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
+  token_not_found: [404, 'token not found'],
+  token_limit_reached: [409, 'token limit reached'],
+  session_not_found: [404, 'session not found'],
+  user_not_found: [404, 'user not found'],
+  last_administrator: [409, 'the last administrator must stay one'],
+  terminal_not_found: [404, 'terminal not found'],
+  ssh_key_not_found: [404, 'ssh key not found'],
+  ssh_key_exists: [409, 'ssh key already added'],
+  ssh_key_limit_reached: [409, 'ssh key limit reached'],
+  rate_limited: [429, 'too many requests'],
 };
 
 /** Faults that Fastify finds before a handler runs. */
@@ -62,6 +86,7 @@ export function challenge(request: FastifyRequest, reply: FastifyReply, status: 
 function answerRefusal(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [status, message] = ANSWERS[error.code];
   challenge(request, reply, status, error.code);
+  if (error.code === 'rate_limited') reply.header('retry-after', error.retryAfterSeconds);
   if (error.code !== 'validation_failed')
     return reply.code(status).send({ error: message, code: error.code });
   const first = Object.entries(error.fields)[0];
@@ -77,7 +102,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   }
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
-  if (error instanceof StorageUnavailable) {
+  if (error instanceof StorageUnavailable && !hasWords(request)) {
     request.log.warn({ err: error }, 'database does not answer');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
@@ -90,6 +115,10 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   const words = request.routeOptions.config.failure ?? 'internal error';
   return reply.code(500).send({ error: words, code: 'internal_error' });
 }
+
+/** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */
+const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>
+  caller !== null && routeOptions.config.failure !== undefined;
 
 export const onNotFound = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.code(404).send({ error: 'not found', code: 'not_found' });

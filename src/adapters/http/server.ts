@@ -5,7 +5,7 @@ import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
 import { onError, onNotFound } from './errors.ts';
-import { type LoginTokens, loginTokens } from './login-token.ts';
+import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { openApi } from './open-api.ts';
 import type { Http } from './types.ts';
 
@@ -13,7 +13,7 @@ const MAX_FRAME_BYTES = 1_048_576;
 
 export type HttpOptions = Omit<AuthDeps, 'tokens'> & {
   readonly logger: FastifyBaseLogger;
-  readonly jwtKey: Buffer;
+  readonly signingKeys: SigningKeys;
   readonly version: string;
   /** Proxies whose X-Forwarded-For is believed; empty for none. */
   readonly trustProxy: readonly string[];
@@ -48,7 +48,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     request.log.debug(fields, 'request answered');
   });
   await http.register(fastifyCookie);
-  const tokens = await loginTokens(http, options.jwtKey);
+  const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
   authenticateEverything(http, { ...options, tokens });
   await http.register(fastifyWebsocket, {

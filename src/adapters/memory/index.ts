@@ -2,10 +2,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import { memoryBusHub } from './bus.ts';
 import { memoryRuntime } from './container-runtime.ts';
 import { memoryStorage } from './storage.ts';
 import { memoryTerminals } from './terminal-backend.ts';
 
+export { type MemoryBus, memoryBusHub } from './bus.ts';
 export { memoryRuntime } from './container-runtime.ts';
 export type { MemoryState } from './state.ts';
 export { memoryStorage } from './storage.ts';
@@ -42,5 +44,7 @@ export function memoryPorts(clock: Clock = fixedClock()) {
     terminalBackend: memoryTerminals(runtime),
     hasher: quickHasher(),
     clock,
+    bus: memoryBusHub().join(),
+    monotonicMs: () => clock.now().getTime(),
   };
 }

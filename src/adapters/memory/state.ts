@@ -5,20 +5,30 @@ import type { ContainerEvent } from '../../domain/events.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { SshKey } from '../../domain/ssh-key.ts';
+import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
+import type { TerminalRecord } from '../../ports/terminal-records.ts';
+import { emptyFactors, type FactorState } from './factor-state.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
-export type MemoryState = {
+export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null })[];
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
   containers: Container[];
-  audit: (AuditEntry & { createdAt: Date })[];
+  /** `hash` in hex. */
+  apiTokens: (ApiToken & { hash: string })[];
+  /** By `minute key`. */
+  requestCounts: Map<string, number>;
   operations: (StoredOperation & { leaseUntil: Date })[];
   events: (ContainerEvent & { createdAt: Date })[];
   orphans: Map<string, Date>;
+  audit: (AuditEntry & { id: string; createdAt: Date })[];
+  terminals: TerminalRecord[];
+  sshKeys: SshKey[];
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -49,11 +59,16 @@ export const emptyState = (): MemoryState => ({
   refreshTokens: new Map(),
   settings: {},
   containers: [],
+  apiTokens: [],
+  requestCounts: new Map(),
   audit: [],
   operations: [],
   events: [],
   orphans: new Map(),
+  terminals: [],
+  sshKeys: [],
   setupCodeHash: null,
+  ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [
     tier('guest', 512, 500, 2048, 1, 0),

@@ -1,8 +1,10 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { ContainerState } from '../../domain/container.ts';
 import type { Operation } from '../../domain/operation.ts';
+import type { Scope } from '../../domain/scope.ts';
 import type { UserRole } from '../../domain/user.ts';
 import type { OperationOutcome } from '../../ports/operation-repository.ts';
+import type { PendingPurpose } from '../../ports/pending-repository.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 type Json<T> = ColumnType<T, string, string>;
@@ -44,6 +46,8 @@ export type UsersTable = {
   created_at: Generated<Date>;
   disabled_at: Date | null;
   guest_until: Date | null;
+  passcode_hash: string | null;
+  auto_lock_minutes: number | null;
 };
 
 export type SessionsTable = {
@@ -56,6 +60,8 @@ export type SessionsTable = {
   user_agent: string;
   revoked_at: Date | null;
   revoked_reason: string | null;
+  locked_at: Date | null;
+  wrong_passcodes: Generated<number>;
 };
 
 type RefreshTokensTable = {
@@ -90,7 +96,7 @@ export type ContainersTable = {
   deleted_at: Date | null;
 };
 
-type AuditRecordsTable = {
+export type AuditRecordsTable = {
   id: Generated<string>;
   user_id: string | null;
   action: string;
@@ -132,6 +138,72 @@ type EventsTable = {
   created_at: Generated<Date>;
 };
 
+type TotpFactorsTable = {
+  user_id: string;
+  sealed_secret: Buffer;
+  created_at: Defaulted<Date>;
+  confirmed_at: Date | null;
+  last_step: Generated<number>;
+};
+
+type RecoveryCodesTable = { user_id: string; hash: Buffer; used_at: Date | null };
+
+export type PasskeysTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  credential_id: string;
+  public_key: Buffer;
+  /** bigint, which pg reads as text. */
+  counter: ColumnType<string, number, number>;
+  transports: Json<readonly string[]>;
+  backed_up: boolean;
+  created_at: Generated<Date>;
+  last_used_at: Date | null;
+};
+
+type PendingProofsTable = {
+  hash: Buffer;
+  purpose: PendingPurpose;
+  user_id: string | null;
+  expires_at: Date;
+  tries: Generated<number>;
+};
+
+type FailuresTable = { key: Buffer; count: number; at: Date };
+export type ApiTokensTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  hash: Buffer;
+  prefix: string;
+  scopes: Scope[];
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+};
+
+type RequestCountsTable = { key: string; minute: number; count: number };
+
+export type TerminalRecordsTable = {
+  id: string;
+  user_id: string;
+  container_id: string;
+  created_at: Generated<Date>;
+  last_ping_at: Defaulted<Date>;
+};
+
+export type SshKeysTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  type: string;
+  public_key: string;
+  fingerprint: string;
+  created_at: Generated<Date>;
+};
+
 export type Database = {
   operations: OperationsTable;
   events: EventsTable;
@@ -146,4 +218,13 @@ export type Database = {
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
   audit_records: AuditRecordsTable;
+  totp_factors: TotpFactorsTable;
+  recovery_codes: RecoveryCodesTable;
+  passkeys: PasskeysTable;
+  pending_proofs: PendingProofsTable;
+  failures: FailuresTable;
+  api_tokens: ApiTokensTable;
+  request_counts: RequestCountsTable;
+  terminal_records: TerminalRecordsTable;
+  ssh_keys: SshKeysTable;
 };

@@ -1,9 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
-import type { SessionRepository } from '../../ports/session-repository.ts';
+import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
+import { fromJson, numberSetting, unnested } from './fragments.ts';
 import type { Database, SessionsTable, UsersTable } from './schema.ts';
 import { toUser } from './user-repository.ts';
+
+const MAX_LISTED = 1_000;
 
 export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   async insert(session) {
@@ -20,37 +23,52 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     return toSession(row);
   },
 
-  async findWithUser(id) {
-    const row = await db
-      .selectFrom('sessions as s')
-      .innerJoin('users as u', 'u.id', 's.user_id')
-      .select([
-        sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
-        sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash'`.as('user'),
-        sql<Date>`now()`.as('now'),
-        db
-          .selectFrom('settings')
-          .select(sql<number>`value::int`.as('minutes'))
-          .where('key', '=', 'sessionIdleMinutes')
-          .as('idle_minutes'),
-      ])
-      .where('s.id', '=', id)
-      .executeTakeFirst();
-    if (row === undefined) return null;
+  findWithUser: async (id) => (await findAllWithUser(db, [id]))[0] ?? null,
+
+  findAllWithUser: (ids) => findAllWithUser(db, ids),
+
+  async touch(uses) {
+    await sql`
+      update sessions s set last_seen_at = u.at from ${unnested(uses)}
+      where s.id = u.id and s.last_seen_at < u.at
+    `.execute(db);
+  },
+
+  async listOwned(userId) {
+    const since = sql<Date>`now() - make_interval(days => ${REVOKED_LISTED_DAYS})`;
+    const rows = await db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where((eb) =>
+        eb.or([
+          eb('revoked_at', '>', since),
+          eb.and([eb('revoked_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]),
+        ]),
+      )
+      .orderBy('created_at', 'desc')
+      .limit(MAX_LISTED)
+      .execute();
+    const facts = await db
+      .selectNoFrom([sql<Date>`now()`.as('now'), numberSetting(db, 'sessionIdleMinutes').as('idle_minutes')])
+      .executeTakeFirstOrThrow();
     return {
-      session: toSession(fromJson(row.session)),
-      user: toUser(fromJson(row.user)),
-      now: row.now,
-      idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+      sessions: rows.map(toSession),
+      now: facts.now,
+      idleMinutes: facts.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
     };
   },
 
-  async touch(ids, at) {
-    await db
+  async revokeOthers(userId, keepId, reason) {
+    const rows = await db
       .updateTable('sessions')
-      .set({ last_seen_at: sql<Date>`greatest(last_seen_at, ${at}::timestamptz)` })
-      .where('id', 'in', ids)
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
+      .returning('id')
       .execute();
+    return rows.map(({ id }) => id);
   },
 
   async revoke(id, userId, reason) {
@@ -62,6 +80,17 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       .where('revoked_at', 'is', null)
       .executeTakeFirst();
     return done.numUpdatedRows === 1n;
+  },
+
+  async seenAt(userId, ipAddress) {
+    const row = await db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('ip_address', '=', ipAddress)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
   },
 
   async insertRefreshToken(hash, sessionId) {
@@ -88,12 +117,37 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   },
 });
 
-/** to_jsonb writes times as text; every column that holds one ends in `_at`, or is a guest's end. */
-function fromJson<T extends object>(row: T): T {
-  const entries = Object.entries(row).map(([key, value]) =>
-    typeof value === 'string' && /(_at|_until)$/.test(key) ? [key, new Date(value)] : [key, value],
-  );
-  return Object.fromEntries(entries) as T;
+async function findAllWithUser(
+  db: Kysely<Database>,
+  ids: readonly string[],
+): Promise<readonly SessionWithUser[]> {
+  const rows = await db
+    .selectFrom('sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select([
+      sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
+      sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash' - 'passcode_hash'`.as('user'),
+      sql<Date>`now()`.as('now'),
+      numberSetting(db, 'sessionIdleMinutes').as('idle_minutes'),
+      numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
+      's.locked_at',
+      sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
+      'u.auto_lock_minutes',
+    ])
+    .where('s.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+  return rows.map((row) => ({
+    session: toSession(fromJson(row.session)),
+    user: toUser(fromJson(row.user)),
+    now: row.now,
+    idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+    requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
+    lock: {
+      lockedAt: row.locked_at,
+      passcodeSet: row.passcode_set,
+      autoLockMinutes: row.auto_lock_minutes,
+    },
+  }));
 }
 
 const toSession = (row: Selectable<SessionsTable>): UserSession => ({

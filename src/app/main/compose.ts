@@ -1,30 +1,45 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { authRoutes } from '../../adapters/http/routes/auth.ts';
+import { adminTerminalRoutes } from '../../adapters/http/routes/admin-terminals.ts';
+import { auditRoutes } from '../../adapters/http/routes/audit.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
-import { meRoutes } from '../../adapters/http/routes/me.ts';
+import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
+import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
+import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
+import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
 import type { Http } from '../../adapters/http/types.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
-import { accounts } from '../accounts.ts';
+import type { Accounts } from '../accounts.ts';
+import { adminTerminals } from '../admin-terminals.ts';
+import { announced } from '../announced.ts';
+import { auditTrail } from '../audit.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { liveSockets } from '../live-sockets.ts';
 import { type Operations, operations } from '../operations/submit.ts';
+import { requestLimits } from '../request-limits.ts';
+import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
-import { signIn } from '../sign-in.ts';
+import { sshKeys } from '../ssh-keys.ts';
 import { terminals } from '../terminals.ts';
+import { apiTokens } from '../tokens.ts';
+import { users } from '../users.ts';
+import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
+import { addressOf } from './listening.ts';
 
 /** Everything outside that the service needs, behind ports. */
 export type Ports = {
@@ -34,6 +49,9 @@ export type Ports = {
   readonly terminalBackend: TerminalBackend;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
+  readonly bus: Bus;
+  /** Milliseconds that never jump; the process's own unless a test says otherwise. */
+  readonly monotonicMs?: () => number;
 };
 
 export type ComposeOptions = {
@@ -46,6 +64,8 @@ export type ComposeOptions = {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
   readonly secureCookie: boolean;
+  /** The address that people open; null for where it listens. */
+  readonly publicUrl: string | null;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
   /** How long a fresh container of an update is watched before it counts as up. */
@@ -58,22 +78,31 @@ export type ComposeOptions = {
 
 export type Service = {
   readonly http: Http;
-  readonly accounts: ReturnType<typeof accounts>;
+  readonly accounts: Accounts;
   readonly terminals: ReturnType<typeof terminals>;
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
+  /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
+  readonly writeDue: () => Promise<void>;
+  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  readonly reseal: () => Promise<number>;
   /** Writes what is still only in memory. */
   readonly flush: () => Promise<void>;
 };
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, hasher, clock } = ports;
+  const { clock } = ports;
+  const storage = announced(ports.storage, ports.bus);
   const log = options.logger;
-  const login = signIn({ storage, hasher, refreshKey: options.keys.refresh });
-  const people = accounts({ storage, hasher });
-  const auth = authenticator(storage);
+  const people = identity({ ...ports, storage }, options, () => options.publicUrl ?? addressBound(http));
+  const { repositories } = storage;
+  const monotonicMs = ports.monotonicMs ?? (() => performance.now());
+  const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
+  const counts = repositories.requestCounts;
+  const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
+  const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const work = operations({
     storage,
@@ -84,6 +113,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     checkpoint: options.checkpoint ?? (async () => {}),
     verifyMs: options.verifyMs,
   });
+  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
@@ -98,16 +128,25 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: async ({ caller: { user, credential } }) =>
-        credential.kind === 'login' && (await auth.bySession(credential.sessionId, user.id)).ok,
+      live,
     });
+  const access = {
+    authenticator: auth,
+    limits,
+    requestsPerMinute: async () => (await repositories.settings.read()).requestsPerMinute,
+  };
 
-  const http = await httpServer({ ...options, authenticator: auth, jwtKey: options.keys.jwt }, [
+  const http = await httpServer({ ...options, ...access, signingKeys: options.keys.live }, [
     systemRoutes(options),
-    authRoutes({ accounts: people, signIn: login, secureCookie: options.secureCookie }),
-    meRoutes(),
-    settingsRoutes(settingsService(storage)),
-    catalogueRoutes(storage.repositories.catalogue),
+    ...people.routes,
+    settingsRoutes(settingsService(storage, ports.bus)),
+    tokenRoutes(tokens),
+    sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
+    auditRoutes(auditTrail(repositories)),
+    userRoutes(users(storage, clock)),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica),
+    sshKeyRoutes(sshKeys(storage)),
+    catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes),
     sockets,
@@ -115,10 +154,18 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   if (options.webRoot !== null) await staticFiles(http, options.webRoot);
   return {
     http,
-    accounts: people,
+    accounts: people.accounts,
+    reseal: people.reseal,
     terminals: shells,
     operations: work,
     reconcile: reconcile(containerDeps),
-    flush: () => auth.flush(),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
+    flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
+}
+
+/** The address of a server that listens; nothing that can be opened before that. */
+function addressBound(http: Http): string {
+  const [bound] = http.addresses();
+  return bound === undefined || typeof bound === 'string' ? '' : addressOf(bound.address, bound.port);
 }

@@ -39,7 +39,12 @@ const Environment = Type.Object({
   BERTH_ADMIN_PASSWORD: Type.Optional(
     Type.String({ minLength: 8, maxLength: 1024, description: '8 to 1024 characters' }),
   ),
-  BERTH_JWT_SECRET: Type.Optional(Type.String({ minLength: 32, description: 'at least 32 characters' })),
+  BERTH_JWT_SECRET: Type.Optional(
+    Type.String({
+      pattern: '^[^,]{32,}(,[^,]{32,})?$',
+      description: 'one or two secrets of at least 32 characters each, separated by a comma',
+    }),
+  ),
   BERTH_LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace'].map((level) => Type.Literal(level)),
     { default: 'warn', description: 'one of fatal, error, warn, info, debug, trace' },
@@ -80,6 +85,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
   const faults = [...invalid].map((key) => `${key} must be ${descriptionOf(key)}`);
   const unknown = Object.keys(env).filter((key) => key.startsWith('BERTH_') && !known.includes(key));
   faults.push(...unknown.map((key) => `${key} is not a setting`));
+  if (!invalid.has('BERTH_JWT_SECRET')) faults.push(...secretFaults(env['BERTH_JWT_SECRET']));
   if ((env['BERTH_ADMIN_EMAIL'] === undefined) !== (env['BERTH_ADMIN_PASSWORD'] === undefined)) {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
   }
@@ -91,6 +97,19 @@ const descriptionOf = (key: string): string =>
 
 const list = (text: string | undefined): readonly string[] =>
   text === undefined ? [] : text.split(',').map((part) => part.trim());
+
+const MIN_DISTINCT = 10;
+
+/** A secret that anybody would try is as good as none. */
+function secretFaults(setting: string | undefined): readonly string[] {
+  const secrets = list(setting || undefined);
+  return [
+    ...(secrets.some((secret) => secret.length < 32 || new Set(secret).size < MIN_DISTINCT)
+      ? ['BERTH_JWT_SECRET must be random: `openssl rand -base64 48` makes one']
+      : []),
+    ...(new Set(secrets).size < secrets.length ? ['BERTH_JWT_SECRET must hold two different secrets'] : []),
+  ];
+}
 
 function toConfig(env: Static<typeof Environment>): Config {
   const { BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password } = env;

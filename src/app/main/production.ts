@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
+import { postgresBus } from '../../adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
 import { startEmbedded } from '../../adapters/postgres/embedded.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
@@ -10,22 +11,28 @@ import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { lockDataDir } from '../../adapters/system/data-dir-lock.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/catalogue.ts';
 import { CLOSE } from '../../domain/terminal.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
+import { every } from './every.ts';
 import { keepInOrder } from './keeper.ts';
-import { loadKeys, loadReplica } from './keys.ts';
+import { loadKeys, rotate } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
+import { loadReplica } from './replica.ts';
 import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
+const WRITE_EVERY_MS = 1_000;
 
 export type Production = {
   readonly service: Service;
   readonly stop: () => Promise<void>;
+  /** Makes a new key for login tokens, or takes over one that was put in place. */
+  readonly rotateKeys: () => Promise<void>;
   /** What brings a missing engine back; null when there is one. */
   readonly mend: () => string | null;
 };
@@ -57,7 +64,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   const lock = lockDataDir(config.dataDir);
   opened.add('data folder', async () => lock.release());
-  const [{ storage, answers }, found] = await Promise.all([
+  const [{ storage, bus, answers }, found] = await Promise.all([
     openStorage(options, opened),
     findEngine(config, log),
   ]);
@@ -71,14 +78,16 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     onHint: keeper.now,
   });
   opened.add('container engine', engine.stop);
-  const service = await compose(await portsOf(storage, engine), {
+  const keys = await loadKeys(config.dataDir, config.jwtSecret);
+  const service = await compose(await portsOf(storage, bus, engine), {
     logger: log,
-    keys: await loadKeys(config.dataDir, config.jwtSecret),
+    keys,
     version: options.version,
     replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
+    publicUrl: config.publicUrl,
     readiness: () => readinessOf(engine.parts, answers),
     createWaitMs: CREATE_WAIT_MS,
     verifyMs: VERIFY_MS,
@@ -88,19 +97,30 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   await service.operations.takeOver();
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
-  return { service, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
+  opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
+  const rotateKeys = async (): Promise<void> => {
+    await rotate(keys, log);
+    await reseal(service, log);
+  };
+  void reseal(service, log);
+  return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
 
-const portsOf = async (storage: Storage, engine: EngineInUse): Promise<Ports> => ({
+const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise<Ports> => ({
   storage,
   runtime: engine.runtime,
   runtimeNode: NODE,
   terminalBackend: engine.terminals,
   hasher: await argon2Hasher(),
   clock: { now: () => new Date() },
+  bus,
 });
 
-type OpenStorage = { readonly storage: Storage; readonly answers: () => Promise<boolean> };
+type OpenStorage = {
+  readonly storage: Storage;
+  readonly bus: Bus;
+  readonly answers: () => Promise<boolean>;
+};
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
 async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {
@@ -109,11 +129,13 @@ async function openStorage({ config, log, root }: ProductionOptions, opened: Sto
   const db = openDatabase(pool);
   opened.add('database connections', () => db.destroy());
   await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
+  const bus = postgresBus(url, log);
+  opened.add('line to other processes', () => bus.close());
   const answers = async (): Promise<boolean> => {
     await sql`select 1`.execute(db);
     return true;
   };
-  return { storage: postgresStorage(db), answers };
+  return { storage: postgresStorage(db), bus, answers };
 }
 
 async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
@@ -130,4 +152,14 @@ async function closeService({ http, terminals, operations, flush }: Service): Pr
   await http.close();
   await operations.idle();
   await flush();
+}
+
+/** What the database holds encrypted follows the key, at the start and when it was rotated. */
+async function reseal(service: Service, log: FastifyBaseLogger): Promise<void> {
+  try {
+    const lost = await service.reseal();
+    if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that is gone`);
+  } catch (err) {
+    log.warn({ err }, 'could not encrypt second factors with the present key');
+  }
 }

@@ -30,7 +30,10 @@ export async function startService(
     allowedOrigins,
     ...(checkpoint === undefined ? {} : { checkpoint }),
   });
-  stopWhenTold(() => starting.then((running) => running.stop()));
+  stopWhenTold(
+    () => starting.then((running) => running.stop()),
+    () => starting.then((running) => running.rotateKeys()),
+  );
   const running = await starting;
   try {
     await announce(config, running, allowedOrigins);
@@ -59,8 +62,11 @@ async function announce(
   else say(`Berth is ready. Make the first administrator here: ${address}/setup#code=${code}`);
 }
 
-/** The first signal, or the end of the launcher, stops in order; a second one at once. */
-function stopWhenTold(stop: () => Promise<void>): void {
+/**
+ * The first signal, or the end of the launcher, stops in order; a second one at once. SIGHUP rotates the keys, but for a
+ * service that was started in a terminal by hand: there it says that the terminal has gone.
+ */
+function stopWhenTold(stop: () => Promise<void>, rotateKeys: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (): void => {
     if (stopping) process.exit(1);
@@ -72,7 +78,11 @@ function stopWhenTold(stop: () => Promise<void>): void {
       () => process.exit(1),
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+  process.on('SIGHUP', () => {
+    if (process.stdout.isTTY && !process.connected) onSignal();
+    else void rotateKeys();
+  });
   process.once('disconnect', () => stopping || onSignal());
   // The launcher's channel is listened to, but must not keep a start that failed alive.
   process.channel?.unref();

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus, BusHandler, BusMessage } from '../../ports/bus.ts';
+import type { Logger } from '../../ports/logger.ts';
+import { listen } from './listener.ts';
+
+/** Messages of this long are sent together: each statement takes a lock that all of the server's share. */
+const COALESCE_MS = 15;
+const RETRY_MS = 500;
+const MAX_BYTES = 7_168;
+/** When more than this waits, one word that something was missed takes its place. */
+const MAX_WAITING = 10_000;
+
+/** `topic` null: the sender lost messages. */
+type Envelope = { readonly from: string; readonly topic: string | null; readonly message: BusMessage };
+type Subscription = { readonly topic: string; readonly handler: BusHandler; readonly onGap: () => void };
+
+/** LISTEN and NOTIFY on a connection of its own, which must not go through a pooler that shares connections. */
+export function postgresBus(url: string, log: Logger): Bus & { close(): Promise<void> } {
+  const me = randomUUID();
+  const subscriptions = new Set<Subscription>();
+  const isolated = (run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      log.error({ err: error }, 'a handler of messages failed');
+    }
+  };
+  const gap = (): void => {
+    for (const { onGap } of [...subscriptions]) isolated(onGap);
+  };
+  const hand = (topic: string, message: BusMessage): void => {
+    for (const one of [...subscriptions]) if (one.topic === topic) isolated(() => one.handler(message));
+  };
+  const receive = ({ from, topic, message }: Envelope): void => {
+    if (from === me || typeof from !== 'string') return;
+    if (topic === null) gap();
+    else hand(topic, message);
+  };
+  const listener = listen(url, log, {
+    onConnect: () => {
+      gap();
+      void outbox.send();
+    },
+    onPayload: (payload) => isolated(() => receive(JSON.parse(payload))),
+  });
+  const gapPayload = JSON.stringify({ from: me, topic: null, message: {} } satisfies Envelope);
+  const outbox = coalesced((payloads) => listener.notify(payloads), gapPayload);
+
+  return {
+    get connected() {
+      return listener.connected;
+    },
+    publish(topic, message) {
+      const payload = JSON.stringify({ from: me, topic, message } satisfies Envelope);
+      if (Buffer.byteLength(payload) > MAX_BYTES) throw new RangeError('a message is above 7 KiB');
+      hand(topic, message);
+      outbox.add(payload);
+    },
+    subscribe(topic, handler, onGap) {
+      const subscription = { topic, handler, onGap };
+      subscriptions.add(subscription);
+      return () => subscriptions.delete(subscription);
+    },
+    async close() {
+      await outbox.send();
+      outbox.stop();
+      await listener.close();
+    },
+  };
+}
+
+/** Collects payloads for a moment and sends them together, in order; keeps them until they were sent. */
+function coalesced(notify: (payloads: readonly string[]) => Promise<void>, gapPayload: string) {
+  let waiting: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+
+  const later = (ms: number): void => {
+    timer ??= setTimeout(() => void send(), ms).unref();
+  };
+  const send = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    sending ??= sendNow().finally(() => {
+      sending = undefined;
+    });
+    return sending;
+  };
+  async function sendNow(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    const sent = await notify(batch).then(
+      () => true,
+      () => false,
+    );
+    if (!sent) waiting = batch.length + waiting.length > MAX_WAITING ? [gapPayload] : [...batch, ...waiting];
+    if (waiting.length > 0) later(sent ? COALESCE_MS : RETRY_MS);
+  }
+  return {
+    add(payload: string): void {
+      waiting.push(payload);
+      later(COALESCE_MS);
+    },
+    send,
+    stop: (): void => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely';
+import type { Settings } from '../../domain/settings.ts';
+import type { Use } from '../../ports/use.ts';
+import type { Database } from './schema.ts';
+
+/** A row read by to_jsonb, which writes times as text: every column that holds one ends in `_at` or `_until`. */
+export function fromJson<T extends object>(row: T): T {
+  const entries = Object.entries(row).map(([key, value]) =>
+    typeof value === 'string' && /(_at|_until)$/.test(key) ? [key, new Date(value)] : [key, value],
+  );
+  return Object.fromEntries(entries) as T;
+}
+
+/** A setting as part of another query; null where it was never changed. */
+export const numberSetting = (db: Kysely<Database>, key: keyof Settings) =>
+  db.selectFrom('settings').select(sql<number>`value::int`.as('number')).where('key', '=', key);
+
+/** Uses as a table `u (id, at)`, so that one statement writes them all; in one order, so that two do not block. */
+export const unnested = (uses: readonly Use[]) => {
+  const ordered = uses.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const ids = ordered.map((use) => use.id);
+  const times = ordered.map((use) => use.at);
+  return sql`unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)`;
+};

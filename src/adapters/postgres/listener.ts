@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../../ports/logger.ts';
+
+const CHANNEL = 'berth';
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2_000;
+/** A line that was cut without a word is noticed after these two together. */
+const HEARTBEAT_MS = 2_000;
+const ANSWER_WITHIN_MS = 3_000;
+
+export type ListenerEvents = {
+  /** It listens, again or for the first time; everything said before may have been missed. */
+  readonly onConnect: () => void;
+  readonly onPayload: (payload: string) => void;
+};
+
+export type Listener = {
+  readonly connected: boolean;
+  /** Sends all in one statement of its own; rejects when that is not possible now. */
+  notify(payloads: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** One connection of its own that listens for as long as the process lives, and comes back by itself. */
+export function listen(url: string, log: Logger, events: ListenerEvents): Listener {
+  const closing = new AbortController();
+  let current: pg.Client | null = null;
+
+  async function keepListening(): Promise<void> {
+    for (let failures = 0; !closing.signal.aborted; failures += 1) {
+      const client = await opened(url, events).catch((error: unknown) => {
+        log.warn({ err: error }, 'cannot listen for messages of other processes');
+        return null;
+      });
+      if (client !== null) {
+        failures = 0;
+        await serve(client);
+      }
+      await pause(failures);
+    }
+  }
+
+  async function serve(client: pg.Client): Promise<void> {
+    const lost = once(client, 'end', { signal: closing.signal }).catch(() => undefined);
+    current = client;
+    events.onConnect();
+    const beat = setInterval(() => void client.query('select 1').catch(() => hangUp(client)), HEARTBEAT_MS);
+    await lost;
+    clearInterval(beat);
+    current = null;
+    await hangUp(client);
+    if (!closing.signal.aborted) log.warn('the line to other processes was cut');
+  }
+
+  async function pause(failures: number): Promise<void> {
+    const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10));
+    await delay(longest * (0.5 + Math.random() / 2), null, { signal: closing.signal }).catch(() => undefined);
+  }
+
+  const running = keepListening();
+  return {
+    get connected() {
+      return current !== null;
+    },
+    async notify(payloads) {
+      if (current === null) throw new Error('not connected');
+      await current.query('select pg_notify($1, payload) from unnest($2::text[]) as payload', [
+        CHANNEL,
+        payloads,
+      ]);
+    },
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function opened(url: string, { onPayload }: ListenerEvents): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'berth bus',
+    connectionTimeoutMillis: ANSWER_WITHIN_MS,
+    query_timeout: ANSWER_WITHIN_MS,
+    keepAlive: true,
+  });
+  // An error is always followed by `end`, which is what is waited for.
+  client.on('error', () => undefined);
+  client.on('notification', ({ payload }) => onPayload(payload ?? ''));
+  try {
+    await client.connect();
+    await client.query(`listen ${CHANNEL}`);
+    return client;
+  } catch (error) {
+    await hangUp(client);
+    throw error;
+  }
+}
+
+/** A peer that does not answer is not waited for. */
+async function hangUp(client: pg.Client): Promise<void> {
+  await Promise.race([client.end().catch(() => undefined), delay(500, null, { ref: false })]);
+}

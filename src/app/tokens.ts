@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import type { Caller, Origin } from '../domain/caller.ts';
+import { isUuid } from '../domain/container-id.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import {
+  type ApiToken,
+  mayGrant,
+  mintToken,
+  readTokenRequest,
+  roomForToken,
+  TOKEN_RANDOM_BYTES,
+} from '../domain/token.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Repositories, Storage } from '../ports/repositories.ts';
+import { tellChanged } from './credential-news.ts';
+import { sha256 } from './secrets.ts';
+import { orRollBack } from './transaction.ts';
+
+export type ApiTokenDeps = {
+  readonly storage: Storage;
+  readonly bus: Bus;
+  /** The last use that is not written yet. */
+  readonly pendingUse: (tokenId: string) => Date | null;
+};
+
+export type ApiTokens = ReturnType<typeof apiTokens>;
+
+/** API tokens of the caller's own; another's is like none. */
+export function apiTokens({ storage: { repositories, inTransaction }, bus, pendingUse }: ApiTokenDeps) {
+  const withPendingUse = (token: ApiToken): ApiToken => {
+    const pending = pendingUse(token.id);
+    const newer = pending !== null && (token.lastUsedAt === null || token.lastUsedAt < pending);
+    return newer ? { ...token, lastUsedAt: pending } : token;
+  };
+
+  return {
+    /** `secret` is the only copy there is. The user's row is locked, so that the limit holds however many ask at once. */
+    async create(
+      body: unknown,
+      { user }: Caller,
+      origin: Origin,
+    ): Promise<Result<{ readonly token: ApiToken; readonly secret: string }, DomainError>> {
+      const request = readTokenRequest(body);
+      if (!request.ok) return request;
+      const granted = mayGrant(user, request.value.scopes);
+      if (!granted.ok) return granted;
+      const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
+      return await orRollBack(inTransaction, async (tx) => {
+        await tx.users.lock(user.id);
+        const { live, kept } = await tx.tokens.count(user.id);
+        const room = roomForToken(live, kept);
+        if (!room.ok) return room;
+        const wanted = { ...request.value, userId: user.id, prefix, hash: sha256(secret) };
+        const token = await tx.tokens.insert(wanted);
+        await record(tx, 'token_created', token, origin);
+        return ok({ token, secret });
+      });
+    },
+
+    /** Newest first; the uses of this process are in it, written or not. */
+    async list({ user }: Caller): Promise<readonly ApiToken[]> {
+      return (await repositories.tokens.listOwned(user.id)).map(withPendingUse);
+    },
+
+    /** Revoking again changes nothing, and answers the first time. */
+    async revoke(id: string, { user }: Caller, origin: Origin): Promise<Result<ApiToken, DomainError>> {
+      if (!isUuid(id)) return refuse({ code: 'token_not_found' });
+      const revoked = await inTransaction(async (tx) => {
+        const done = await tx.tokens.revoke(id.toLowerCase(), user.id);
+        if (done?.changed) await record(tx, 'token_revoked', done.token, origin);
+        return done?.token ?? null;
+      });
+      return ended(revoked);
+    },
+
+    /** Removes the token for good; only the audit remembers that it was there. */
+    async delete(id: string, { user }: Caller, origin: Origin): Promise<Result<ApiToken, DomainError>> {
+      if (!isUuid(id)) return refuse({ code: 'token_not_found' });
+      const deleted = await inTransaction(async (tx) => {
+        const token = await tx.tokens.delete(id.toLowerCase(), user.id);
+        if (token !== null) await record(tx, 'token_deleted', token, origin);
+        return token;
+      });
+      return ended(deleted);
+    },
+  };
+
+  function ended(token: ApiToken | null): Result<ApiToken, DomainError> {
+    if (token === null) return refuse({ code: 'token_not_found' });
+    tellChanged(bus, { kind: 'token', id: token.id });
+    return ok(token);
+  }
+}
+
+async function record(
+  tx: Repositories,
+  action: 'token_created' | 'token_revoked' | 'token_deleted',
+  { id, userId, prefix }: ApiToken,
+  origin: Origin,
+): Promise<void> {
+  const details = JSON.stringify({ id, token_prefix: prefix });
+  await tx.audit.append({ userId, action, ...origin, details });
+}

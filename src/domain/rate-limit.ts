@@ -1,0 +1,50 @@
+/**
+ * So many requests in any minute. Two counts stand for the sliding minute: this calendar minute's, and of the one
+ * before as much as the sliding minute still covers, as if its requests had been spread evenly.
+ */
+export type RequestTally = {
+  /** Minutes since 1970, by the database's clock. */
+  readonly minute: number;
+  readonly count: number;
+  readonly countBefore: number;
+};
+
+const MINUTE_MS = 60_000;
+
+export const minuteOf = (nowMs: number): number => Math.floor(nowMs / MINUTE_MS);
+
+/** The tally as it stands in `minute`. A minute that is past already is taken for the tally's own. */
+export function rolled(tally: RequestTally, minute: number): RequestTally {
+  const passed = minute - tally.minute;
+  if (passed <= 0) return tally;
+  return { minute, count: 0, countBefore: passed === 1 ? tally.count : 0 };
+}
+
+/** Milliseconds until one more request fits below `limit`; 0 for now. The tally is that of the minute of `nowMs`. */
+export function waitMs({ count, countBefore, minute }: RequestTally, limit: number, nowMs: number): number {
+  const into = Math.max(0, nowMs - minute * MINUTE_MS);
+  if (count < limit) return Math.max(0, whenFits(countBefore, limit - count) - into);
+  // Not in this minute: in the next one, this minute's count fades in its turn.
+  return MINUTE_MS - into + whenFits(count, limit);
+}
+
+/** Milliseconds into a minute until what is left of the earlier count, and one request more, are within `room`. */
+function whenFits(earlier: number, room: number): number {
+  const left = room - 1;
+  return earlier <= left ? 0 : Math.ceil(MINUTE_MS * (1 - left / earlier));
+}
+
+/**
+ * Whom requests without a credential are counted for: the address, and of IPv6 the /64, which is what one customer
+ * has at the least.
+ */
+export function addressGroup(ipAddress: string): string {
+  if (!ipAddress.includes(':')) return ipAddress;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ipAddress)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail] = ipAddress.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  return `${[...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,102 @@
+/**
+ * How many requests a second an API token's check leaves of what Fastify can do at all. Bare Fastify and the service
+ * take turns on the same machine; the median of their rounds counts.
+ */
+import pg from 'pg';
+import { administrator } from './support/client.ts';
+import { emptyDatabase } from './support/database.ts';
+import { type Load, load, loader } from './support/load.ts';
+import { median } from './support/numbers.ts';
+import { type Server, startServer } from './support/servers.ts';
+
+const ROUNDS = Number(process.argv[2] ?? 5);
+const SECONDS = 5;
+const WARM_UP_SECONDS = 2;
+const CONNECTIONS = 32;
+const WANTED_RATIO = 0.6;
+
+type Round = Load & { readonly cpuUsPerRequest: number };
+
+const database = await emptyDatabase();
+const bare = await startServer('bare-server.ts', []);
+const service = await startServer('service-server.ts', [database.url]);
+try {
+  const admin = await administrator(service.address, service.setupCode);
+  const made = await admin.call<{ id: string; token: string }>('POST', '/api/tokens', { name: 'bench' });
+  const headers = { authorization: `Bearer ${made.token}` };
+  console.log(`${loader}, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s, taking turns`);
+
+  const rounds: { bare: Round[]; service: Round[] } = { bare: [], service: [] };
+  for (const server of [bare, service]) await measure(server, headers, WARM_UP_SECONDS);
+  const before = await writesOfTokens(database.url);
+  const start = performance.now();
+  for (let i = 0; i < ROUNDS; i += 1) {
+    rounds.bare.push(await measure(bare, headers, SECONDS));
+    rounds.service.push(await measure(service, headers, SECONDS));
+  }
+  const minutes = (performance.now() - start) / 60_000;
+  const writes = (await writesOfTokens(database.url)) - before;
+  show('bare Fastify', rounds.bare);
+  show('GET /api/tokens/validate', rounds.service);
+  const of = (pick: (round: Round) => number) => [
+    median(rounds.bare.map(pick)),
+    median(rounds.service.map(pick)),
+  ];
+  const [bareRate = 0, rate = 0] = of((round) => round.requestsPerSecond);
+  const [bareCpu = 0, cpu = 0] = of((round) => round.cpuUsPerRequest);
+  console.log(
+    `ratio: ${(rate / bareRate).toFixed(2)} of bare (by processor time ${(bareCpu / cpu).toFixed(2)})`,
+  );
+  console.log(`rows written for the token: ${writes} in ${minutes.toFixed(1)} minutes`);
+  const refusedAfterMs = await revocation(admin, made, headers);
+  console.log(`revoked: refused by the next request, ${refusedAfterMs.toFixed(1)} ms after the answer`);
+  process.exitCode = rate / bareRate >= WANTED_RATIO ? 0 : 1;
+} finally {
+  await service.stop();
+  await bare.stop();
+  await database.stop();
+}
+
+async function measure(server: Server, headers: Record<string, string>, seconds: number): Promise<Round> {
+  const before = await server.cpuMs();
+  const url = `${server.address}/api/tokens/validate`;
+  const result = await load({ url, headers, seconds, connections: CONNECTIONS });
+  const cpuMs = (await server.cpuMs()) - before;
+  return { ...result, cpuUsPerRequest: (cpuMs * 1000) / (result.requestsPerSecond * seconds) };
+}
+
+function show(name: string, rounds: readonly Round[]): void {
+  const rates = rounds.map((round) => Math.round(round.requestsPerSecond));
+  const cpu = median(rounds.map((round) => round.cpuUsPerRequest)).toFixed(1);
+  const p99 = median(rounds.map((round) => round.p99Ms)).toFixed(2);
+  console.log(
+    `${name}: ${median(rates)} req/s (${rates.join(', ')}), p99 ${p99} ms, ${cpu} µs of processor each`,
+  );
+}
+
+/** Times that a row of a token was written, as PostgreSQL counted them. */
+async function writesOfTokens(url: string): Promise<number> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  // A session reports what it did at most once a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const { rows } = await db.query(
+    `select n_tup_upd::int as n from pg_stat_user_tables where relname = 'api_tokens'`,
+  );
+  await db.end();
+  return rows[0].n;
+}
+
+async function revocation(
+  admin: Awaited<ReturnType<typeof administrator>>,
+  { id }: { id: string },
+  headers: Record<string, string>,
+): Promise<number> {
+  const ask = async () => (await fetch(`${service.address}/api/tokens/validate`, { headers })).status;
+  if ((await ask()) !== 200) throw new Error('the token was not good before it was revoked');
+  await admin.call('POST', `/api/tokens/${id}/revoke`);
+  const answered = performance.now();
+  const status = await ask();
+  if (status !== 401) throw new Error(`a revoked token was answered ${status}`);
+  return performance.now() - answered;
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Test } from 'tap';
+import type { Bus, BusMessage } from '../../src/ports/bus.ts';
+
+/** Two processes on one bus, of which `there` can be cut off until it is mended. */
+export type BusPair = {
+  readonly here: Bus;
+  readonly there: Bus;
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+};
+
+const PATIENCE_MS = 5_000;
+
+/** Waits until it holds; false when it does not in time. */
+export async function eventually(check: () => boolean, withinMs = PATIENCE_MS): Promise<boolean> {
+  for (const end = performance.now() + withinMs; performance.now() < end; await delay(2)) {
+    if (check()) return true;
+  }
+  return check();
+}
+
+/** What a process hears on a topic, in order; `gap` stands for a call of onGap. */
+function heard(bus: Bus, topic: string) {
+  const log: (BusMessage | 'gap')[] = [];
+  const stop = bus.subscribe(
+    topic,
+    (message) => log.push(message),
+    () => log.push('gap'),
+  );
+  return { log, stop };
+}
+
+/** What every bus promises. */
+export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>): void {
+  const on = (name: string, work: (t: Test, pair: BusPair) => Promise<void>) =>
+    t.test(name, async (t) => {
+      const pair = await open(t);
+      if (pair !== null) await work(t, pair);
+    });
+
+  on('a message reaches its own process at once, and the others in order and once', async (t, pair) => {
+    const [here, there] = [heard(pair.here, 'a'), heard(pair.there, 'a')];
+    for (const n of [1, 2, 3]) pair.here.publish('a', { n, text: 'é', yes: true, none: null });
+    t.same(
+      here.log.map((one) => one !== 'gap' && one['n']),
+      [1, 2, 3],
+      'before publish returned',
+    );
+    t.ok(await eventually(() => there.log.length === 3), 'arrives');
+    t.same(there.log, here.log, 'as it was sent');
+    await delay(50);
+    t.equal(here.log.length, 3, 'nobody hears its own words twice');
+  });
+
+  on('topics are apart, and who has unsubscribed hears nothing more', async (t, pair) => {
+    const [a, b] = [heard(pair.there, 'a'), heard(pair.there, 'b')];
+    pair.here.publish('a', { n: 1 });
+    t.ok(await eventually(() => a.log.length === 1));
+    a.stop();
+    pair.here.publish('a', { n: 2 });
+    pair.here.publish('b', { n: 3 });
+    t.ok(await eventually(() => b.log.length === 1));
+    t.same([a.log, b.log], [[{ n: 1 }], [{ n: 3 }]]);
+  });
+
+  on('many messages at once all arrive', async (t, pair) => {
+    const { log } = heard(pair.there, 'a');
+    for (let n = 0; n < 2_000; n += 1) pair.here.publish('a', { n });
+    t.ok(await eventually(() => log.length === 2_000));
+    t.same(
+      log.map((one) => one !== 'gap' && one['n']),
+      Array.from({ length: 2_000 }, (_, n) => n),
+    );
+  });
+
+  on('a message that is too large is refused, and nobody hears of it', async (t, pair) => {
+    const { log } = heard(pair.here, 'a');
+    t.throws(() => pair.here.publish('a', { text: 'x'.repeat(8_000) }), RangeError);
+    t.throws(() => pair.here.publish('a', { text: '😀'.repeat(2_000) }), RangeError, 'bytes are counted');
+    t.same(log, []);
+    pair.here.publish('a', { text: 'x'.repeat(6_500) });
+    t.equal(log.length, 1);
+  });
+
+  on('who was cut off knows it, and is told of the gap before it hears anything new', async (t, pair) => {
+    t.ok(pair.there.connected);
+    const { log } = heard(pair.there, 'a');
+    await pair.cut();
+    t.ok(await eventually(() => !pair.there.connected), 'it says so');
+    pair.here.publish('a', { n: 'missed' });
+    await delay(50);
+    t.notOk(pair.there.connected, 'still');
+    await pair.mend();
+    t.ok(await eventually(() => pair.there.connected), 'comes back by itself');
+    pair.here.publish('a', { n: 'after' });
+    t.ok(await eventually(() => log.length >= 2));
+    t.same(log, ['gap', { n: 'after' }]);
+  });
+
+  on('what was said while cut off arrives afterwards', async (t, pair) => {
+    const { log } = heard(pair.here, 'a');
+    await pair.cut();
+    t.ok(await eventually(() => !pair.there.connected));
+    pair.there.publish('a', { n: 1 });
+    pair.there.publish('a', { n: 2 });
+    await pair.mend();
+    t.ok(await eventually(() => log.length === 2));
+    t.same(log, [{ n: 1 }, { n: 2 }]);
+  });
+}

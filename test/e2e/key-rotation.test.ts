@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { freshDatabase } from '../support/database.ts';
+import { ADMIN, client, startService } from '../support/running-service.ts';
+
+const kidOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+
+t.test('SIGHUP rotates the key of a running service, and no request is refused for it', async (t) => {
+  const url = await freshDatabase(t);
+  if (url === null) return;
+  const dataDir = t.testdir();
+  const env = {
+    DATABASE_URL: url,
+    DOCKER_HOST: 'unix:///nonexistent/docker.sock',
+    BERTH_ENGINE: 'external',
+    BERTH_PORT: '0',
+    BERTH_DATA_DIR: dataDir,
+    BERTH_ADMIN_EMAIL: ADMIN.email,
+    BERTH_ADMIN_PASSWORD: ADMIN.password,
+  };
+  const service = await startService(t, { dataDir, env });
+  const { email, password } = ADMIN;
+  const signIn = async (): Promise<string> =>
+    (await client(service.address)('POST', '/api/auth/login', { email, password })).body['token'] as string;
+  const before = await signIn();
+  const statuses = new Map<number, number>();
+  let asking = true;
+  const asked = Promise.all(
+    [1, 2].map(async () => {
+      for (; asking; await delay(10)) {
+        const { status } = await client(service.address, before)('GET', '/api/me');
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  process.kill(Number(readFileSync(path.join(dataDir, 'lock'), 'utf8')), 'SIGHUP');
+  let after = before;
+  for (let tries = 0; kidOf(after) === kidOf(before) && tries < 10; tries += 1) after = await signIn();
+  t.not(kidOf(after), kidOf(before), 'new tokens are signed with the new key');
+  t.equal((await client(service.address, after)('GET', '/api/me')).status, 200);
+  await delay(100);
+  asking = false;
+  await asked;
+  t.same([...statuses.keys()], [200]);
+  t.ok((statuses.get(200) ?? 0) > 20, `${statuses.get(200)} requests`);
+  t.match(service.output(), /keys of login tokens were rotated/, 'the log says so');
+  t.notMatch(service.output(), before);
+});
