@@ -19,12 +19,15 @@ export function announced({ repositories, inTransaction }: Storage, bus: Bus): S
   };
 }
 
+/** `base`, but for what is replaced. */
+const over = <T extends object>(base: T, replaced: Partial<T>): T =>
+  Object.assign(Object.create(base) as T, replaced);
+
 function noting(repositories: Repositories, note: (changed: Changed) => void): Repositories {
   const { sessions, users } = repositories;
   return {
     ...repositories,
-    sessions: {
-      ...sessions,
+    sessions: over(sessions, {
       async revoke(id, userId, reason) {
         const done = await sessions.revoke(id, userId, reason);
         if (done) note({ kind: 'session', id });
@@ -35,14 +38,13 @@ function noting(repositories: Repositories, note: (changed: Changed) => void): R
         if (ids.length > 0) note({ kind: 'user', id: userId });
         return ids;
       },
-    },
-    users: {
-      ...users,
+    }),
+    users: over(users, {
       async change(id, change) {
         const user = await users.change(id, change);
         if (user !== null) note({ kind: 'user', id });
         return user;
       },
-    },
+    }),
   };
 }
