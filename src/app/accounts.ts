@@ -4,18 +4,32 @@ import { ok, type Result, refuse } from '../domain/result.ts';
 import { type NewPerson, personFaults, type UserRole } from '../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Storage } from '../ports/repositories.ts';
+import type { Guard } from './guard.ts';
 import { newSecret, sha256 } from './secrets.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 import { orRollBack } from './transaction.ts';
 
+/** Registrations that one address may try in a minute: each costs a password hash, and may ask for taken names. */
+const REGISTRATIONS_A_MINUTE = 60;
+
 const TIER_OF: { readonly [R in UserRole]: string } = { admin: 'enterprise', user: 'free' };
 
 /** What somebody who is not signed in may do next. */
-export type SignInOptions = { readonly setupRequired: boolean; readonly openRegistration: boolean };
+export type SignInOptions = {
+  readonly setupRequired: boolean;
+  readonly openRegistration: boolean;
+  readonly guestsEnabled: boolean;
+};
 
 export type Accounts = ReturnType<typeof accounts>;
 
-export function accounts({ storage, hasher }: { storage: Storage; hasher: PasswordHasher }) {
+export type AccountDeps = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly guard: Guard;
+};
+
+export function accounts({ storage, hasher, guard }: AccountDeps) {
   const { repositories, inTransaction } = storage;
 
   async function add(
@@ -48,8 +62,9 @@ export function accounts({ storage, hasher }: { storage: Storage; hasher: Passwo
 
   return {
     async options(): Promise<SignInOptions> {
-      const { openRegistration } = await repositories.settings.read();
-      return { setupRequired: await repositories.installation.setupRequired(), openRegistration };
+      const { openRegistration, guestsEnabled } = await repositories.settings.read();
+      const setupRequired = await repositories.installation.setupRequired();
+      return { setupRequired, openRegistration, guestsEnabled };
     },
 
     /** The first administrator, by the code that was printed at start. Works once. */
@@ -60,9 +75,9 @@ export function accounts({ storage, hasher }: { storage: Storage; hasher: Passwo
 
     async register(person: NewPerson, origin: Origin): Promise<Result<SignedIn, DomainError>> {
       const { openRegistration } = await repositories.settings.read();
-      return openRegistration
-        ? await add(person, 'user', origin, null)
-        : refuse({ code: 'registration_closed' });
+      if (!openRegistration) return refuse({ code: 'registration_closed' });
+      const taken = await guard.take('registration', origin, REGISTRATIONS_A_MINUTE);
+      return taken.ok ? await add(person, 'user', origin, null) : taken;
     },
 
     /** A new one-time set-up code, or null when there is an administrator already. Earlier codes end. */

@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
+import { type LockFacts, seenEveryMs, sessionLocked } from '../domain/lock.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { sessionEndsAt, sessionState } from '../domain/session.ts';
 import { isTokenShaped, tokenAccepted } from '../domain/token.ts';
@@ -25,6 +26,8 @@ export type Soon<T> = T | Promise<T>;
 type Accepted = Authenticated & {
   readonly id: string;
   readonly lastUsedMs: number | null;
+  /** null for a token, which has no screen. */
+  readonly lock: LockFacts | null;
   readonly endsAt: Date | null;
   readonly readAt: Date;
 };
@@ -91,11 +94,25 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     tokens.forget((accepted) => concerns(accepted, changed));
   });
 
+  function isScreenLocked({ id, lock, lastUsedMs }: Accepted): boolean {
+    if (lock === null || !lock.passcodeSet) return false;
+    const lastMs = Math.max(lastUsedMs ?? 0, seen.lastMs(id) ?? 0);
+    return sessionLocked(lock, new Date(lastMs), new Date(nowMs()));
+  }
+
+  // What a locked session is still allowed is no use of it, or asking would open an idle one again.
+  function unlessLocked(accepted: Accepted): Soon<Result<Authenticated, DomainError>> {
+    if (!isScreenLocked(accepted)) return noted(accepted, seen);
+    const { id, caller, requestsPerMinute } = accepted;
+    const credential = { kind: 'login', sessionId: id, locked: true } as const;
+    return ok({ caller: { ...caller, credential }, requestsPerMinute });
+  }
+
   return {
     /** The claims come from a login token whose signature and time hold. */
     bySession(sessionId: string, userId: string): Soon<Result<Authenticated, DomainError>> {
       const judge = (accepted: Accepted | null) =>
-        accepted?.caller.user.id === userId ? noted(accepted, seen) : UNAUTHORIZED;
+        accepted?.caller.user.id === userId ? unlessLocked(accepted) : UNAUTHORIZED;
       const kept = sessions.peek(sessionId);
       return kept === null ? sessions.find(sessionId).then(judge) : judge(kept);
     },
@@ -118,7 +135,7 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
       const accepted = byLogin
         ? mapped(await sessionNow(credential.sessionId), acceptSession)
         : mapped(await tokenNow(credential.tokenId), acceptToken);
-      if (accepted?.caller.user.id !== user.id) return null;
+      if (accepted?.caller.user.id !== user.id || isScreenLocked(accepted)) return null;
       if (isUse) await noted(accepted, byLogin ? seen : used);
       return accepted.caller;
     },
@@ -141,7 +158,9 @@ const UNAUTHORIZED = refuse({ code: 'unauthorized' } as const);
 const REJECTED = refuse({ code: 'api_token_rejected' } as const);
 
 function noted(accepted: Accepted, uses: Touches): Soon<Result<Authenticated, DomainError>> {
-  const first = uses.used(accepted.id, accepted.lastUsedMs);
+  const { id, lastUsedMs, lock } = accepted;
+  const withinMs = lock === null ? WRITE_USES_EVERY_MS : seenEveryMs(lock, WRITE_USES_EVERY_MS);
+  const first = uses.used(id, lastUsedMs, withinMs);
   return first === undefined ? ok(accepted) : first.then(() => ok(accepted));
 }
 
@@ -151,14 +170,16 @@ function acceptSession({
   now,
   idleMinutes,
   requestsPerMinute,
+  lock,
 }: SessionWithUser): Accepted | null {
   if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
   const { id } = session;
   return {
     id,
-    caller: { user, credential: { kind: 'login', sessionId: id } },
+    caller: { user, credential: { kind: 'login', sessionId: id, locked: false } },
     requestsPerMinute,
     lastUsedMs: session.lastSeenAt.getTime(),
+    lock,
     endsAt: sessionEndsAt(session, idleMinutes),
     readAt: now,
   };
@@ -172,6 +193,7 @@ function acceptToken({ token, user, now, requestsPerMinute }: TokenWithUser): Ac
     caller: { user, credential: { kind: 'api_token', tokenId: id, scopes } },
     requestsPerMinute,
     lastUsedMs: token.lastUsedAt?.getTime() ?? null,
+    lock: null,
     endsAt: token.expiresAt,
     readAt: now,
   };

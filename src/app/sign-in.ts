@@ -5,7 +5,10 @@ import { decideRefresh, sessionState, type UserSession } from '../domain/session
 import type { User } from '../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
+import type { UserWithPassword } from '../ports/user-repository.ts';
+import type { Guard } from './guard.ts';
 import { newSecret, sha256, successorOf } from './secrets.ts';
+import { beginWaiting, type Waiting } from './waiting.ts';
 
 /** A session that was opened or renewed, with the only copy of its next refresh token. */
 export type SignedIn = { readonly session: UserSession; readonly user: User; readonly refreshToken: string };
@@ -13,6 +16,7 @@ export type SignedIn = { readonly session: UserSession; readonly user: User; rea
 export type SignInDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
+  readonly guard: Guard;
   /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
   readonly refreshKeys: () => readonly Buffer[];
 };
@@ -28,20 +32,32 @@ export async function openSession(repositories: Repositories, user: User, origin
 
 export type SignIn = ReturnType<typeof signIn>;
 
-export function signIn({ storage, hasher, refreshKeys }: SignInDeps) {
+export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
   const { repositories, inTransaction } = storage;
 
   return {
-    /** `login` is an email or a username. Whatever is wrong, the refusal and the time it takes are the same. */
-    async login(login: string, password: string, origin: Origin): Promise<Result<SignedIn, DomainError>> {
+    /**
+     * `login` is an email or a username. Whatever is wrong, the refusal and the time it takes are the same. With a
+     * second factor on, the right password opens nothing yet.
+     */
+    async login(
+      login: string,
+      password: string,
+      origin: Origin,
+    ): Promise<Result<SignedIn | Waiting, DomainError>> {
       const found = await repositories.users.findForLogin(login);
+      const attempt = { login, userId: found?.user.id ?? null, origin, by: 'password' } as const;
+      const early = await guard.refused(attempt);
+      if (early !== null) return refuse(early);
       const matches = await hasher.verify(found?.passwordHash ?? null, password);
-      if (found === null || !matches || found.user.disabledAt !== null) {
-        const userId = found?.user.id ?? null;
-        await repositories.audit.append({ userId, action: 'login_failed', ...origin, details: '' });
-        return refuse({ code: 'login_failed' });
-      }
-      return ok(await inTransaction((tx) => openSession(tx, found.user, origin)));
+      return await inTransaction(async (tx) => {
+        const user = matches ? await stillTheSame(tx, found) : null;
+        const entered = await guard.enter(tx, attempt);
+        if (!entered.ok) return entered;
+        if (user === null) return refuse(await entered.value.failed());
+        await entered.value.passed();
+        return ok((await beginWaiting(tx, user)) ?? (await openSession(tx, user, origin)));
+      });
     },
 
     /** Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. */
@@ -53,12 +69,12 @@ export function signIn({ storage, hasher, refreshKeys }: SignInDeps) {
           return refuse({ code: 'unauthorized' });
         const { session, user, now, idleMinutes } = found;
         if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
-        const [refreshToken = '', ...older] = refreshKeys().map((key) => successorOf(presented, key));
-        switch (decideRefresh(token, origin.userAgent, token.now)) {
+        const [refreshToken = ''] = successors(presented);
+        switch (decideRefresh(token, clientOf(origin), token.now)) {
           case 'repeat':
-            return given(session, user, await issued(tx, [refreshToken, ...older]));
+            return given(session, user, await newest(tx, presented));
           case 'rotate':
-            await tx.sessions.spendRefreshToken(sha256(presented), origin.userAgent);
+            await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
             await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
             return ok({ session, user, refreshToken });
           case 'reused':
@@ -78,6 +94,23 @@ export function signIn({ storage, hasher, refreshKeys }: SignInDeps) {
       });
     },
   };
+
+  /** Of each key, since the key may have been rotated after the token was spent. */
+  function successors(token: string): readonly string[] {
+    return refreshKeys().map((key) => successorOf(token, key));
+  }
+
+  /**
+   * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
+   * in another tab, and must not be handed one that is spent.
+   */
+  async function newest(tx: Repositories, spent: string): Promise<string | null> {
+    for (const token of successors(spent)) {
+      const held = await tx.sessions.lockRefreshToken(sha256(token));
+      if (held !== null) return held.spentAt === null ? token : await newest(tx, token);
+    }
+    return null;
+  }
 }
 
 const given = (
@@ -87,25 +120,24 @@ const given = (
 ): Result<SignedIn, DomainError> =>
   refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
 
-/** The one of these tokens that was given out: the key may have been rotated since. */
-async function issued(tx: Repositories, candidates: readonly string[]): Promise<string | null> {
-  for (const token of candidates) {
-    if ((await tx.sessions.lockRefreshToken(sha256(token))) !== null) return token;
-  }
-  return null;
+/** What one client is known by: a repeat from another place or program is a thief's. */
+const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
+
+/** The user, unless it was disabled or got another password while this one was being checked. */
+async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
+  const held = found && (await tx.users.holdForSignIn(found.user.id));
+  if (held === null || held.passwordHash !== found?.passwordHash) return null;
+  return held.user.disabledAt === null ? held.user : null;
 }
 
-async function endSession(
+/** Ends a session for a reason of the service's own, inside a transaction of the caller's. */
+export async function endSession(
   tx: Repositories,
-  session: UserSession,
+  session: Pick<UserSession, 'id' | 'userId'>,
   reason: string,
   origin: Origin,
 ): Promise<void> {
-  await tx.sessions.revoke(session.id, session.userId, reason);
-  await tx.audit.append({
-    userId: session.userId,
-    action: 'session_revoked',
-    ...origin,
-    details: session.id,
-  });
+  const { id, userId } = session;
+  await tx.sessions.revoke(id, userId, reason);
+  await tx.audit.append({ userId, action: 'session_revoked', ...origin, details: id });
 }

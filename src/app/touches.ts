@@ -7,9 +7,12 @@ import type { Use } from '../ports/use.ts';
 export type Touches = {
   /**
    * `lastWrittenMs` is what the store holds, so that what other processes wrote counts; null when it holds nothing: then
-   * the answer is a promise that settles, without ever failing, once this first use was written or could not be.
+   * the answer is a promise that settles, without ever failing, once this first use was written or could not be. A
+   * shorter `withinMs` is for an id whose last use decides more.
    */
-  used(id: string, lastWrittenMs: number | null): Promise<void> | undefined;
+  used(id: string, lastWrittenMs: number | null, withinMs?: number): Promise<void> | undefined;
+  /** The last use that this process knows of, written or not; null when the store knows as much. */
+  lastMs(id: string): number | null;
   /** The last use that is not written yet; null when the store knows all. */
   pending(id: string): Date | null;
   /** Writes what is due. */
@@ -25,7 +28,12 @@ export type TouchesDeps = {
   readonly nowMs: () => number;
 };
 
-type Entry = { usedMs: number; writtenMs: number; first: Promise<void> | undefined };
+type Entry = {
+  usedMs: number;
+  writtenMs: number;
+  withinMs: number;
+  first: Promise<void> | undefined;
+};
 
 export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
   const entries = new Map<string, Entry>();
@@ -62,26 +70,30 @@ export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
   }
 
   return {
-    used(id, lastWrittenMs) {
+    used(id, lastWrittenMs, withinMs = everyMs) {
       const usedMs = nowMs();
       const known = entries.get(id);
       if (known !== undefined) {
         known.usedMs = usedMs;
+        known.withinMs = withinMs;
         if (lastWrittenMs !== null && lastWrittenMs > known.writtenMs) known.writtenMs = lastWrittenMs;
         return known.first;
       }
-      const entry: Entry = { usedMs, writtenMs: lastWrittenMs ?? Number.NEGATIVE_INFINITY, first: undefined };
+      const writtenMs = lastWrittenMs ?? Number.NEGATIVE_INFINITY;
+      const entry: Entry = { usedMs, writtenMs, withinMs, first: undefined };
       entries.set(id, entry);
       if (lastWrittenMs === null) entry.first = writeFirst(id, entry);
       return entry.first;
     },
+
+    lastMs: (id) => entries.get(id)?.usedMs ?? null,
 
     pending(id) {
       const entry = entries.get(id);
       return entry !== undefined && isPending(entry) ? new Date(entry.usedMs) : null;
     },
 
-    flush: () => inTurn((entry) => nowMs() - entry.writtenMs >= everyMs),
+    flush: () => inTurn((entry) => nowMs() - entry.writtenMs >= entry.withinMs),
     flushAll: () => inTurn(() => true),
   };
 }

@@ -8,7 +8,9 @@ export type AuditAction =
   | 'container_created'
   | 'container_started'
   | 'container_stopped'
+  | 'container_updated'
   | 'container_deleted'
+  | 'container_restored'
   | 'terminal_opened'
   | 'terminal_closed'
   | 'token_created'
@@ -19,7 +21,20 @@ export type AuditAction =
   | 'terminals_listed'
   | 'ssh_key_added'
   | 'ssh_key_removed'
-  | 'settings_updated';
+  | 'settings_updated'
+  | 'password_changed'
+  | 'mfa_enabled'
+  | 'mfa_disabled'
+  | 'recovery_code_used'
+  | 'recovery_codes_replaced'
+  | 'passkey_added'
+  | 'passkey_renamed'
+  | 'passkey_removed'
+  | 'passcode_changed'
+  | 'passcode_removed'
+  | 'screen_locked'
+  | 'screen_unlocked'
+  | 'screen_unlock_failed';
 
 export type AuditEntry = {
   /** null when nobody is signed in, as for a failed sign-in. */

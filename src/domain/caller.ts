@@ -4,7 +4,7 @@ import { grants, type RouteScope, type Scope } from './scope.ts';
 import type { User } from './user.ts';
 
 export type Credential =
-  | { readonly kind: 'login'; readonly sessionId: string }
+  | { readonly kind: 'login'; readonly sessionId: string; readonly locked: boolean }
   | { readonly kind: 'api_token'; readonly tokenId: string; readonly scopes: readonly Scope[] };
 
 /** The id of the session or the token. */
@@ -23,9 +23,18 @@ export function isAdmin(caller: Caller): boolean {
   return scoped && caller.user.role === 'admin';
 }
 
-/** Whether this caller may use a route of that scope. */
-export function authorize(caller: Caller, scope: RouteScope): Result<Caller, DomainError> {
+/** A session whose screen is locked. API tokens have no screen. */
+export const isLocked = ({ credential }: Caller): boolean => credential.kind === 'login' && credential.locked;
+
+/** Whether this caller may use a route of that scope; `whileLocked` is for the few that a locked session may. */
+export function authorize(
+  caller: Caller,
+  scope: RouteScope,
+  whileLocked = false,
+): Result<Caller, DomainError> {
   const { credential } = caller;
+  const shut = isLocked(caller) && !whileLocked && scope !== 'public' && scope !== 'api_token';
+  if (shut) return refuse({ code: 'session_locked' });
   switch (scope) {
     case 'public':
       return ok(caller);

@@ -108,3 +108,25 @@ export function settledState(container: Container, seen: Observation): Container
 
 /** Engine name of the volume of a row. */
 export const volumeName = (dbId: string): string => `ws-${dbId}`;
+
+/** An engine container that no row accounts for is stopped at once and removed after an hour, unless claimed. */
+export const QUARANTINE_MINUTES = 60;
+
+export type OrphanDecision = 'keep' | 'remove' | 'quarantine';
+
+/**
+ * What to do with an engine container of ours, given its row. One of a deleted row goes; one that its row does not
+ * point at may still be claimed, say by a database that is restored; nothing is decided while an operation is at work.
+ */
+export function decideOrphan(
+  runtimeId: string,
+  row: Pick<Container, 'state' | 'runtimeId'> | null,
+  busy: boolean,
+  seenAt: Date | null,
+  now: Date,
+): OrphanDecision {
+  if (busy || (row !== null && row.state !== 'deleted' && row.runtimeId === runtimeId)) return 'keep';
+  if (row !== null && row.state === 'deleted') return 'remove';
+  const over = seenAt !== null && now.getTime() - seenAt.getTime() >= QUARANTINE_MINUTES * 60_000;
+  return over ? 'remove' : 'quarantine';
+}

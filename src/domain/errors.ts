@@ -19,6 +19,20 @@ export type DomainError =
   | { readonly code: 'container_busy' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   | { readonly code: 'name_taken' }
+  | { readonly code: 'guests_disabled' }
+  | { readonly code: 'wrong_password' }
+  | { readonly code: 'wrong_code' }
+  | { readonly code: 'mfa_already_enabled' }
+  | { readonly code: 'mfa_not_enabled' }
+  | { readonly code: 'mfa_not_started' }
+  | { readonly code: 'session_locked' }
+  | { readonly code: 'wrong_passcode' }
+  | { readonly code: 'passcode_not_set' }
+  | { readonly code: 'passkey_not_found' }
+  | { readonly code: 'passkey_rejected' }
+  | { readonly code: 'passkey_registered' }
+  | { readonly code: 'passkey_limit_reached'; readonly max: number }
+  | { readonly code: 'passkeys_unavailable' }
   | { readonly code: 'token_not_found' }
   | { readonly code: 'token_limit_reached'; readonly max: number }
   | { readonly code: 'session_not_found' }

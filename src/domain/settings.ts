@@ -2,6 +2,8 @@
 export type Settings = {
   readonly openRegistration: boolean;
   readonly sessionIdleMinutes: number;
+  readonly guestsEnabled: boolean;
+  readonly guestLifetimeHours: number;
   /** For one credential or one address; 0 for no limit. */
   readonly requestsPerMinute: number;
 };
@@ -9,5 +11,7 @@ export type Settings = {
 export const DEFAULT_SETTINGS: Settings = {
   openRegistration: false,
   sessionIdleMinutes: 24 * 60,
+  guestsEnabled: true,
+  guestLifetimeHours: 24,
   requestsPerMinute: 600,
 };

@@ -26,12 +26,15 @@ const USERNAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,38}$/;
 export function personFaults(person: NewPerson): FieldFaults {
   return {
     ...(EMAIL.test(person.email) && person.email.length <= 254 ? {} : { email: 'must be an email address' }),
-    ...(USERNAME.test(person.username)
-      ? {}
-      : { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' }),
+    ...usernameFaults(person.username),
     ...passwordFaults(person.password),
   };
 }
+
+export const usernameFaults = (username: string): FieldFaults =>
+  USERNAME.test(username)
+    ? {}
+    : { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' };
 
 /** A password is never trimmed; 8 to 1,024 characters. */
 export function passwordFaults(password: string): FieldFaults {

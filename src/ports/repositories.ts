@@ -1,12 +1,20 @@
 import type { AuditLog } from './audit-log.ts';
 import type { CatalogueRepository } from './catalogue-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
+import type { EventLog } from './event-log.ts';
+import type { FactorRepository } from './factor-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
+import type { OperationRepository } from './operation-repository.ts';
+import type { PasskeyRepository } from './passkey-repository.ts';
+import type { PendingRepository } from './pending-repository.ts';
+import type { RecoveryCodeRepository } from './recovery-code-repository.ts';
 import type { RequestCounts } from './request-counts.ts';
+import type { ScreenLockRepository } from './screen-lock-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
 import type { SshKeyRepository } from './ssh-key-repository.ts';
 import type { TerminalRecords } from './terminal-records.ts';
+import type { ThrottleRepository } from './throttle-repository.ts';
 import type { TokenRepository } from './token-repository.ts';
 import type { UserRepository } from './user-repository.ts';
 
@@ -19,6 +27,14 @@ export type Repositories = {
   readonly containers: ContainerRepository;
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
+  readonly operations: OperationRepository;
+  readonly events: EventLog;
+  readonly factors: FactorRepository;
+  readonly recoveryCodes: RecoveryCodeRepository;
+  readonly passkeys: PasskeyRepository;
+  readonly pending: PendingRepository;
+  readonly screenLocks: ScreenLockRepository;
+  readonly throttle: ThrottleRepository;
   readonly tokens: TokenRepository;
   readonly requestCounts: RequestCounts;
   readonly terminals: TerminalRecords;

@@ -1,3 +1,4 @@
+import type { LockFacts } from '../domain/lock.ts';
 import type { RefreshToken, UserSession } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import type { Use } from './use.ts';
@@ -10,6 +11,7 @@ export type SessionWithUser = {
   readonly user: User;
   readonly now: Date;
   readonly idleMinutes: number;
+  readonly lock: LockFacts;
   readonly requestsPerMinute: number;
 };
 
@@ -34,6 +36,8 @@ export interface SessionRepository {
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
   /** Revokes all of the user's but one; their ids. */
   revokeOthers(userId: string, keepId: string | null, reason: string): Promise<readonly string[]>;
+  /** Whether the user ever signed in from there. */
+  seenAt(userId: string, ipAddress: string): Promise<boolean>;
   insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;
   /** Locks the token until the transaction ends. */
   lockRefreshToken(hash: Buffer): Promise<(RefreshToken & { readonly now: Date }) | null>;

@@ -24,6 +24,12 @@ export interface UserRepository {
   lockAdmins(): Promise<readonly string[]>;
   /** Disabling again keeps the first time; null when there is no such user. */
   change(id: string, change: UserChange): Promise<User | null>;
+  /** By id, and as it is until the transaction ends: neither disabled nor given another password meanwhile. */
+  holdForSignIn(id: string): Promise<UserWithPassword | null>;
+  /** null when another user has that name, compared without case. */
+  rename(id: string, username: string): Promise<User | null>;
+  /** Replaces exactly that password. False when it is another one by now. */
+  changePassword(id: string, fromHash: string, toHash: string): Promise<boolean>;
   /** Locks the user's row until the transaction ends, so that what is counted stays true. */
   lock(id: string): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   type Container,
+  decideOrphan,
   decideStart,
   decideStop,
   envFaults,
@@ -114,3 +115,32 @@ t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else nam
     t.equal(parseContainerRef(id), null, JSON.stringify(id));
   }
 });
+
+t.test(
+  'an engine container goes only when its row is deleted or it stayed unclaimed for an hour',
+  async (t) => {
+    const id = 'a'.repeat(64);
+    const other = 'b'.repeat(64);
+    const hourAgo = new Date(now.getTime() - 3_600_000);
+    const cases: [string, Parameters<typeof decideOrphan>, string][] = [
+      ['its row points at it', [id, { state: 'running', runtimeId: id }, false, null, now], 'keep'],
+      ['its row points at it again', [id, { state: 'stopped', runtimeId: id }, false, hourAgo, now], 'keep'],
+      ['an operation is at work', [id, null, true, hourAgo, now], 'keep'],
+      ['its row is deleted', [id, { state: 'deleted', runtimeId: id }, false, null, now], 'remove'],
+      [
+        'its row points elsewhere',
+        [id, { state: 'running', runtimeId: other }, false, null, now],
+        'quarantine',
+      ],
+      ['no row', [id, null, false, null, now], 'quarantine'],
+      ['no row, seen lately', [id, null, false, new Date(hourAgo.getTime() + 1), now], 'quarantine'],
+      ['no row for an hour', [id, null, false, hourAgo, now], 'remove'],
+      [
+        'its row points elsewhere for an hour',
+        [id, { state: 'stopped', runtimeId: null }, false, hourAgo, now],
+        'remove',
+      ],
+    ];
+    for (const [name, args, expected] of cases) t.equal(decideOrphan(...args), expected, name);
+  },
+);

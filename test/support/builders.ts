@@ -33,7 +33,7 @@ export const aSession = (over: Partial<UserSession> = {}): UserSession => ({
 
 export const aCaller = (over: Partial<Caller> = {}): Caller => ({
   user: aUser(),
-  credential: { kind: 'login', sessionId: aSession().id },
+  credential: { kind: 'login', sessionId: aSession().id, locked: false },
   ...over,
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import type { ReadyBody } from '../../src/adapters/http/schema/system.ts';
 import { fixedClock, memoryPorts, memoryRuntime, memoryTerminals } from '../../src/adapters/memory/index.ts';
@@ -27,11 +28,14 @@ export async function aService(
     logger: pino({ level: 'silent' }),
     keys: keysFrom(Buffer.alloc(48, 7)),
     version: '0.0.0',
+    replica: randomUUID(),
     allowedOrigins: new Set([ORIGIN]),
     trustProxy: [],
     secureCookie: false,
+    publicUrl: ORIGIN,
     readiness: async () => ready,
     createWaitMs: 20_000,
+    verifyMs: 0,
     webRoot: null,
     ...options,
   });

@@ -3,7 +3,7 @@ import type Docker from 'dockerode';
 import { buildFromPackages } from './base-from-packages.ts';
 import { provisionFromRegistry } from './base-from-registry.ts';
 import type { BaseImageSettings, Draft } from './base-settings.ts';
-import { engineCalls, LIMITS, statusOf } from './client.ts';
+import { engineCalls, inspectThing, LIMITS, statusOf } from './client.ts';
 
 export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' };
 
@@ -36,7 +36,9 @@ export async function ensureBaseImage(docker: Docker, settings: BaseImageSetting
 /** Whether the engine has an image under this reference. */
 export async function imageExists(docker: Docker, reference: string): Promise<boolean> {
   try {
-    await engineCalls(docker).read(LIMITS.inspect, () => docker.getImage(reference).inspect());
+    await engineCalls(docker).read(LIMITS.inspect, (signal) =>
+      inspectThing(docker.getImage(reference), signal),
+    );
     return true;
   } catch (error) {
     if (statusOf(error) === 404) return false;

@@ -27,10 +27,14 @@ export const BASE_CHANGES = [
   'CMD ["/bin/bash", "-l"]',
 ] as const;
 
-/** Run inside the image as root: the home is the volume, and a fresh volume starts with these files. */
+/**
+ * Run inside the image as root: the home is the volume, and a fresh volume starts with these files. A copy of
+ * ping loses the file capability, which no container has and without which ping works.
+ */
 export const BASE_SETUP =
   'set -e; mkdir -p /workspace; cp -a /etc/skel/. /workspace; chmod 755 /workspace; ' +
   'sed -i "s,^root:x:0:0:root:/root:,root:x:0:0:root:/workspace:," /etc/passwd; ' +
+  'cp /usr/bin/ping /usr/bin/ping.new && mv /usr/bin/ping.new /usr/bin/ping; ' +
   'rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb';
 
 export type Recipe = {
@@ -103,6 +107,7 @@ export function buildArgs(recipe: Recipe, hasOwnCertificates: boolean): readonly
   return [
     '--mode=root',
     '--variant=minbase',
+    '--dpkgopt=force-unsafe-io',
     `--include=${BASE_PACKAGES.join(',')}`,
     ...recipe.aptOptions.map((option) => `--aptopt=${option}`),
     ...(hasOwnCertificates

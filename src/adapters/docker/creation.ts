@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { type ContainerSpec, RuntimeFailure } from '../../ports/container-runtime.ts';
-import { type EngineCalls, LIMITS, orNull, statusOf } from './client.ts';
+import { type EngineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
 import { containerName, createOptions, type RuntimeSettings } from './create-options.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
 
@@ -19,8 +19,8 @@ export async function ensureVolume(
   instanceId: string,
 ): Promise<void> {
   const { docker } = calls;
-  const present = await calls.read(LIMITS.inspect, () =>
-    orNull([404], docker.getVolume(spec.volume).inspect()),
+  const present = await calls.read(LIMITS.inspect, (signal) =>
+    orNull([404], inspectThing(docker.getVolume(spec.volume), signal)),
   );
   if (present === null) {
     const Labels = { [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };

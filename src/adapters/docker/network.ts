@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type Docker from 'dockerode';
-import { type EngineCalls, engineCalls, LIMITS, orNull, statusOf } from './client.ts';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
 import { applyFirewall, removeFirewall } from './firewall.ts';
 import { neededOpenings, type Opening } from './firewall-rules.ts';
 import { isRoot, type Log, run, runOrThrow } from './host.ts';
@@ -60,7 +60,9 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
 /** Removes the network and its rules, once no container uses it; absent is fine. */
 export async function removeNetwork({ docker, isLocal }: Engine, instanceId: string): Promise<void> {
   const network = docker.getNetwork(networkName(instanceId));
-  await engineCalls(docker).change(LIMITS.start, () => orNull([404], network.remove()));
+  await engineCalls(docker).change(LIMITS.start, (abortSignal) =>
+    orNull([404], network.remove({ abortSignal })),
+  );
   if (isLocal && isRoot()) await removeFirewall(instanceId);
 }
 
@@ -144,7 +146,9 @@ export const networkOptions = (
 });
 
 const inspectNetwork = (calls: EngineCalls, name: string): Promise<NetworkInfo | null> =>
-  calls.read(LIMITS.inspect, () => orNull<NetworkInfo>([404], calls.docker.getNetwork(name).inspect()));
+  calls.read(LIMITS.inspect, (signal) =>
+    orNull<NetworkInfo>([404], inspectThing(calls.docker.getNetwork(name), signal)),
+  );
 
 async function engineSubnets(calls: EngineCalls): Promise<readonly string[]> {
   const all = await calls.read(LIMITS.list, (abortSignal) => calls.docker.listNetworks({ abortSignal }));

@@ -38,10 +38,10 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
-    const { scope } = request.routeOptions.config;
+    const { scope, whileLocked } = request.routeOptions.config;
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
     const settle = (found: Result<Authenticated, DomainError>): void => {
-      const admitted = found.ok ? admit(found.value, scope, deps.limits) : found;
+      const admitted = found.ok ? admit(found.value, scope, whileLocked, deps.limits) : found;
       if (admitted.ok) request.caller = admitted.value;
       done(admitted.ok ? undefined : new Refusal(admitted.error));
     };
@@ -68,10 +68,11 @@ function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: Au
 function admit(
   { caller, requestsPerMinute }: Authenticated,
   scope: RouteScope,
+  whileLocked: boolean | undefined,
   limits: RequestLimits,
 ): Result<Caller, DomainError> {
   const room = limits.admit(credentialId(caller.credential), requestsPerMinute);
-  return room.ok ? authorize(caller, scope) : room;
+  return room.ok ? authorize(caller, scope, whileLocked) : room;
 }
 
 function identify(

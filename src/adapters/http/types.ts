@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. A route without one stops the start. */
     scope?: RouteScope;
+    /** A session whose screen is locked may use the route all the same. */
+    whileLocked?: boolean;
     /** The interface's words for a fault behind this route. */
     failure?: string;
     /** Credentials may come as WebSocket subprotocols, the first of which is this one. */

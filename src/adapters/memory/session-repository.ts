@@ -16,7 +16,12 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
     const user = state.users.find((one) => one.id === session?.userId);
     if (session === undefined || user === undefined) return null;
     const { sessionIdleMinutes: idleMinutes, requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
-    return { session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute };
+    const lock = {
+      lockedAt: state.locks.get(id)?.lockedAt ?? null,
+      passcodeSet: state.passcodes.has(user.id),
+      autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
+    };
+    return { session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock };
   };
 
   return {
@@ -53,21 +58,25 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       return { sessions: sessions.reverse().slice(0, MAX_LISTED), now, idleMinutes };
     },
 
-    async revokeOthers(userId, keepId, reason) {
-      const others = state.sessions.filter(
-        (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
-      );
-      const revoked = { revokedAt: clock.now(), revokedReason: reason };
-      for (const { id } of others) replace(id, (session) => ({ ...session, ...revoked }));
-      return others.map(({ id }) => id);
-    },
-
     async revoke(id, userId, reason) {
       const found = state.sessions.find((one) => one.id === id && one.userId === userId);
       if (found === undefined || found.revokedAt !== null) return false;
       replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
       return true;
     },
+
+    async revokeOthers(userId, keepId, reason) {
+      const others = state.sessions.filter(
+        (one) => one.userId === userId && one.id !== keepId && one.revokedAt === null,
+      );
+      for (const { id } of others) {
+        replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      }
+      return others.map(({ id }) => id);
+    },
+
+    seenAt: async (userId, ipAddress) =>
+      state.sessions.some((one) => one.userId === userId && one.ipAddress === ipAddress),
 
     async insertRefreshToken(hash, sessionId) {
       state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });

@@ -1,16 +1,19 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import type { Image, Role } from '../../domain/catalogue.ts';
 import type { Container } from '../../domain/container.ts';
+import type { ContainerEvent } from '../../domain/events.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { SshKey } from '../../domain/ssh-key.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
+import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { TerminalRecord } from '../../ports/terminal-records.ts';
+import { emptyFactors, type FactorState } from './factor-state.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
-export type MemoryState = {
+export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null })[];
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
@@ -23,6 +26,9 @@ export type MemoryState = {
   audit: (AuditEntry & { id: string; createdAt: Date })[];
   terminals: TerminalRecord[];
   sshKeys: SshKey[];
+  operations: (StoredOperation & { leaseUntil: Date })[];
+  events: (ContainerEvent & { createdAt: Date })[];
+  orphans: Map<string, Date>;
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -58,7 +64,11 @@ export const emptyState = (): MemoryState => ({
   audit: [],
   terminals: [],
   sshKeys: [],
+  operations: [],
+  events: [],
+  orphans: new Map(),
   setupCodeHash: null,
+  ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [
     tier('guest', 512, 500, 2048, 1, 0),

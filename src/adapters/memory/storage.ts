@@ -3,12 +3,19 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/repositories.ts';
 import { memoryAudit } from './audit-log.ts';
 import { memoryContainers } from './container-repository.ts';
+import { memoryFactors } from './factor-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
+import { memoryOperations } from './operation-repository.ts';
+import { memoryPasskeys } from './passkey-repository.ts';
+import { memoryPending } from './pending-repository.ts';
+import { memoryRecoveryCodes } from './recovery-code-repository.ts';
 import { memoryRequestCounts } from './request-counts.ts';
+import { memoryScreenLocks } from './screen-lock-repository.ts';
 import { memorySessions } from './session-repository.ts';
 import { memorySshKeys } from './ssh-key-repository.ts';
 import { emptyState, type MemoryState } from './state.ts';
 import { memoryTerminalRecords } from './terminal-records.ts';
+import { memoryThrottle } from './throttle-repository.ts';
 import { memoryTokens } from './token-repository.ts';
 import { memoryUsers } from './user-repository.ts';
 
@@ -19,6 +26,12 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
   tokens: memoryTokens(state, clock),
   requestCounts: memoryRequestCounts(state, clock),
   installation: memoryInstallation(state),
+  factors: memoryFactors(state, clock),
+  recoveryCodes: memoryRecoveryCodes(state),
+  passkeys: memoryPasskeys(state, clock),
+  pending: memoryPending(state, clock),
+  screenLocks: memoryScreenLocks(state, clock),
+  throttle: memoryThrottle(state, clock),
   settings: {
     read: async () => ({ ...DEFAULT_SETTINGS, ...state.settings }),
     change: async (changes) => {
@@ -35,6 +48,12 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
   audit: memoryAudit(state, clock),
   terminals: memoryTerminalRecords(state, clock),
   sshKeys: memorySshKeys(state, clock),
+  operations: memoryOperations(state, clock),
+  events: {
+    append: async (event) => {
+      state.events.push({ ...event, createdAt: clock.now() });
+    },
+  },
 });
 
 /** Storage without a database. Transactions run one after the other and are undone when they throw. */

@@ -41,6 +41,25 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return withoutPassword(changed);
   },
 
+  async holdForSignIn(id) {
+    const found = state.users.find((user) => user.id === id);
+    return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
+  },
+
+  async rename(id, username) {
+    if (state.users.some((user) => user.id !== id && same(user.username, username))) return null;
+    state.users = state.users.map((user) => (user.id === id ? { ...user, username } : user));
+    const found = state.users.find((user) => user.id === id);
+    return found === undefined ? null : withoutPassword(found);
+  },
+
+  async changePassword(id, fromHash, toHash) {
+    const found = state.users.find((user) => user.id === id);
+    if (found?.passwordHash !== fromHash) return false;
+    state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash: toHash } : user));
+    return true;
+  },
+
   async lock() {},
 });
 

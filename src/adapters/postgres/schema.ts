@@ -1,7 +1,10 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { ContainerState } from '../../domain/container.ts';
+import type { Operation } from '../../domain/operation.ts';
 import type { Scope } from '../../domain/scope.ts';
 import type { UserRole } from '../../domain/user.ts';
+import type { OperationOutcome } from '../../ports/operation-repository.ts';
+import type { PendingPurpose } from '../../ports/pending-repository.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 type Json<T> = ColumnType<T, string, string>;
@@ -43,6 +46,8 @@ export type UsersTable = {
   created_at: Generated<Date>;
   disabled_at: Date | null;
   guest_until: Date | null;
+  passcode_hash: string | null;
+  auto_lock_minutes: number | null;
 };
 
 export type SessionsTable = {
@@ -55,6 +60,8 @@ export type SessionsTable = {
   user_agent: string;
   revoked_at: Date | null;
   revoked_reason: string | null;
+  locked_at: Date | null;
+  wrong_passcodes: Generated<number>;
 };
 
 type RefreshTokensTable = {
@@ -99,6 +106,71 @@ export type AuditRecordsTable = {
   created_at: Generated<Date>;
 };
 
+export type OperationsTable = {
+  id: string;
+  db_id: string;
+  kind: Operation['kind'];
+  phase: Operation['phase'];
+  before: Json<Operation['before']>;
+  target: Json<Operation['target']>;
+  carry_over: boolean;
+  verified: boolean;
+  volume_kept: boolean | null;
+  fresh_runtime_id: string | null;
+  fresh_image: string | null;
+  step: Generated<string>;
+  requested_by: string;
+  ip_address: string;
+  user_agent: string;
+  lease_owner: string;
+  lease_until: Date;
+  created_at: Generated<Date>;
+  finished_at: Date | null;
+  outcome: OperationOutcome | null;
+};
+
+type EventsTable = {
+  position: Generated<string>;
+  db_id: string;
+  owner_id: string;
+  type: string;
+  data: Json<Record<string, unknown>>;
+  created_at: Generated<Date>;
+};
+
+type TotpFactorsTable = {
+  user_id: string;
+  sealed_secret: Buffer;
+  created_at: Defaulted<Date>;
+  confirmed_at: Date | null;
+  last_step: Generated<number>;
+};
+
+type RecoveryCodesTable = { user_id: string; hash: Buffer; used_at: Date | null };
+
+export type PasskeysTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  credential_id: string;
+  public_key: Buffer;
+  /** bigint, which pg reads as text. */
+  counter: ColumnType<string, number, number>;
+  transports: Json<readonly string[]>;
+  backed_up: boolean;
+  created_at: Generated<Date>;
+  last_used_at: Date | null;
+};
+
+type PendingProofsTable = {
+  hash: Buffer;
+  purpose: PendingPurpose;
+  user_id: string | null;
+  expires_at: Date;
+  tries: Generated<number>;
+};
+
+type FailuresTable = { key: Buffer; count: number; at: Date };
 export type ApiTokensTable = {
   id: Generated<string>;
   user_id: string;
@@ -133,6 +205,9 @@ export type SshKeysTable = {
 };
 
 export type Database = {
+  operations: OperationsTable;
+  events: EventsTable;
+  orphans: { runtime_id: string; seen_at: Generated<Date> };
   tiers: TierRow;
   images: ImageRow;
   roles: RoleRow;
@@ -143,6 +218,11 @@ export type Database = {
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
   audit_records: AuditRecordsTable;
+  totp_factors: TotpFactorsTable;
+  recovery_codes: RecoveryCodesTable;
+  passkeys: PasskeysTable;
+  pending_proofs: PendingProofsTable;
+  failures: FailuresTable;
   api_tokens: ApiTokensTable;
   request_counts: RequestCountsTable;
   terminal_records: TerminalRecordsTable;

@@ -59,6 +59,17 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     };
   },
 
+  async revoke(id, userId, reason) {
+    const done = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
   async revokeOthers(userId, keepId, reason) {
     const rows = await db
       .updateTable('sessions')
@@ -71,15 +82,15 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     return rows.map(({ id }) => id);
   },
 
-  async revoke(id, userId, reason) {
-    const done = await db
-      .updateTable('sessions')
-      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
-      .where('id', '=', id)
+  async seenAt(userId, ipAddress) {
+    const row = await db
+      .selectFrom('sessions')
+      .select('id')
       .where('user_id', '=', userId)
-      .where('revoked_at', 'is', null)
+      .where('ip_address', '=', ipAddress)
+      .limit(1)
       .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
+    return row !== undefined;
   },
 
   async insertRefreshToken(hash, sessionId) {
@@ -115,10 +126,13 @@ async function findAllWithUser(
     .innerJoin('users as u', 'u.id', 's.user_id')
     .select([
       sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
-      sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash'`.as('user'),
+      sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash' - 'passcode_hash'`.as('user'),
       sql<Date>`now()`.as('now'),
       numberSetting(db, 'sessionIdleMinutes').as('idle_minutes'),
       numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
+      's.locked_at',
+      sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
+      'u.auto_lock_minutes',
     ])
     .where('s.id', '=', sql<string>`any(${ids}::uuid[])`)
     .execute();
@@ -128,6 +142,11 @@ async function findAllWithUser(
     now: row.now,
     idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
     requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
+    lock: {
+      lockedAt: row.locked_at,
+      passcodeSet: row.passcode_set,
+      autoLockMinutes: row.auto_lock_minutes,
+    },
   }));
 }
 

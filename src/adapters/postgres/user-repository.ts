@@ -95,6 +95,34 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
     return row === undefined ? null : toUser(row);
   },
 
+  async holdForSignIn(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async rename(id, username) {
+    const row = await db
+      .updateTable('users')
+      .set({ username })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+      .catch((error: unknown) => {
+        if (takenField(error) === null) throw error;
+      });
+    return row === undefined ? null : toUser(row);
+  },
+
+  async changePassword(id, fromHash, toHash) {
+    const done = await db
+      .updateTable('users')
+      .set({ password_hash: toHash })
+      .where('id', '=', id)
+      .where('password_hash', '=', fromHash)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
   async lock(id) {
     await db.selectFrom('users').select('id').where('id', '=', id).forUpdate().execute();
   },

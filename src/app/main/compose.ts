@@ -1,11 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { adminTerminalRoutes } from '../../adapters/http/routes/admin-terminals.ts';
 import { auditRoutes } from '../../adapters/http/routes/audit.ts';
-import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
-import { meRoutes } from '../../adapters/http/routes/me.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
@@ -23,7 +21,7 @@ import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
-import { accounts } from '../accounts.ts';
+import type { Accounts } from '../accounts.ts';
 import { adminTerminals } from '../admin-terminals.ts';
 import { announced } from '../announced.ts';
 import { auditTrail } from '../audit.ts';
@@ -31,16 +29,17 @@ import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
 import { liveSockets } from '../live-sockets.ts';
+import { type Operations, operations } from '../operations/submit.ts';
 import { requestLimits } from '../request-limits.ts';
-import { serialByKey } from '../serial.ts';
 import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
-import { signIn } from '../sign-in.ts';
 import { sshKeys } from '../ssh-keys.ts';
 import { terminals } from '../terminals.ts';
 import { apiTokens } from '../tokens.ts';
 import { users } from '../users.ts';
+import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
+import { addressOf } from './listening.ts';
 
 /** Everything outside that the service needs, behind ports. */
 export type Ports = {
@@ -59,41 +58,45 @@ export type ComposeOptions = {
   readonly logger: FastifyBaseLogger;
   readonly keys: Keys;
   readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
   readonly secureCookie: boolean;
+  /** The address that people open; null for where it listens. */
+  readonly publicUrl: string | null;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
-  /** Name of this process among those on the same database. */
-  readonly replica?: string;
+  /** How long a fresh container of an update is watched before it counts as up. */
+  readonly verifyMs: number;
+  /** Called before and after each step of an operation; tests of faults end the process there. */
+  readonly checkpoint?: (name: string) => Promise<void>;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;
 };
 
 export type Service = {
   readonly http: Http;
-  readonly accounts: ReturnType<typeof accounts>;
+  readonly accounts: Accounts;
   readonly terminals: ReturnType<typeof terminals>;
+  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
   /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
   readonly writeDue: () => Promise<void>;
+  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  readonly reseal: () => Promise<number>;
   /** Writes what is still only in memory. */
   readonly flush: () => Promise<void>;
 };
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { hasher, clock } = ports;
+  const { clock } = ports;
   const storage = announced(ports.storage, ports.bus);
   const log = options.logger;
-  const login = signIn({
-    storage,
-    hasher,
-    refreshKeys: () => options.keys.live().map(({ refresh }) => refresh),
-  });
-  const people = accounts({ storage, hasher });
+  const people = identity({ ...ports, storage }, options, () => options.publicUrl ?? addressBound(http));
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
@@ -102,13 +105,21 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const live = liveSockets({ bus: ports.bus, current: auth.current, log });
+  const work = operations({
+    storage,
+    runtime: ports.runtime,
+    terminals: shells,
+    log,
+    owner: options.replica,
+    checkpoint: options.checkpoint ?? (async () => {}),
+    verifyMs: options.verifyMs,
+  });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
     runtimeNode: ports.runtimeNode,
     clock,
-    serial: serialByKey(),
-    terminals: shells,
+    operations: work,
     log,
     createWaitMs: options.createWaitMs,
   };
@@ -127,14 +138,13 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
 
   const http = await httpServer({ ...options, ...access, signingKeys: options.keys.live }, [
     systemRoutes(options),
-    authRoutes({ accounts: people, signIn: login, secureCookie: options.secureCookie }),
-    meRoutes(),
+    ...people.routes,
     settingsRoutes(settingsService(storage, ports.bus)),
     tokenRoutes(tokens),
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
     auditRoutes(auditTrail(repositories)),
     userRoutes(users(storage, clock)),
-    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica ?? 'local'),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica),
     sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
@@ -144,10 +154,18 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   if (options.webRoot !== null) await staticFiles(http, options.webRoot);
   return {
     http,
-    accounts: people,
+    accounts: people.accounts,
+    reseal: people.reseal,
     terminals: shells,
+    operations: work,
     reconcile: reconcile(containerDeps),
     writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
+}
+
+/** The address of a server that listens; nothing that can be opened before that. */
+function addressBound(http: Http): string {
+  const [bound] = http.addresses();
+  return bound === undefined || typeof bound === 'string' ? '' : addressOf(bound.address, bound.port);
 }

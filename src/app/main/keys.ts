@@ -9,12 +9,18 @@ export type KeySet = {
   readonly id: string;
   readonly jwt: Buffer;
   readonly refresh: Buffer;
+  /** Encrypts the secrets of second factors in the database. */
+  readonly factors: Buffer;
+  /** Hides what failures are counted for. */
+  readonly throttle: Buffer;
 };
 
 /** What the service signs and derives with. */
 export type Keys = {
   /** One or two: the first signs and derives, all of them verify. The same array until something changes. */
   readonly live: () => readonly KeySet[];
+  /** The same, and a retired one as well: what is encrypted in the database does not expire. */
+  readonly known: () => readonly KeySet[];
 };
 
 /** What the longest-lived token of a retired key may still need, clocks that differ included. */
@@ -29,6 +35,8 @@ function derive(secret: Buffer): KeySet {
     id: key('berth key id', 9).toString('base64url'),
     jwt: key('berth login token'),
     refresh: key('berth refresh token'),
+    factors: key('berth second factors'),
+    throttle: key('berth throttle'),
   };
 }
 
@@ -37,7 +45,7 @@ export function keysFrom(...secrets: readonly Buffer[]): Keys {
   const sets = secrets.map(derive);
   if (sets.length === 0 || sets.length > 2) throw new Error('one or two secrets are needed');
   if (new Set(sets.map(({ id }) => id)).size < sets.length) throw new Error('the secrets must differ');
-  return { live: () => sets };
+  return { live: () => sets, known: () => sets };
 }
 
 /** Keys that are kept in the data folder, and can be changed while the service runs. */
@@ -63,6 +71,8 @@ export async function keptKeys(dataDir: string, nowMs: () => number = Date.now):
   });
   let stored = (await file.read()) ?? (await file.write(make(null)));
   let ring = ringOf(stored, nowMs);
+  const known = ({ current, previous }: StoredSecrets) =>
+    (previous === null ? keysFrom(current) : keysFrom(current, previous)).known();
   let running: ReturnType<KeptKeys['rotate']> | undefined;
 
   async function rotateNow(): ReturnType<KeptKeys['rotate']> {
@@ -74,6 +84,7 @@ export async function keptKeys(dataDir: string, nowMs: () => number = Date.now):
   }
   return {
     live: () => ring(),
+    known: () => known(stored),
     rotate: () => {
       running ??= rotateNow().finally(() => {
         running = undefined;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 /** The service on PostgreSQL, as in production but without an engine. Its argument is the database's address. */
 import path from 'node:path';
 import pino from 'pino';
@@ -34,7 +35,10 @@ const { http, accounts, writeDue, flush } = await compose(ports, {
   allowedOrigins: new Set(),
   trustProxy: [],
   secureCookie: false,
+  publicUrl: null,
   readiness: async () => ({ status: 'ready', parts: { database: up, engine: up, image: up } }),
+  replica: randomUUID(),
+  verifyMs: 0,
   createWaitMs: 20_000,
   webRoot: null,
 });

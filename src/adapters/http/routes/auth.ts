@@ -1,34 +1,37 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts } from '../../../app/accounts.ts';
-import type { SignedIn, SignIn } from '../../../app/sign-in.ts';
-import { Refusal } from '../../../domain/errors.ts';
+import type { Guests } from '../../../app/guests.ts';
+import type { SignIn } from '../../../app/sign-in.ts';
 import { orThrow } from '../errors.ts';
-import type { LoginTokens } from '../login-token.ts';
 import * as schema from '../schema/auth.ts';
 import type { Routes } from '../server.ts';
-import { toUserBody } from './user-body.ts';
+import { clearRefreshCookie, loginAnswer, refreshCookie, signedInAnswer } from './signed-in.ts';
 
-const REFRESH_COOKIE = 'berth_refresh';
 const publicly = { scope: 'public' } as const;
 
 export type AuthRouteDeps = {
   readonly accounts: Accounts;
+  readonly guests: Guests;
   readonly signIn: SignIn;
   /** Whether browsers reach the service by https, so that the cookie must not travel otherwise. */
   readonly secureCookie: boolean;
 };
 
 export const authRoutes =
-  ({ accounts, signIn, secureCookie }: AuthRouteDeps): Routes =>
+  ({ accounts, guests, signIn, secureCookie }: AuthRouteDeps): Routes =>
   (http, tokens) => {
     const answer = signedInAnswer(tokens, secureCookie);
+    const answerLogin = loginAnswer(answer);
 
     http.get(
       '/api/auth/options',
       { config: publicly, schema: { response: { 200: schema.SignInOptionsBody } } },
       async () => {
-        const { setupRequired, openRegistration } = await accounts.options();
-        return { setup_required: setupRequired, open_registration: openRegistration };
+        const { setupRequired, openRegistration, guestsEnabled } = await accounts.options();
+        return {
+          setup_required: setupRequired,
+          open_registration: openRegistration,
+          guests_enabled: guestsEnabled,
+        };
       },
     );
 
@@ -49,11 +52,18 @@ export const authRoutes =
     );
 
     http.post(
+      '/api/auth/guest',
+      { config: publicly, schema: { body: schema.GuestRequest, response: { 200: schema.SignedInBody } } },
+      async (request, reply) =>
+        answer(reply, orThrow(await guests.enter(request.body.username, request.origin))),
+    );
+
+    http.post(
       '/api/auth/login',
-      { config: publicly, schema: { body: schema.LoginRequest, response: { 200: schema.SignedInBody } } },
+      { config: publicly, schema: { body: schema.LoginRequest, response: { 200: schema.LoginBody } } },
       async (request, reply) => {
         const { email, password } = request.body;
-        return answer(reply, orThrow(await signIn.login(email, password, request.origin)));
+        return answerLogin(reply, orThrow(await signIn.login(email, password, request.origin)));
       },
     );
 
@@ -64,34 +74,16 @@ export const authRoutes =
         answer(reply, orThrow(await signIn.refresh(refreshCookie(request), request.origin))),
     );
 
-    http.post('/api/auth/logout', { config: { scope: 'login' } }, async (request, reply) => {
-      await signIn.logout(request.caller, request.origin);
-      reply.clearCookie(REFRESH_COOKIE, { path: '/api/auth' });
-      return { logged_out: true };
-    });
-  };
-
-function refreshCookie(request: FastifyRequest): string {
-  const value = request.cookies[REFRESH_COOKIE];
-  if (value === undefined || value.length > 128) throw new Refusal({ code: 'unauthorized' });
-  return value;
-}
-
-const signedInAnswer =
-  (tokens: LoginTokens, secure: boolean) =>
-  (reply: FastifyReply, { session, user, refreshToken }: SignedIn): schema.SignedInBody => {
-    const { token, expiresAt } = tokens.sign({ userId: user.id, sessionId: session.id });
-    reply.setCookie(REFRESH_COOKIE, refreshToken, {
-      path: '/api/auth',
-      httpOnly: true,
-      sameSite: 'strict',
-      secure,
-      expires: session.expiresAt,
-    });
-    return {
-      token,
-      expires_at: expiresAt.toISOString(),
-      session_id: session.id,
-      user: toUserBody(user),
-    };
+    http.post(
+      '/api/auth/logout',
+      {
+        config: { scope: 'login', whileLocked: true },
+        schema: { response: { 200: schema.LoggedOutBody } },
+      },
+      async (request, reply) => {
+        await signIn.logout(request.caller, request.origin);
+        clearRefreshCookie(reply);
+        return { logged_out: true };
+      },
+    );
   };

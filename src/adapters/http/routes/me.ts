@@ -1,11 +1,52 @@
-import { UserBody } from '../schema/auth.ts';
+import type { Passwords } from '../../../app/password.ts';
+import type { Profile, Profiles } from '../../../app/profile.ts';
+import { orThrow } from '../errors.ts';
+import * as schema from '../schema/auth.ts';
 import type { Routes } from '../server.ts';
 import { toUserBody } from './user-body.ts';
 
-export const meRoutes = (): Routes => (http) => {
-  http.get(
-    '/api/me',
-    { config: { scope: 'read' }, schema: { response: { 200: UserBody } } },
-    async (request) => toUserBody(request.caller.user),
-  );
-};
+export type MeRouteDeps = { readonly profiles: Profiles; readonly passwords: Passwords };
+
+/** The one who asks. */
+export const meRoutes =
+  ({ profiles, passwords }: MeRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/api/me',
+      { config: { scope: 'read', whileLocked: true }, schema: { response: { 200: schema.MeBody } } },
+      async ({ caller }) => toBody(await profiles.read(caller)),
+    );
+
+    http.patch(
+      '/api/me',
+      { config: { scope: 'write' }, schema: { body: schema.MeChange, response: { 200: schema.MeBody } } },
+      async ({ caller, body, origin }) =>
+        toBody(orThrow(await profiles.change(toChange(body), caller, origin))),
+    );
+
+    http.post(
+      '/api/me/password',
+      {
+        config: { scope: 'login' },
+        schema: { body: schema.PasswordChange, response: { 200: schema.PasswordChangedBody } },
+      },
+      async ({ caller, body, origin }) => {
+        orThrow(await passwords.change(caller, body.old_password, body.new_password, origin));
+        return { changed: true };
+      },
+    );
+  };
+
+const toBody = ({ user, ...profile }: Profile): schema.MeBody => ({
+  ...toUserBody(user),
+  guest_until: user.guestUntil?.toISOString() ?? null,
+  locked: profile.locked,
+  mfa_enabled: profile.mfaEnabled,
+  passcode_set: profile.passcodeSet,
+  auto_lock_minutes: profile.autoLockMinutes,
+});
+
+const toChange = (body: schema.MeChange) => ({
+  ...(body.username === undefined ? {} : { username: body.username }),
+  ...(body.auto_lock_minutes === undefined ? {} : { autoLockMinutes: body.auto_lock_minutes }),
+});

@@ -23,11 +23,15 @@ export const settingsRoutes =
 const toBody = (settings: Settings): SettingsBody => ({
   open_registration: settings.openRegistration,
   session_idle_minutes: settings.sessionIdleMinutes,
+  guests_enabled: settings.guestsEnabled,
+  guest_lifetime_hours: settings.guestLifetimeHours,
   requests_per_minute: settings.requestsPerMinute,
 });
 
 const toChanges = (body: SettingsChange): Partial<Settings> => ({
   ...(body.open_registration === undefined ? {} : { openRegistration: body.open_registration }),
   ...(body.session_idle_minutes === undefined ? {} : { sessionIdleMinutes: body.session_idle_minutes }),
+  ...(body.guests_enabled === undefined ? {} : { guestsEnabled: body.guests_enabled }),
+  ...(body.guest_lifetime_hours === undefined ? {} : { guestLifetimeHours: body.guest_lifetime_hours }),
   ...(body.requests_per_minute === undefined ? {} : { requestsPerMinute: body.requests_per_minute }),
 });

@@ -29,11 +29,55 @@ export const SignedInBody = Type.Object({
   user: UserBody,
 });
 
+export const GuestRequest = Closed({ username: Type.Optional(Text({ maxLength: 39 })) });
+
+/** The password was right; the rest is asked for at /api/auth/mfa. */
+export const MfaRequiredBody = Type.Object({
+  mfa_required: Type.Literal(true),
+  mfa_token: Type.String(),
+  expires_at: Timestamp,
+  methods: Type.Array(
+    Type.Union([Type.Literal('totp'), Type.Literal('recovery_code'), Type.Literal('passkey')]),
+  ),
+});
+
+export const LoginBody = Type.Union([SignedInBody, MfaRequiredBody]);
+
+export const LoggedOutBody = Type.Object({ logged_out: Type.Boolean() });
+
+export const MeBody = Type.Composite([
+  UserBody,
+  Type.Object({
+    guest_until: Nullable(Timestamp),
+    locked: Type.Boolean(),
+    mfa_enabled: Type.Boolean(),
+    passcode_set: Type.Boolean(),
+    auto_lock_minutes: Nullable(Type.Integer()),
+  }),
+]);
+
+export const MeChange = Closed({
+  username: Type.Optional(Text({ maxLength: 39 })),
+  auto_lock_minutes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1440 }))),
+});
+
+export const PasswordChange = Closed({
+  old_password: Text({ maxLength: 1024 }),
+  new_password: Text({ maxLength: 1024 }),
+});
+
+export const PasswordChangedBody = Type.Object({ changed: Type.Boolean() });
+
 export const SignInOptionsBody = Type.Object({
   setup_required: Type.Boolean(),
   open_registration: Type.Boolean(),
+  guests_enabled: Type.Boolean(),
 });
 
 export type UserBody = Static<typeof UserBody>;
 export type SignedInBody = Static<typeof SignedInBody>;
+export type LoginBody = Static<typeof LoginBody>;
+export type MfaRequiredBody = Static<typeof MfaRequiredBody>;
+export type MeBody = Static<typeof MeBody>;
+export type MeChange = Static<typeof MeChange>;
 export type SignInOptionsBody = Static<typeof SignInOptionsBody>;

@@ -4,12 +4,16 @@ import { Closed } from './common.ts';
 export const SettingsBody = Type.Object({
   open_registration: Type.Boolean(),
   session_idle_minutes: Type.Integer(),
+  guests_enabled: Type.Boolean(),
+  guest_lifetime_hours: Type.Integer(),
   requests_per_minute: Type.Integer(),
 });
 
 export const SettingsChange = Closed({
   open_registration: Type.Optional(Type.Boolean()),
   session_idle_minutes: Type.Optional(Type.Integer({ minimum: 30, maximum: 1440 })),
+  guests_enabled: Type.Optional(Type.Boolean()),
+  guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
   /** For one credential or address; 0 for no limit. */
   requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 });

@@ -48,7 +48,9 @@ const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Wo
 
 const ended = (exitCode: number | null): Words => ({
   title: 'The shell has ended',
-  text: exitCode === null ? 'Nothing runs in it any more.' : `It returned exit code ${exitCode}.`,
+  text: exitCode
+    ? `It returned exit code ${exitCode}.`
+    : 'What it ran is over. A new one starts in /workspace.',
 });
 
 /** What stands over the terminal while it is not live. */

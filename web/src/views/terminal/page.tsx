@@ -27,7 +27,7 @@ function useConnecting(terminal: TerminalController | null, known: Known): void 
 function useTitle(terminal: TerminalController | null, name: string): void {
   const shell = terminal?.title.value ?? '';
   useEffect(() => {
-    document.title = shell === '' ? `${name} · Berth` : `${shell} — ${name} · Berth`;
+    document.title = shell === '' || shell === name ? `${name} · Berth` : `${shell} — ${name} · Berth`;
   }, [shell, name]);
 }
 

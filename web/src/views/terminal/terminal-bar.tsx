@@ -46,7 +46,9 @@ export function TerminalBar({ known, terminal, onSearch, onHelp }: BarProps) {
       </a>
       <h1>{container?.name ?? (known === 'gone' ? 'Gone' : '')}</h1>
       {container && <Status container={container} change={undefined} />}
-      <span class="shell-title">{terminal?.title.value}</span>
+      <span class="shell-title">
+        {terminal?.title.value === container?.name ? '' : terminal?.title.value}
+      </span>
       {terminal?.everOpen.value && <LineFacts terminal={terminal} />}
       <IconButton
         icon="search"

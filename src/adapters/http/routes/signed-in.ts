@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../../../app/sign-in.ts';
+import type { Waiting } from '../../../app/waiting.ts';
+import { Refusal } from '../../../domain/errors.ts';
+import type { LoginTokens } from '../login-token.ts';
+import type { LoginBody, MfaRequiredBody, SignedInBody } from '../schema/auth.ts';
+import { toUserBody } from './user-body.ts';
+
+const REFRESH_COOKIE = 'berth_refresh';
+const PATH = '/api/auth';
+
+export type SignedInAnswer = (reply: FastifyReply, signedIn: SignedIn) => SignedInBody;
+
+/** The login token in the body, the refresh token in a cookie that no script can read. `secure`: only over https. */
+export const signedInAnswer =
+  (tokens: LoginTokens, secure: boolean): SignedInAnswer =>
+  (reply, { session, user, refreshToken }) => {
+    const { token, expiresAt } = tokens.sign({ userId: user.id, sessionId: session.id });
+    reply.setCookie(REFRESH_COOKIE, refreshToken, {
+      path: PATH,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure,
+      expires: session.expiresAt,
+    });
+    return {
+      token,
+      expires_at: expiresAt.toISOString(),
+      session_id: session.id,
+      user: toUserBody(user),
+    };
+  };
+
+/** Either a session, or what to go on with at the second factor. */
+export const loginAnswer =
+  (signedIn: SignedInAnswer) =>
+  (reply: FastifyReply, outcome: SignedIn | Waiting): LoginBody =>
+    'mfaToken' in outcome ? toWaitingBody(outcome) : signedIn(reply, outcome);
+
+const toWaitingBody = ({ mfaToken, expiresAt, methods }: Waiting): MfaRequiredBody => ({
+  mfa_required: true,
+  mfa_token: mfaToken,
+  expires_at: expiresAt.toISOString(),
+  methods: [...methods],
+});
+
+export function refreshCookie(request: FastifyRequest): string {
+  const value = request.cookies[REFRESH_COOKIE];
+  if (value === undefined || value.length > 128) throw new Refusal({ code: 'unauthorized' });
+  return value;
+}
+
+export const clearRefreshCookie = (reply: FastifyReply): FastifyReply =>
+  reply.clearCookie(REFRESH_COOKIE, { path: PATH });

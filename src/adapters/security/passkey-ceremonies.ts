@@ -1,0 +1,132 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
+import { counterHolds, type Passkey, userHandleOf } from '../../domain/passkey.ts';
+import type { PasskeyCeremonies } from '../../ports/passkey-ceremonies.ts';
+
+const PARTY_NAME = 'Berth';
+const TIMEOUT_MS = 300_000;
+/** ES256, EdDSA, RS256 by their COSE numbers. */
+const ALGORITHMS = [-7, -8, -257];
+
+type Transport = 'ble' | 'cable' | 'hybrid' | 'internal' | 'nfc' | 'smart-card' | 'usb';
+const TRANSPORTS: readonly string[] = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
+const isTransport = (text: string): text is Transport => TRANSPORTS.includes(text);
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text, 'base64url'));
+const named = ({ credentialId, transports }: Passkey) => ({
+  id: credentialId,
+  transports: transports.filter(isTransport),
+});
+
+/** The library throws at whatever does not fit; here that is an answer that proves nothing. */
+const orNull = async <T>(work: () => Promise<T | null>): Promise<T | null> => {
+  try {
+    return await work();
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Nothing is asked about the make of an authenticator, so a statement of it is not looked at either: checking its
+ * certificates would fetch addresses that stand in them.
+ */
+function hasCertificates(attestationObject: string): boolean {
+  const decoded = decodeAttestationObject(bytesOf(attestationObject));
+  const format = decoded.get('fmt');
+  return format !== 'none' && (format !== 'packed' || decoded.get('attStmt').get('x5c') !== undefined);
+}
+
+export const passkeyCeremonies = (): PasskeyCeremonies => ({
+  async creationOptions(party, user, challenge, exclude) {
+    const options = await generateRegistrationOptions({
+      rpName: PARTY_NAME,
+      rpID: party.id,
+      userName: user.name,
+      userDisplayName: user.name,
+      userID: bytesOf(userHandleOf(user.id)),
+      challenge: bytesOf(challenge),
+      timeout: TIMEOUT_MS,
+      attestationType: 'none',
+      excludeCredentials: exclude.map(named),
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    return { ...options };
+  },
+
+  async requestOptions(party, challenge, allow) {
+    const options = await generateAuthenticationOptions({
+      rpID: party.id,
+      challenge: bytesOf(challenge),
+      timeout: TIMEOUT_MS,
+      userVerification: allow === null ? 'required' : 'preferred',
+      ...(allow === null ? {} : { allowCredentials: allow.map(named) }),
+    });
+    return { ...options };
+  },
+
+  register: (party, challenge, answer) =>
+    orNull(async () => {
+      if (hasCertificates(answer.response.attestationObject)) return null;
+      const { verified, registrationInfo } = await verifyRegistrationResponse({
+        response: {
+          id: answer.id,
+          rawId: answer.rawId,
+          type: 'public-key',
+          clientExtensionResults: {},
+          response: {
+            clientDataJSON: answer.response.clientDataJSON,
+            attestationObject: answer.response.attestationObject,
+          },
+        },
+        expectedChallenge: challenge,
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        requireUserVerification: false,
+        supportedAlgorithmIDs: ALGORITHMS,
+      });
+      if (!verified || answer.type !== 'public-key') return null;
+      const { credential, credentialBackedUp } = registrationInfo;
+      return {
+        credentialId: credential.id,
+        publicKey: Buffer.from(credential.publicKey),
+        counter: credential.counter,
+        transports: (answer.response.transports ?? []).filter(isTransport),
+        backedUp: credentialBackedUp,
+      };
+    }),
+
+  assert: (party, challenge, answer, passkey, mustVerifyUser) =>
+    orNull(async () => {
+      const { clientDataJSON, authenticatorData, signature } = answer.response;
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response: {
+          id: answer.id,
+          rawId: answer.rawId,
+          type: 'public-key',
+          clientExtensionResults: {},
+          response: { clientDataJSON, authenticatorData, signature },
+        },
+        expectedChallenge: challenge,
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        credential: {
+          id: passkey.credentialId,
+          publicKey: new Uint8Array(passkey.publicKey),
+          counter: passkey.counter,
+        },
+        requireUserVerification: mustVerifyUser,
+      });
+      if (!verified || answer.type !== 'public-key') return null;
+      const { newCounter, credentialBackedUp } = authenticationInfo;
+      return counterHolds(passkey.counter, newCounter)
+        ? { counter: newCounter, backedUp: credentialBackedUp }
+        : null;
+    }),
+});

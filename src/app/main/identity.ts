@@ -1,0 +1,89 @@
+import { authRoutes } from '../../adapters/http/routes/auth.ts';
+import { authFactorRoutes } from '../../adapters/http/routes/auth-factors.ts';
+import { meRoutes } from '../../adapters/http/routes/me.ts';
+import { mfaRoutes } from '../../adapters/http/routes/mfa.ts';
+import { passkeyRoutes } from '../../adapters/http/routes/passkeys.ts';
+import { screenLockRoutes } from '../../adapters/http/routes/screen-lock.ts';
+import type { Routes } from '../../adapters/http/server.ts';
+import { oneTimeCodes } from '../../adapters/security/one-time-codes.ts';
+import { passkeyCeremonies } from '../../adapters/security/passkey-ceremonies.ts';
+import { relyingPartyAt } from '../../domain/passkey.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import type { Storage } from '../../ports/repositories.ts';
+import { type Accounts, accounts } from '../accounts.ts';
+import { guard } from '../guard.ts';
+import { guests } from '../guests.ts';
+import { passkeySignIn } from '../passkey-sign-in.ts';
+import { passkeys } from '../passkeys.ts';
+import { passwords } from '../password.ts';
+import { profiles } from '../profile.ts';
+import { screenLock } from '../screen-lock.ts';
+import { secondFactor } from '../second-factor.ts';
+import { signIn } from '../sign-in.ts';
+import type { Keys } from './keys.ts';
+
+export type IdentityPorts = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly clock: Clock;
+  readonly bus: Bus;
+};
+
+export type Identity = {
+  readonly accounts: Accounts;
+  readonly routes: readonly Routes[];
+  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  readonly reseal: () => Promise<number>;
+};
+
+/** Everything about who somebody is: accounts, signing in, second factors, passkeys and the screen lock. */
+export function identity(
+  { storage, hasher, clock, bus }: IdentityPorts,
+  options: { readonly keys: Keys; readonly secureCookie: boolean },
+  publicUrl: () => string,
+): Identity {
+  const { keys, secureCookie } = options;
+  const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
+  const slow = guard(storage, newest);
+  const people = accounts({ storage, hasher, guard: slow });
+  const second = secondFactor({
+    storage,
+    guard: slow,
+    codes: oneTimeCodes(),
+    clock,
+    keys: () => keys.known().map(({ factors }) => factors),
+  });
+  const passkeyDeps = {
+    storage,
+    ceremonies: passkeyCeremonies(),
+    party: () => relyingPartyAt(publicUrl()),
+  };
+  const withPasskey = passkeySignIn({ ...passkeyDeps, guard: slow });
+  return {
+    accounts: people,
+    reseal: second.reseal,
+    routes: [
+      authRoutes({
+        accounts: people,
+        guests: guests({ storage, guard: slow, clock }),
+        signIn: signIn({
+          storage,
+          hasher,
+          guard: slow,
+          refreshKeys: () => keys.live().map(({ refresh }) => refresh),
+        }),
+        secureCookie,
+      }),
+      authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
+      meRoutes({
+        profiles: profiles(storage, bus),
+        passwords: passwords({ storage, hasher, guard: slow, bus }),
+      }),
+      mfaRoutes(second),
+      passkeyRoutes(passkeys(passkeyDeps)),
+      screenLockRoutes(screenLock({ storage, hasher, bus })),
+    ],
+  };
+}

@@ -1,0 +1,103 @@
+import type { Caller, Origin } from '../domain/caller.ts';
+import { isUuid } from '../domain/container-id.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { WAITING_MINUTES } from '../domain/mfa.ts';
+import {
+  challengeIn,
+  DEFAULT_PASSKEY_NAME,
+  MAX_PASSKEYS,
+  type Passkey,
+  passkeyNameFaults,
+  type RelyingParty,
+} from '../domain/passkey.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import type { BrowserOptions, PasskeyCeremonies, RegistrationAnswer } from '../ports/passkey-ceremonies.ts';
+import type { Storage } from '../ports/repositories.ts';
+import { newSecret, sha256 } from './secrets.ts';
+import { orRollBack } from './transaction.ts';
+
+export type PasskeyDeps = {
+  readonly storage: Storage;
+  readonly ceremonies: PasskeyCeremonies;
+  /** null where browsers offer no passkeys. */
+  readonly party: () => RelyingParty | null;
+};
+
+export type Passkeys = ReturnType<typeof passkeys>;
+
+/** A user's own passkeys. */
+export function passkeys({ storage, ceremonies, party }: PasskeyDeps) {
+  const { repositories, inTransaction } = storage;
+
+  return {
+    list: ({ user }: Caller): Promise<readonly Passkey[]> => repositories.passkeys.listOf(user.id),
+
+    /** What the browser needs to make one. The challenge is good for one answer within minutes, of this user's. */
+    async begin({ user }: Caller): Promise<Result<BrowserOptions, DomainError>> {
+      const at = party();
+      if (at === null) return refuse({ code: 'passkeys_unavailable' });
+      const challenge = newSecret();
+      const { pending } = repositories;
+      await pending.insert(sha256(challenge), 'passkey_registration', user.id, WAITING_MINUTES);
+      const known = await repositories.passkeys.listOf(user.id);
+      const name = user.email ?? user.username;
+      return ok(await ceremonies.creationOptions(at, { id: user.id, name }, challenge, known));
+    },
+
+    async register(
+      { user }: Caller,
+      answer: RegistrationAnswer,
+      wanted: string | undefined,
+      origin: Origin,
+    ): Promise<Result<Passkey, DomainError>> {
+      const name = (wanted ?? DEFAULT_PASSKEY_NAME).trim();
+      const fields = passkeyNameFaults(name);
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      const at = party();
+      if (at === null) return refuse({ code: 'passkeys_unavailable' });
+      const challenge = challengeIn(answer.response.clientDataJSON);
+      const { pending } = repositories;
+      const asked = challenge && (await pending.spend(sha256(challenge), 'passkey_registration'));
+      if (challenge === null || !asked || asked.userId !== user.id)
+        return refuse({ code: 'passkey_rejected' });
+      const made = await ceremonies.register(at, challenge, answer);
+      if (made === null) return refuse({ code: 'passkey_rejected' });
+      return await orRollBack(inTransaction, async (tx) => {
+        await tx.users.lock(user.id);
+        if ((await tx.passkeys.listOf(user.id)).length >= MAX_PASSKEYS) {
+          return refuse({ code: 'passkey_limit_reached', max: MAX_PASSKEYS });
+        }
+        const passkey = await tx.passkeys.insert({ ...made, userId: user.id, name });
+        if (passkey === null) return refuse({ code: 'passkey_registered' });
+        await tx.audit.append({ userId: user.id, action: 'passkey_added', ...origin, details: passkey.id });
+        return ok(passkey);
+      });
+    },
+
+    async rename(
+      id: string,
+      wanted: string,
+      { user }: Caller,
+      origin: Origin,
+    ): Promise<Result<Passkey, DomainError>> {
+      const name = wanted.trim();
+      const fields = passkeyNameFaults(name);
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      return await orRollBack(inTransaction, async (tx) => {
+        const renamed = isUuid(id) ? await tx.passkeys.rename(id, user.id, name) : null;
+        if (renamed === null) return refuse({ code: 'passkey_not_found' });
+        await tx.audit.append({ userId: user.id, action: 'passkey_renamed', ...origin, details: id });
+        return ok(renamed);
+      });
+    },
+
+    remove: (id: string, { user }: Caller, origin: Origin): Promise<Result<null, DomainError>> =>
+      orRollBack(inTransaction, async (tx) => {
+        if (!isUuid(id) || !(await tx.passkeys.remove(id, user.id))) {
+          return refuse({ code: 'passkey_not_found' });
+        }
+        await tx.audit.append({ userId: user.id, action: 'passkey_removed', ...origin, details: id });
+        return ok(null);
+      }),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Caller, Origin } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import { passwordFaults } from '../domain/user.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Repositories, Storage } from '../ports/repositories.ts';
+import { tellChanged } from './credential-news.ts';
+import type { Guard } from './guard.ts';
+
+export type PasswordDeps = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly guard: Guard;
+  readonly bus: Bus;
+};
+
+export type Passwords = ReturnType<typeof passwords>;
+
+export const passwords = ({ storage, hasher, guard, bus }: PasswordDeps) => ({
+  /** Replaces the password and ends every other session, and all sign-ins that wait, in one transaction. */
+  async change(
+    { user, credential }: Caller,
+    old: string,
+    wanted: string,
+    origin: Origin,
+  ): Promise<Result<null, DomainError>> {
+    const { password: fault } = passwordFaults(wanted);
+    if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { new_password: fault } });
+    const current = (await storage.repositories.users.holdForSignIn(user.id))?.passwordHash ?? null;
+    const matches = await hasher.verify(current, old);
+    const replacement = matches ? await hasher.hash(wanted) : '';
+    const keepId = credential.kind === 'login' ? credential.sessionId : null;
+    const changed = await storage.inTransaction(async (tx): Promise<Result<null, DomainError>> => {
+      const right = await guard.tryCode(
+        tx,
+        'password',
+        user.id,
+        async () =>
+          matches && current !== null && (await tx.users.changePassword(user.id, current, replacement)),
+      );
+      if (!right.ok) return right;
+      if (!right.value) return refuse({ code: 'wrong_password' });
+      await tx.audit.append({ userId: user.id, action: 'password_changed', ...origin, details: '' });
+      await endOthers(tx, user.id, keepId, origin);
+      return ok(null);
+    });
+    if (changed.ok) tellChanged(bus, { kind: 'user', id: user.id });
+    return changed;
+  },
+});
+
+async function endOthers(
+  tx: Repositories,
+  userId: string,
+  keepId: string | null,
+  origin: Origin,
+): Promise<void> {
+  await tx.pending.endAll(userId, 'second_factor');
+  const ended = await tx.sessions.revokeOthers(userId, keepId, 'password_changed');
+  if (ended.length === 0) return;
+  await tx.audit.append({ userId, action: 'sessions_revoked_others', ...origin, details: keepId ?? '' });
+}

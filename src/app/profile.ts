@@ -1,0 +1,65 @@
+import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import { type User, usernameFaults } from '../domain/user.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Storage } from '../ports/repositories.ts';
+import { tellChanged } from './credential-news.ts';
+import { orRollBack } from './transaction.ts';
+
+/** The caller's own view of itself. */
+export type Profile = {
+  readonly user: User;
+  readonly locked: boolean;
+  readonly mfaEnabled: boolean;
+  readonly passcodeSet: boolean;
+  readonly autoLockMinutes: number | null;
+};
+
+export type ProfileChange = { readonly username?: string; readonly autoLockMinutes?: number | null };
+
+export type Profiles = ReturnType<typeof profiles>;
+
+export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
+  async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
+    const { factors, screenLocks } = repositories;
+    return {
+      user,
+      locked: isLocked(caller),
+      mfaEnabled: (await factors.totp(user.id))?.confirmedAt != null,
+      passcodeSet: (await screenLocks.passcodeHash(user.id)) !== null,
+      autoLockMinutes: await screenLocks.autoLockMinutes(user.id),
+    };
+  }
+
+  return {
+    read: (caller: Caller): Promise<Profile> => read(caller),
+
+    /** The screen lock is the person's who sits there: a token may not loosen it. */
+    async change(
+      { username, autoLockMinutes }: ProfileChange,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<Profile, DomainError>> {
+      const { user, credential } = caller;
+      const fields = username === undefined ? {} : usernameFaults(username);
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      if (autoLockMinutes !== undefined && credential.kind !== 'login') {
+        return refuse({ code: 'login_token_required' });
+      }
+      const changed = await orRollBack(inTransaction, async (tx) => {
+        const renamed = username === undefined ? user : await tx.users.rename(user.id, username);
+        if (renamed === null) {
+          return refuse({ code: 'validation_failed', fields: { username: 'is already in use' } });
+        }
+        if (autoLockMinutes !== undefined) await tx.screenLocks.setAutoLock(user.id, autoLockMinutes);
+        const details = JSON.stringify({ username, auto_lock_minutes: autoLockMinutes });
+        await tx.audit.append({ userId: user.id, action: 'user_updated', ...origin, details });
+        return ok(renamed);
+      });
+      if (!changed.ok) return changed;
+      tellChanged(bus, { kind: 'user', id: user.id });
+      return ok(await read(caller, changed.value));
+    },
+  };
+}
