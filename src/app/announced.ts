@@ -3,7 +3,7 @@ import type { Repositories, Storage } from '../ports/repositories.ts';
 import { type Changed, tellChanged } from './credential-news.ts';
 
 /**
- * The same storage, which tells every process when a session or a user is changed in it, once that is committed. Done
+ * The same storage, which tells every process when a session, a user or a screen lock is changed in it, once that is committed. Done
  * here, so that no use case can forget it.
  */
 export function announced({ repositories, inTransaction }: Storage, bus: Bus): Storage {
@@ -24,7 +24,7 @@ const over = <T extends object>(base: T, replaced: Partial<T>): T =>
   Object.assign(Object.create(base) as T, replaced);
 
 function noting(repositories: Repositories, note: (changed: Changed) => void): Repositories {
-  const { sessions, users } = repositories;
+  const { sessions, users, screenLocks } = repositories;
   return {
     ...repositories,
     sessions: over(sessions, {
@@ -44,6 +44,29 @@ function noting(repositories: Repositories, note: (changed: Changed) => void): R
         const user = await users.change(id, change);
         if (user !== null) note({ kind: 'user', id });
         return user;
+      },
+      async rename(id, username) {
+        const user = await users.rename(id, username);
+        if (user !== null) note({ kind: 'user', id });
+        return user;
+      },
+    }),
+    screenLocks: over(screenLocks, {
+      async lockSession(id) {
+        await screenLocks.lockSession(id);
+        note({ kind: 'session', id });
+      },
+      async unlockSession(id) {
+        await screenLocks.unlockSession(id);
+        note({ kind: 'session', id });
+      },
+      async setPasscode(userId, hash) {
+        await screenLocks.setPasscode(userId, hash);
+        note({ kind: 'user', id: userId });
+      },
+      async setAutoLock(userId, minutes) {
+        await screenLocks.setAutoLock(userId, minutes);
+        note({ kind: 'user', id: userId });
       },
     }),
   };

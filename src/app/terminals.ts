@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller, Origin } from '../domain/caller.ts';
+import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { Container } from '../domain/container.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
@@ -89,7 +89,7 @@ export function terminals({ storage, backend, clock }: TerminalDeps) {
     },
 
     /** Whether somebody may keep an open terminal, going by what is known of them now. */
-    mayStay: ({ user }: Caller): boolean => !guestExpired(user, clock.now()),
+    mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
 
     /** Those of this process, newest first. */
     list: live.list,

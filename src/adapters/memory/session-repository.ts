@@ -58,21 +58,20 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       return { sessions: sessions.reverse().slice(0, MAX_LISTED), now, idleMinutes };
     },
 
+    async revokeOthers(userId, keepId, reason) {
+      const others = state.sessions.filter(
+        (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
+      );
+      const revoked = { revokedAt: clock.now(), revokedReason: reason };
+      for (const { id } of others) replace(id, (session) => ({ ...session, ...revoked }));
+      return others.map(({ id }) => id);
+    },
+
     async revoke(id, userId, reason) {
       const found = state.sessions.find((one) => one.id === id && one.userId === userId);
       if (found === undefined || found.revokedAt !== null) return false;
       replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
       return true;
-    },
-
-    async revokeOthers(userId, keepId, reason) {
-      const others = state.sessions.filter(
-        (one) => one.userId === userId && one.id !== keepId && one.revokedAt === null,
-      );
-      for (const { id } of others) {
-        replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
-      }
-      return others.map(({ id }) => id);
     },
 
     seenAt: async (userId, ipAddress) =>

@@ -23,12 +23,12 @@ export type MemoryState = FactorState & {
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */
   requestCounts: Map<string, number>;
-  audit: (AuditEntry & { id: string; createdAt: Date })[];
-  terminals: TerminalRecord[];
-  sshKeys: SshKey[];
   operations: (StoredOperation & { leaseUntil: Date })[];
   events: (ContainerEvent & { createdAt: Date })[];
   orphans: Map<string, Date>;
+  audit: (AuditEntry & { id: string; createdAt: Date })[];
+  terminals: TerminalRecord[];
+  sshKeys: SshKey[];
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -62,11 +62,11 @@ export const emptyState = (): MemoryState => ({
   apiTokens: [],
   requestCounts: new Map(),
   audit: [],
-  terminals: [],
-  sshKeys: [],
   operations: [],
   events: [],
   orphans: new Map(),
+  terminals: [],
+  sshKeys: [],
   setupCodeHash: null,
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',

@@ -45,15 +45,15 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
     images: async () => state.images,
     roles: async () => state.roles,
   },
-  audit: memoryAudit(state, clock),
-  terminals: memoryTerminalRecords(state, clock),
-  sshKeys: memorySshKeys(state, clock),
   operations: memoryOperations(state, clock),
   events: {
     append: async (event) => {
       state.events.push({ ...event, createdAt: clock.now() });
     },
   },
+  audit: memoryAudit(state, clock),
+  terminals: memoryTerminalRecords(state, clock),
+  sshKeys: memorySshKeys(state, clock),
 });
 
 /** Storage without a database. Transactions run one after the other and are undone when they throw. */

@@ -27,20 +27,6 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
   },
 
-  page: async (request) => pageOf(state.users.map(withoutPassword).reverse(), request),
-
-  lockAdmins: async () =>
-    state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
-
-  async change(id, { disabled, ...change }) {
-    const found = state.users.find((user) => user.id === id);
-    if (found === undefined) return null;
-    const disabledAt = disabled ? (found.disabledAt ?? clock.now()) : null;
-    const changed = { ...found, ...change, ...(disabled === undefined ? {} : { disabledAt }) };
-    state.users = state.users.map((user) => (user.id === id ? changed : user));
-    return withoutPassword(changed);
-  },
-
   async holdForSignIn(id) {
     const found = state.users.find((user) => user.id === id);
     return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
@@ -58,6 +44,20 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     if (found?.passwordHash !== fromHash) return false;
     state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash: toHash } : user));
     return true;
+  },
+
+  page: async (request) => pageOf(state.users.map(withoutPassword).reverse(), request),
+
+  lockAdmins: async () =>
+    state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
+
+  async change(id, { disabled, ...change }) {
+    const found = state.users.find((user) => user.id === id);
+    if (found === undefined) return null;
+    const disabledAt = disabled ? (found.disabledAt ?? clock.now()) : null;
+    const changed = { ...found, ...change, ...(disabled === undefined ? {} : { disabledAt }) };
+    state.users = state.users.map((user) => (user.id === id ? changed : user));
+    return withoutPassword(changed);
   },
 
   async lock() {},

@@ -59,17 +59,6 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     };
   },
 
-  async revoke(id, userId, reason) {
-    const done = await db
-      .updateTable('sessions')
-      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
-      .where('id', '=', id)
-      .where('user_id', '=', userId)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
-
   async revokeOthers(userId, keepId, reason) {
     const rows = await db
       .updateTable('sessions')
@@ -80,6 +69,17 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       .returning('id')
       .execute();
     return rows.map(({ id }) => id);
+  },
+
+  async revoke(id, userId, reason) {
+    const done = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
   },
 
   async seenAt(userId, ipAddress) {

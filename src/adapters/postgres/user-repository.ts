@@ -54,6 +54,34 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
     return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
   },
 
+  async holdForSignIn(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async rename(id, username) {
+    const row = await db
+      .updateTable('users')
+      .set({ username })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+      .catch((error: unknown) => {
+        if (takenField(error) === null) throw error;
+      });
+    return row === undefined ? null : toUser(row);
+  },
+
+  async changePassword(id, fromHash, toHash) {
+    const done = await db
+      .updateTable('users')
+      .set({ password_hash: toHash })
+      .where('id', '=', id)
+      .where('password_hash', '=', fromHash)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
   async page({ after, limit }) {
     const rows = await db
       .selectFrom('users')
@@ -93,34 +121,6 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
       .returningAll()
       .executeTakeFirst();
     return row === undefined ? null : toUser(row);
-  },
-
-  async holdForSignIn(id) {
-    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
-    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
-  },
-
-  async rename(id, username) {
-    const row = await db
-      .updateTable('users')
-      .set({ username })
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirst()
-      .catch((error: unknown) => {
-        if (takenField(error) === null) throw error;
-      });
-    return row === undefined ? null : toUser(row);
-  },
-
-  async changePassword(id, fromHash, toHash) {
-    const done = await db
-      .updateTable('users')
-      .set({ password_hash: toHash })
-      .where('id', '=', id)
-      .where('password_hash', '=', fromHash)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
   },
 
   async lock(id) {

@@ -104,7 +104,6 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
-  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const work = operations({
     storage,
     runtime: ports.runtime,
@@ -114,6 +113,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     checkpoint: options.checkpoint ?? (async () => {}),
     verifyMs: options.verifyMs,
   });
+  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,

@@ -3,7 +3,7 @@ import { ApiError } from '../api/errors.ts';
 import { hasStatus, type RequestOptions, request } from '../api/request.ts';
 import type { SignedIn, User } from '../api/types.ts';
 import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
-import { canStore, store, stored } from '../lib/storage.ts';
+import { store, stored } from '../lib/storage.ts';
 import { usableForMs } from './token-life.ts';
 
 export type SessionState =
@@ -80,7 +80,7 @@ async function tokenInsteadOf(refused: string): Promise<string | null> {
 
 /** Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. */
 export async function restore(): Promise<void> {
-  if (stored(HINT) !== 'yes' && canStore()) {
+  if (stored(HINT) === 'no') {
     letGo();
     return;
   }
