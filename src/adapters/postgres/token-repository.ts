@@ -50,9 +50,9 @@ export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
     return rows.map(toTokenWithUser);
   },
 
-  async findByIdWithUser(id) {
-    const row = await withUsers(db).where('t.id', '=', id).executeTakeFirst();
-    return row === undefined ? null : toTokenWithUser(row);
+  async findAllByIdWithUser(ids) {
+    const rows = await withUsers(db).where('t.id', '=', sql<string>`any(${ids}::uuid[])`).execute();
+    return rows.map(toTokenWithUser);
   },
 
   async revoke(id, userId) {
