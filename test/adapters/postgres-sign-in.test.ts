@@ -103,10 +103,10 @@ on('refreshes at once get one and the same successor', async (t, service) => {
 
 on('of many passcodes at once five count', async (t, service) => {
   const call = as(service, await aPerson(service, 'ada'));
-  await call('PUT', '/api/me/lock', { passcode: '0007' });
+  await call('PUT', '/api/me/lock', { passcode: '9999' });
   await call('POST', '/api/sessions/lock');
   const answers = await times(12, (n) => call('POST', '/api/sessions/unlock', { passcode: `000${n}` }));
-  t.equal(count(answers, 403) + count(answers, 200) + count(answers, 401), 12);
+  t.equal(count(answers, 403) + count(answers, 401), 12);
   t.ok(count(answers, 403) <= 5, `${count(answers, 403)} wrong ones`);
 });
 

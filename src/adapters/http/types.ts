@@ -15,6 +15,10 @@ declare module 'fastify' {
     /** Credentials may come as WebSocket subprotocols, the first of which is this one. */
     subprotocol?: string;
   }
+  interface FastifyInstance {
+    /** What every route asks for, by method and pattern. */
+    routeScopes: ReadonlyMap<string, RouteScope>;
+  }
   interface FastifyRequest {
     /** Set by the authentication hook for every scope but `public`. */
     caller: Caller;
