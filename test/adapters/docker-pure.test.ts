@@ -204,10 +204,15 @@ t.test("the image gets this machine's own package sources, and no one else's", a
     'https://docker.example/debian|bookworm|stable',
     '',
   ].join('\n');
-  t.same(sourceLines(targets, 'bookworm', ''), [
+  t.same(sourceLines(targets, 'bookworm'), [
     'deb http://deb.example/debian/ bookworm main contrib',
     'deb http://deb.example/security/ bookworm-security main',
   ]);
+  t.same(
+    sourceLines('http://deb.example/debian/|trixie|main', 'trixie'),
+    ['deb http://deb.example/debian/ bookworm main'],
+    'of the release that the reference names',
+  );
   const dump = [
     'Acquire::Check-Date "false";',
     'Acquire::http::Proxy "http://proxy.example:3128";',
