@@ -1,5 +1,4 @@
 import type { FieldFaults, Resources } from './resources.ts';
-import { ok, type Result, refuse } from './result.ts';
 
 /**
  *   creating --> running <--> stopped        each change passes through starting, stopping or updating
