@@ -34,7 +34,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
       token: async () => (world.token === undefined ? 'jwt' : world.token),
       probe: async () => world.probe ?? 'ok',
       backoff: { firstMs: 5, maxMs: 20 },
-      times: { handshakeMs: 2_000, pingEveryMs: 30, pongWithinMs: world.pongWithinMs ?? 2_000 },
+      times: { handshakeMs: 15_000, pingEveryMs: 30, pongWithinMs: world.pongWithinMs ?? 15_000 },
     },
     {
       state: (state) => states.push(state),
@@ -54,7 +54,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
   return { connection, states, resumed, last, over, tries: () => tries, output: () => Buffer.concat(output) };
 }
 
-async function until(check: () => boolean, withinMs = 10_000): Promise<void> {
+async function until(check: () => boolean, withinMs = 30_000): Promise<void> {
   const end = Date.now() + withinMs;
   while (!check()) {
     if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${check}`);
