@@ -20,7 +20,7 @@ export interface UserRepository {
   findForLogin(login: string): Promise<UserWithPassword | null>;
   /** By id, and as it is until the transaction ends: neither disabled nor given another password meanwhile. */
   holdForSignIn(id: string): Promise<UserWithPassword | null>;
-  /** null when another user has that name, compared without case. */
+  /** null when another user has that name, compared without case; a transaction cannot go on then. */
   rename(id: string, username: string): Promise<User | null>;
   /** Replaces exactly that password. False when it is another one by now. */
   changePassword(id: string, fromHash: string, toHash: string): Promise<boolean>;

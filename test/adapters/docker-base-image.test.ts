@@ -1,12 +1,15 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { provision } from '../../src/adapters/docker/base-from-registry.ts';
-import { ensureBaseImage, imageExists } from '../../src/adapters/docker/base-image.ts';
+import { ensureBaseImage, imageLabels } from '../../src/adapters/docker/base-image.ts';
+import { BASE_LABEL, BASE_VERSION } from '../../src/adapters/docker/base-recipe.ts';
 import type { BaseImageSettings } from '../../src/adapters/docker/base-settings.ts';
 import { isRoot } from '../../src/adapters/docker/host.ts';
+import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aSpec } from '../support/container-spec.ts';
 import {
@@ -23,6 +26,7 @@ if (engine !== null) {
   await t.test('an image that is there is not made again', (t) => present(t, engine));
   await t.test('the image has what a workspace needs', (t) => contents(t, instance, engine.image));
   await t.test('an image is made from a public one', (t) => fromPublic(t, instance));
+  await t.test('an image that nobody has is refused', (t) => absentImage(t, instance));
   if (isRoot())
     await t.test('a build that breaks off leaves nothing that counts as the image', (t) =>
       brokenBuild(t, engine),
@@ -64,12 +68,16 @@ async function contents(t: Test, { runtime }: TestInstance, image: string): Prom
 }
 
 async function fromPublic(t: Test, { docker, image, network, runtime }: TestInstance): Promise<void> {
-  const draft = { repo: 'berth-test/made', tag: randomBytes(4).toString('hex') };
+  const draft = { repo: 'berth/test-made', tag: randomBytes(4).toString('hex') };
   const reference = `${draft.repo}:${draft.tag}`;
   t.teardown(() => docker.getImage(reference).remove({ force: true }));
   await provision(docker, image, draft, { ...settings(reference), network: network.name });
   const info = await docker.getImage(reference).inspect();
-  t.match(info.Config, { WorkingDir: '/workspace', Labels: { 'berth.base': '1' }, Cmd: ['/bin/bash', '-l'] });
+  t.match(info.Config, {
+    WorkingDir: '/workspace',
+    Labels: { [BASE_LABEL]: BASE_VERSION },
+    Cmd: ['/bin/bash', '-l'],
+  });
   t.ok(info.Config.Env.includes('LANG=C.UTF-8'));
   const handle = await runtime.create(aSpec(reference));
   await runtime.start(handle);
@@ -91,11 +99,27 @@ async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
   );
   await chmod(join(folder, 'mmdebstrap'), 0o755);
   process.env['PATH'] = `${folder}${delimiter}${path}`;
-  const reference = `berth-test/broken:${randomBytes(4).toString('hex')}`;
+  const reference = `berth/test-broken:${randomBytes(4).toString('hex')}`;
   await t.rejects(ensureBaseImage(docker, settings(reference)), { message: /out of luck/ });
-  t.equal(await imageExists(docker, reference), false);
+  t.equal(await imageLabels(docker, reference), null);
+  const old = `${reference}-old`;
+  const archive = spawn('tar', ['-c', '/etc/hostname'], { stdio: ['ignore', 'pipe', 'ignore'] }).stdout;
+  const [repo, tag] = old.split(':');
+  const imported = await docker.importImage(archive, { repo, tag, changes: [`LABEL ${BASE_LABEL}=older`] });
+  await followToEnd(docker, imported, () => {});
+  t.teardown(() => docker.getImage(old).remove());
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => warnings.push(message) };
+  t.match(await ensureBaseImage(docker, { ...settings(old), log }), { how: 'present' });
+  t.match(warnings, [/older version.*out of luck/], 'an older one that can not be made again stays');
   const drafts = await docker.listImages({ filters: { reference: ['berth/draft'] } });
   t.same(drafts, [], 'no draft is left either');
+}
+
+async function absentImage(t: Test, { runtime }: TestInstance): Promise<void> {
+  for (const image of ['berth/never-made:1', '127.0.0.1:9/nobody/has-this:1']) {
+    await t.rejects(runtime.create(aSpec(image)), { name: 'RuntimeFailure', statusCode: 404 }, image);
+  }
 }
 
 async function output(

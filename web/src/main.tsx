@@ -16,15 +16,16 @@ import './styles/motion.css';
 import { render } from 'preact';
 import { startClock } from './lib/clock.ts';
 import { startPreferences } from './lib/preferences.ts';
-import { startRouter } from './lib/router.ts';
+import { path, startRouter } from './lib/router.ts';
 import { restore, startRenewing } from './session/session.ts';
 import { App } from './views/app.tsx';
+import { isGate } from './views/gates.ts';
 
 startPreferences();
 startRouter();
 startClock();
 startRenewing();
-void restore();
+void restore(!isGate(path.value));
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -25,7 +25,7 @@ export const chainsOf = (chain: string): { input: string; forward: string; nat: 
 type Hook = { readonly table: 'filter' | 'nat'; readonly from: string; readonly to: string };
 
 /** Where packets enter our chains. DOCKER-USER is where Docker leaves room for others. */
-export function hooksOf(plan: Pick<FirewallPlan, 'chain' | 'isRouter'>, saved: string): readonly Hook[] {
+function hooksOf(plan: Pick<FirewallPlan, 'chain' | 'isRouter'>, saved: string): readonly Hook[] {
   const { input, forward, nat } = chainsOf(plan.chain);
   const usesDocker = !plan.isRouter && saved.includes('\n:DOCKER-USER ');
   return [

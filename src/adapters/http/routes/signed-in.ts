@@ -45,6 +45,7 @@ const toWaitingBody = ({ mfaToken, expiresAt, methods }: Waiting): MfaRequiredBo
 });
 
 export function refreshCookie(request: FastifyRequest): string {
+  // Parsed here, where it is wanted, rather than for each request.
   const value = request.server.parseCookie(request.headers.cookie ?? '')[REFRESH_COOKIE];
   if (value === undefined || value.length > 128) throw new Refusal({ code: 'unauthorized' });
   return value;

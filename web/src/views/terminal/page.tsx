@@ -74,10 +74,11 @@ type PageOverlayProps = {
 function PageOverlay({ terminal, known, look, onFocus }: PageOverlayProps) {
   const [starting, setStarting] = useState(false);
   const overlay = overlayOf(terminal?.connection.value ?? null, terminal?.everOpen.value ?? false, known);
-  const live = overlay.kind === 'none';
+  const isOver = overlay.kind === 'over';
   useEffect(() => {
-    if (live) onFocus();
-  }, [live]);
+    // why: what is typed while the line comes up is kept and sent
+    if (!isOver) onFocus();
+  }, [isOver]);
   const onStart = async (): Promise<void> => {
     if (typeof known !== 'object') return;
     setStarting(true);
