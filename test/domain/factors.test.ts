@@ -54,7 +54,7 @@ t.test('recovery codes are ten, of 80 bits each, and read as they are written', 
   t.throws(() => recoveryCodes(Buffer.alloc(3)));
 });
 
-t.test('each bit of the random bytes counts', async (t) => {
+t.test('each bit of the random bytes counts', async () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ minLength: RECOVERY_RANDOM_BYTES, maxLength: RECOVERY_RANDOM_BYTES }),
