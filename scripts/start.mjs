@@ -10,9 +10,7 @@ const root = path.dirname(import.meta.dirname);
 await runMain(async () => {
   await ensureDependencies(root, { dev: !buildIsFresh(root) });
   await ensureBuild(root);
-  return await runService(
-    modernNode(root),
-    [path.join(root, SERVER), ...process.argv.slice(2)],
-    process.cwd(),
-  );
+  const args = [path.join(root, SERVER), ...process.argv.slice(2)];
+  const cache = path.join(root, 'node_modules', '.cache', 'berth');
+  return await runService(modernNode(root), args, { cwd: process.cwd(), cache });
 });

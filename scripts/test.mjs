@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ensureBuild } from './lib/build.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
@@ -7,12 +8,13 @@ import { ensureDependencies } from './lib/install.mjs';
 const root = path.dirname(import.meta.dirname);
 const args = process.argv.slice(2);
 const everything = args.length === 0;
+const files = args.flatMap(testFiles);
 
 await runMain(async () => {
   await ensureDependencies(root, { dev: true });
   const { summary } = await import('./lib/tally.mjs');
   const failed = everything ? await runChecks(staticChecks(root)) : 0;
-  if (failed > 0) {
+  if (failed > 0 || (!everything && files.length === 0)) {
     console.log(summary({ passed: 0, failed, skipped: 0 }));
     return 1;
   }
@@ -20,10 +22,20 @@ await runMain(async () => {
   const { runTests } = await import('./lib/tests.mjs');
   // the first test that needs a slow part would else wait for it within its own time limit
   const env = everything ? { TEST_PREPARE: 'all' } : {};
-  const { code, tally } = await runTests(root, { args, env, print: console.log });
+  const { code, tally } = await runTests(root, { args: files, env, print: console.log });
   console.log(summary(tally));
   return code;
 });
+
+/**
+ * A folder stands for the tests in it, not for the files that support them.
+ * @param {string} arg
+ */
+function testFiles(arg) {
+  if (!statSync(arg, { throwIfNoEntry: false })?.isDirectory()) return [arg];
+  const inside = readdirSync(arg, { recursive: true }).map((name) => path.join(arg, `${name}`));
+  return inside.filter((file) => file.endsWith('.test.ts'));
+}
 
 /** @param {string} arg */
 function needsNoBuild(arg) {

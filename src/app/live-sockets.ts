@@ -28,7 +28,8 @@ export type LiveSocketsDeps = {
   readonly everyMs?: number;
 };
 
-type Entry = LiveSocket & { typed: boolean };
+/** `typed`: since the last look; `busy`: before it as well. */
+type Entry = LiveSocket & { typed: boolean; busy: boolean };
 
 const EVERY_MS = 5_000;
 const RETRY_MS = 1_000;
@@ -56,7 +57,10 @@ export function liveSockets({ bus, current, log, everyMs = EVERY_MS }: LiveSocke
     const [first] = same;
     if (first === undefined) return;
     const isUse = same.some(({ typed }) => typed);
-    for (const entry of same) entry.typed = false;
+    for (const entry of same) {
+      entry.busy = entry.typed;
+      entry.typed = false;
+    }
     try {
       const now = await current(first.caller, isUse);
       for (const entry of same) if (now === null || !entry.mayStay(now)) shut(entry);
@@ -82,13 +86,16 @@ export function liveSockets({ bus, current, log, everyMs = EVERY_MS }: LiveSocke
   return {
     /** From the upgrade on. It is looked at once more, as something may have ended since the request was let in. */
     register(socket: LiveSocket): Registration {
-      const entry: Entry = { ...socket, typed: false };
+      const entry: Entry = { ...socket, typed: false, busy: false };
       entries.add(entry);
       watch();
       look([entry]);
       return {
+        // The first use after a while is told at once: a screen may be about to lock itself.
         used: () => {
+          if (entry.typed) return;
           entry.typed = true;
+          if (!entry.busy) look([entry]);
         },
         end: () => {
           entries.delete(entry);

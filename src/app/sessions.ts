@@ -6,7 +6,6 @@ import {
   REVOKED_BY_USER,
   REVOKED_OTHER_SESSIONS,
   sessionListed,
-  sessionState,
   type UserSession,
 } from '../domain/session.ts';
 import type { Storage } from '../ports/repositories.ts';
@@ -67,12 +66,15 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       if (credential.kind !== 'login') throw new Error('only a session has others');
       const { sessionId } = credential;
       return await inTransaction(async (tx) => {
+        const ids = await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
         const { sessions: owned, now, idleMinutes } = await tx.sessions.listOwned(user.id);
-        const active = owned.filter((session) => sessionState(session, now, idleMinutes) === 'active');
-        await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
+        const ended = new Set(ids);
+        const active = owned.filter(
+          (session) => ended.has(session.id) && sessionListed(session, now, idleMinutes),
+        );
         const action = 'sessions_revoked_others';
         await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
-        return active.filter(({ id }) => id !== sessionId).length;
+        return active.length;
       });
     },
   };

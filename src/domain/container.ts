@@ -1,7 +1,4 @@
-import type { DomainError } from './errors.ts';
 import type { FieldFaults, Resources } from './resources.ts';
-import { ok, type Result, refuse } from './result.ts';
-import { guestExpired, type User } from './user.ts';
 
 /**
  *   creating --> running <--> stopped        each change passes through starting, stopping or updating
@@ -52,16 +49,6 @@ export type Observation =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'gone'; readonly volumeExists: boolean };
 
-export type StartDecision =
-  | { readonly do: 'nothing' }
-  | { readonly do: 'start' }
-  | { readonly do: 'recreate'; readonly volumeKept: boolean };
-
-export type StopDecision =
-  | { readonly do: 'nothing' }
-  | { readonly do: 'stop' }
-  | { readonly do: 'mark_stopped' };
-
 const NAME = /^[a-zA-Z0-9-]{1,64}$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
@@ -79,25 +66,6 @@ export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
   return bytes > 32_768 ? { env: 'must be at most 32 KiB in all' } : {};
 }
 
-/** What a start has to do, given what the engine says. Starting a running one changes nothing. */
-export function decideStart(user: User, seen: Observation, now: Date): Result<StartDecision, DomainError> {
-  if (guestExpired(user, now)) return refuse({ code: 'guest_session_expired' });
-  switch (seen.kind) {
-    case 'running':
-      return ok({ do: 'nothing' });
-    case 'stopped':
-      return ok({ do: 'start' });
-    case 'gone':
-      return ok({ do: 'recreate', volumeKept: seen.volumeExists });
-  }
-}
-
-/** What a stop has to do. One that is already down only needs its row to say so. */
-export function decideStop(container: Container, seen: Observation): StopDecision {
-  if (seen.kind === 'running') return { do: 'stop' };
-  return container.state === 'stopped' ? { do: 'nothing' } : { do: 'mark_stopped' };
-}
-
 /** The state that a row should show once what its engine says is known; null when it already does. */
 export function settledState(container: Container, seen: Observation): ContainerState | null {
   if (container.state === 'deleted') return null;
@@ -108,3 +76,25 @@ export function settledState(container: Container, seen: Observation): Container
 
 /** Engine name of the volume of a row. */
 export const volumeName = (dbId: string): string => `ws-${dbId}`;
+
+/** An engine container that no row accounts for is stopped at once and removed after an hour, unless claimed. */
+export const QUARANTINE_MINUTES = 60;
+
+export type OrphanDecision = 'keep' | 'remove' | 'quarantine';
+
+/**
+ * What to do with an engine container of ours, given its row. One of a deleted row goes; one that its row does not
+ * point at may still be claimed, say by a database that is restored; nothing is decided while an operation is at work.
+ */
+export function decideOrphan(
+  runtimeId: string,
+  row: Pick<Container, 'state' | 'runtimeId'> | null,
+  busy: boolean,
+  seenAt: Date | null,
+  now: Date,
+): OrphanDecision {
+  if (busy || (row !== null && row.state !== 'deleted' && row.runtimeId === runtimeId)) return 'keep';
+  if (row !== null && row.state === 'deleted') return 'remove';
+  const over = seenAt !== null && now.getTime() - seenAt.getTime() >= QUARANTINE_MINUTES * 60_000;
+  return over ? 'remove' : 'quarantine';
+}

@@ -1,5 +1,6 @@
 import type { Container, ContainerState } from '../domain/container.ts';
 import type { ContainerRef } from '../domain/container-id.ts';
+import type { Resources } from '../domain/resources.ts';
 
 export type NewContainer = Pick<
   Container,
@@ -23,22 +24,36 @@ export type StateChange = {
   readonly runtimeId?: string;
   readonly node?: string;
   readonly generation?: number;
+  readonly name?: string;
+  readonly resources?: Resources;
   /** Sets started_at to now. */
   readonly started?: boolean;
 };
 
+/** The owner's live containers have different names. */
+export class NameTaken extends Error {
+  override name = 'NameTaken';
+}
+
 /** Reads by a user carry the owner in the query: a foreign row is as absent as an unknown one. */
 export interface ContainerRepository {
-  /** False when the owner has a live container of that name. */
-  insert(container: NewContainer): Promise<boolean>;
+  /** Throws `NameTaken` when the owner has a live container of that name. */
+  insert(container: NewContainer): Promise<void>;
+  nameInUse(ownerId: string, name: string): Promise<boolean>;
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
   /** Newest first, without deleted ones. */
   listOwned(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
-  /** Moves it only if it is in one of `from`; answers the row as it is then, or null. */
+  /** Moves it only if it is in one of `from`; answers the row as it is then, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /** Sets last_used_at to now. */
   touch(dbId: string): Promise<void>;
+  /** By id alone, deleted ones too: for work that was allowed when it was asked for. */
+  findAny(dbId: string): Promise<Container | null>;
+  /** One that is deleted, while its volume may still be there. */
+  findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
+  /** When an unaccounted engine container was first seen: now, if never before. Forgets those not named. */
+  rememberOrphans(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   /** Every live row of every owner, for the reconciler only. */
   listAllLive(): Promise<readonly Container[]>;
 }

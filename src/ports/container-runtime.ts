@@ -87,9 +87,15 @@ export interface ContainerRuntime {
   stop(handle: RuntimeHandle, graceSeconds: number): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;
+  /** The container made for that row and generation, or null. */
+  find(dbId: string, generation: number): Promise<RuntimeHandle | null>;
+  /** Throws `RuntimeUnavailable` when the engine does not answer. */
+  ping(): Promise<void>;
   observe(handle: RuntimeHandle): Promise<ObservedContainer>;
   /** Every container with this installation's label, in any state. */
   list(): Promise<readonly ListedContainer[]>;
+  /** Calls `hint` when something may have changed, also after a time without contact. Answers what ends it. */
+  watch(hint: () => void): () => void;
   volumeExists(volume: string): Promise<boolean>;
   exec(handle: RuntimeHandle, request: ExecRequest): Promise<ExecResult>;
 }

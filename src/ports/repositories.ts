@@ -1,8 +1,10 @@
 import type { AuditLog } from './audit-log.ts';
 import type { CatalogueRepository } from './catalogue-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
+import type { EventLog } from './event-log.ts';
 import type { FactorRepository } from './factor-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
+import type { OperationRepository } from './operation-repository.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
 import type { PendingRepository } from './pending-repository.ts';
 import type { RecoveryCodeRepository } from './recovery-code-repository.ts';
@@ -25,6 +27,8 @@ export type Repositories = {
   readonly containers: ContainerRepository;
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
+  readonly operations: OperationRepository;
+  readonly events: EventLog;
   readonly factors: FactorRepository;
   readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;

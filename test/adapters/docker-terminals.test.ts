@@ -1,11 +1,157 @@
-import t from 'tap';
-import { terminalBackendContract } from '../contract/terminal-backend.ts';
-import { aSpec, engineOrSkip, testInstance } from '../support/engine.ts';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import type { PtyStream } from '../../src/ports/terminal-backend.ts';
+import { aTerminal, reader, terminalBackendContract } from '../contract/terminal-backend.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+
+type Box = TestInstance & { readonly handle: RuntimeHandle };
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
-  const { runtime, terminals, image } = await testInstance(t, engine);
+  const instance = await testInstance(t, engine);
+  const box: Box = { ...instance, handle: await started(instance) };
+  await terminalBackendContract('docker', box);
+  await t.test('docker: inside tmux', (t) => insideTmux(t, box));
+  await t.test('docker: what ends and what goes on', (t) => ends(t, box));
+  await t.test('docker: an image without tmux', async (t) =>
+    plainShell(t, { ...box, handle: await started(instance) }),
+  );
+  await t.test('docker: containers that do not run', (t) => notRunning(t, box));
+}
+
+async function started({ runtime, image }: TestInstance): Promise<RuntimeHandle> {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
-  await terminalBackendContract('docker', { terminals, handle });
+  return handle;
+}
+
+async function sh({ runtime, handle }: Box, script: string): Promise<string> {
+  const request = { command: ['sh', '-c', script], timeoutSeconds: 20, maxOutputBytes: 100_000 };
+  return (await runtime.exec(handle, request)).stdout.toString().trim();
+}
+
+async function ended(pty: PtyStream): Promise<void> {
+  if (!pty.stream.closed) await once(pty.stream, 'close');
+}
+
+async function insideTmux(t: Test, box: Box): Promise<void> {
+  const pty = await box.terminals.open(box.handle, aTerminal('look', { cols: 97, rows: 31 }));
+  const output = reader(pty);
+  await output.until('# ');
+  pty.stream.write(
+    'stty size; pwd; echo "$HOME $TERM $COLORTERM $LANG [$TMUX] [$BERTH_TERM]"; shopt login_shell\r',
+  );
+  const first = await output.until(/login_shell\s+\S*on\r/);
+  t.match(first, /31 97/, 'the program has every cell, from the first prompt on');
+  t.match(first, /\/workspace tmux-256color truecolor C\.UTF-8 \[\] \[\]/);
+  await pty.resize(120, 40);
+  pty.stream.write('clear; sleep 0.2; stty size\r');
+  await output.until('40 120');
+  pty.stream.write("printf '%s|' 'ä漢😀é'\r");
+  await output.until('ä漢😀é|', 10);
+  pty.stream.write('printf "\\033[38;2;1;2;3mcolour"\r');
+  await output.until('\u001b[38;2;1;2;3mcolour');
+  pty.stream.write('echo ready; cat -v\r');
+  await output.until('\nready\r');
+  pty.stream.write('\u0002c\u0002d\u0002:\u0001d\r');
+  await output.until('^Bc^Bd^B:^Ad\r');
+  t.notOk(output.all().includes('\u001b[?1049h'), 'the outer screen keeps its scrollback');
+  pty.stream.write('\u0003');
+  await output.until('# ');
+  pty.stream.write('for i in $(seq 80); do echo line-$i; sleep 0.01; done; seq 1 5000\r');
+  const scrolled = await output.until(/\n5000\D/);
+  t.same(
+    Array.from({ length: 80 }, (_, line) => line + 1).filter((line) => !scrolled.includes(`line-${line}\r`)),
+    [],
+  );
+  const jump = '\u001b\\[\\d+S';
+  t.notMatch(scrolled, new RegExp(jump), 'lines leave the screen into the scrollback, not into nothing');
+  await box.terminals.killMuxSession(box.handle, 'look');
+  await ended(pty);
+}
+
+async function ends(t: Test, box: Box): Promise<void> {
+  const { terminals, handle } = box;
+  const count = (): Promise<string> => sh(box, 'ls -d /proc/[0-9]* | wc -l');
+  const before = await terminals.open(handle, aTerminal('cycle'));
+  await reader(before).until('# ');
+  await before.close();
+  const processes = await count();
+  for (let round = 0; round < 10; round += 1) {
+    const request = aTerminal('cycle');
+    const pty = await terminals.open(handle, request);
+    if (round % 2 === 0) pty.stream.resume();
+    await pty.close();
+    t.equal(await sh(box, `grep -lsF ${request.marker} /proc/[0-9]*/environ | wc -l`), '0');
+  }
+  t.equal(await count(), processes, 'closed terminals leave no process, and their session lives');
+
+  const pty = await terminals.open(handle, aTerminal('cycle'));
+  const output = reader(pty);
+  await output.until('# ');
+  pty.stream.write(
+    'nohup sleep 7001 >/dev/null & (setsid sleep 7002 &) ; bash -c "trap : HUP TERM; sleep 7003; sleep 7004"\r',
+  );
+  while ((await sh(box, 'pgrep -c sleep')) < '4') await new Promise((resolve) => setTimeout(resolve, 50));
+  await terminals.killMuxSession(handle, 'cycle');
+  await ended(pty);
+  t.equal(
+    await sh(box, 'pgrep -fa "sleep 700[1-9]" | grep -v pgrep | cut -d" " -f2-'),
+    'sleep 7002',
+    'all but a daemon end',
+  );
+
+  const lost = await terminals.open(handle, aTerminal('lost'));
+  await reader(lost).until('# ');
+  lost.stream.destroy();
+  t.equal(await lost.exitCode(), null, 'a cut connection tells no exit code');
+  await lost.close();
+}
+
+async function plainShell(t: Test, box: Box): Promise<void> {
+  const { terminals, handle } = box;
+  await sh(box, 'rm /usr/bin/tmux');
+  const pty = await terminals.open(handle, aTerminal('main', { cols: 71, rows: 17 }));
+  t.equal(pty.muxSession, null);
+  const output = reader(pty);
+  await output.until('# ');
+  pty.stream.write('stty size; pwd; echo "$TERM [$BERTH_TERM]"; exit 3\r');
+  t.match(await output.until('[marker-main'), /17 71\r\n\/workspace\r\nxterm-256color/);
+  await ended(pty);
+  t.equal(await pty.exitCode(), 3);
+
+  const slow = await terminals.open(handle, aTerminal('main'));
+  const seen = reader(slow);
+  await seen.until('# ');
+  slow.stream.write('while :; do printf "%065536d" 0; echo >> /tmp/n; done\r');
+  await seen.until('0'.repeat(65_536));
+  slow.stream.pause();
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const stopped = Number(await sh(box, 'wc -l < /tmp/n'));
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  t.equal(Number(await sh(box, 'wc -l < /tmp/n')), stopped, 'a reader that pauses stops the program');
+  slow.stream.resume();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  t.ok(Number(await sh(box, 'wc -l < /tmp/n')) > stopped, 'and lets it go on');
+  await slow.close();
+  t.equal(await sh(box, 'ps -eo tty= | grep -c pts'), '0', 'the whole tree ends with its terminal');
+  await t.resolves(terminals.killMuxSession(handle, 'main'));
+}
+
+async function notRunning(t: Test, { terminals, runtime, image }: Box): Promise<void> {
+  const handle = await runtime.create(aSpec(image));
+  await t.rejects(terminals.open(handle, aTerminal('main')), { name: 'RuntimeFailure', statusCode: 409 });
+  await t.resolves(terminals.killMuxSession(handle, 'main'));
+  await runtime.start(handle);
+  const pty = await terminals.open(handle, aTerminal('main'));
+  await reader(pty).until('# ');
+  await runtime.stop(handle, 5);
+  await ended(pty);
+  t.pass('a stop ends its terminals');
+  await runtime.remove(handle);
+  await t.rejects(terminals.open(handle, aTerminal('main')), { name: 'RuntimeFailure', statusCode: 404 });
+  await t.resolves(terminals.killMuxSession(handle, 'main'));
+  await t.resolves(pty.close());
 }

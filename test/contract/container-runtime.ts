@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ContainerRuntime, ExecRequest, RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/engine.ts';
+import { aSpec } from '../support/container-spec.ts';
 
 export type OpenRuntime = { readonly runtime: ContainerRuntime; readonly image: string };
 
@@ -36,6 +36,20 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       );
       await Promise.all([first, next].map((handle) => runtime.remove(handle)));
     });
+
+    await t.test(
+      'a container is found by its row and generation, also by whoever did not make it',
+      async (t) => {
+        const spec = aSpec(image);
+        t.equal(await runtime.find(spec.dbId, 1), null);
+        const handle = await runtime.create(spec);
+        t.same(await runtime.find(spec.dbId, 1), handle);
+        t.equal(await runtime.find(spec.dbId, 2), null);
+        await runtime.remove(handle);
+        t.equal(await runtime.find(spec.dbId, 1), null);
+        await t.resolves(runtime.ping());
+      },
+    );
 
     await t.test('start and stop are success when the state holds already', async (t) => {
       const handle = await runtime.create(aSpec(image));

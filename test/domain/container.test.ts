@@ -1,8 +1,7 @@
 import t from 'tap';
 import {
   type Container,
-  decideStart,
-  decideStop,
+  decideOrphan,
   envFaults,
   nameFaults,
   type Observation,
@@ -10,50 +9,12 @@ import {
   volumeName,
 } from '../../src/domain/container.ts';
 import { parseContainerRef } from '../../src/domain/container-id.ts';
-import { aContainer, aUser } from '../support/builders.ts';
+import { aContainer } from '../support/builders.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 const running: Observation = { kind: 'running' };
 const stopped: Observation = { kind: 'stopped' };
 const gone: Observation = { kind: 'gone', volumeExists: false };
-const goneButVolume: Observation = { kind: 'gone', volumeExists: true };
-
-t.test('a start does what the engine lacks, and nothing else', async (t) => {
-  const cases: [Observation, object][] = [
-    [running, { do: 'nothing' }],
-    [stopped, { do: 'start' }],
-    [gone, { do: 'recreate', volumeKept: false }],
-    [goneButVolume, { do: 'recreate', volumeKept: true }],
-  ];
-  for (const [seen, expected] of cases) {
-    t.same(decideStart(aUser(), seen, now), { ok: true, value: expected }, JSON.stringify(seen));
-  }
-});
-
-t.test('an expired guest starts nothing, whatever the engine says', async (t) => {
-  const guest = aUser({ guestUntil: now });
-  for (const seen of [running, stopped, gone]) {
-    t.same(decideStart(guest, seen, now), { ok: false, error: { code: 'guest_session_expired' } });
-  }
-  t.ok(
-    decideStart(aUser({ guestUntil: new Date(now.getTime() + 1) }), stopped, now).ok,
-    'not before the end',
-  );
-});
-
-t.test('a stop acts only on what runs', async (t) => {
-  const cases: [Container['state'], Observation, string][] = [
-    ['running', running, 'stop'],
-    ['stopped', running, 'stop'],
-    ['running', stopped, 'mark_stopped'],
-    ['running', gone, 'mark_stopped'],
-    ['stopped', stopped, 'nothing'],
-    ['stopped', gone, 'nothing'],
-  ];
-  for (const [state, seen, expected] of cases) {
-    t.equal(decideStop(aContainer({ state }), seen).do, expected, `${state}, ${seen.kind}`);
-  }
-});
 
 t.test('a row settles on what the engine says, and a second pass changes nothing', async (t) => {
   const cases: [Container['state'], Observation, Container['state'] | null][] = [
@@ -114,3 +75,32 @@ t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else nam
     t.equal(parseContainerRef(id), null, JSON.stringify(id));
   }
 });
+
+t.test(
+  'an engine container goes only when its row is deleted or it stayed unclaimed for an hour',
+  async (t) => {
+    const id = 'a'.repeat(64);
+    const other = 'b'.repeat(64);
+    const hourAgo = new Date(now.getTime() - 3_600_000);
+    const cases: [string, Parameters<typeof decideOrphan>, string][] = [
+      ['its row points at it', [id, { state: 'running', runtimeId: id }, false, null, now], 'keep'],
+      ['its row points at it again', [id, { state: 'stopped', runtimeId: id }, false, hourAgo, now], 'keep'],
+      ['an operation is at work', [id, null, true, hourAgo, now], 'keep'],
+      ['its row is deleted', [id, { state: 'deleted', runtimeId: id }, false, null, now], 'remove'],
+      [
+        'its row points elsewhere',
+        [id, { state: 'running', runtimeId: other }, false, null, now],
+        'quarantine',
+      ],
+      ['no row', [id, null, false, null, now], 'quarantine'],
+      ['no row, seen lately', [id, null, false, new Date(hourAgo.getTime() + 1), now], 'quarantine'],
+      ['no row for an hour', [id, null, false, hourAgo, now], 'remove'],
+      [
+        'its row points elsewhere for an hour',
+        [id, { state: 'stopped', runtimeId: null }, false, hourAgo, now],
+        'remove',
+      ],
+    ];
+    for (const [name, args, expected] of cases) t.equal(decideOrphan(...args), expected, name);
+  },
+);

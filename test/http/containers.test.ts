@@ -166,7 +166,7 @@ t.test(
     const down = async (): Promise<never> => {
       throw new RuntimeUnavailable('no answer');
     };
-    Object.assign(runtime, { create: down, observe: down, remove: down, exec: down });
+    Object.assign(runtime, { ping: down, create: down, observe: down, remove: down, exec: down });
     const cases = [
       ['POST', '/api/containers', { name: 'other' }, 'failed to create container'],
       ['POST', `/api/containers/${db_id}/start`, undefined, 'failed to start container'],
@@ -241,4 +241,32 @@ t.test('rows settle on what the engine holds; an engine that does not answer cha
   if (box) box.startedAt = null;
   await service.reconcile();
   t.equal(await statusNow(), 'stopped', 'ended behind our back');
+});
+
+t.test('an engine container that no row accounts for is stopped, and removed after an hour', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id, id } = (await call('POST', '/api/containers', dev)).json();
+  const spec = runtime.boxes.get(id)?.spec;
+  if (spec === undefined) throw new Error('the container is not in the engine');
+  const stranger = await runtime.create({ ...spec, dbId: '99999999-9999-4999-8999-999999999999' });
+  await runtime.start(stranger);
+  await service.reconcile();
+  t.match(await runtime.observe(stranger), { kind: 'stopped' }, 'quarantined');
+  service.clock.advance(3_599_000);
+  await service.reconcile();
+  t.match(await runtime.observe(stranger), { kind: 'stopped' }, 'kept for an hour');
+  service.clock.advance(1_000);
+  await service.reconcile();
+  t.match(await runtime.observe(stranger), { kind: 'gone' });
+  t.match(
+    (await call('GET', `/api/containers/${db_id}`)).json(),
+    { id, status: 'running' },
+    'others are not touched',
+  );
+  await call('DELETE', `/api/containers/${db_id}`);
+  const again = await runtime.create({ ...spec, generation: 1 });
+  await service.reconcile();
+  t.match(await runtime.observe(again), { kind: 'gone' }, 'what belongs to a deleted row goes at once');
 });

@@ -25,11 +25,11 @@ say({ pid: process.pid, node: process.versions.node, args: process.argv.slice(2)
 `;
 
 /** The launcher in a built checkout, and the first words of the service. */
-async function launch(t: Test) {
+async function launch(t: Test, command = ['node', 'scripts/start.mjs', '--flag']) {
   const root = aTree(t, { 'src/app/main/bin/server.ts': SERVER });
   await build(t, root);
   const at = Date.now();
-  const launcher = runProcess(t, '/usr/bin/env', ['node', 'scripts/start.mjs', '--flag'], root);
+  const launcher = runProcess(t, '/usr/bin/env', command, root);
   const service = JSON.parse(await launcher.line());
   t.teardown(() => {
     try {
@@ -82,4 +82,19 @@ t.test('the service learns that its launcher was killed', async (t) => {
   launcher.process.kill('SIGKILL');
   await once(launcher.process, 'exit');
   t.equal(await launcher.line(), '"alone"');
+});
+
+const NPM = ['npm', '--silent', 'start'];
+
+t.test('a stop of npm stops the service in order, and npm waits for that', async (t) => {
+  const { launcher } = await launch(t, NPM);
+  launcher.process.kill('SIGTERM');
+  t.equal(await launcher.line(), '"SIGTERM"');
+  t.equal(await launcher.ended, 78);
+});
+
+t.test('the service stops when npm was killed', async (t) => {
+  const { launcher } = await launch(t, NPM);
+  launcher.process.kill('SIGKILL');
+  t.equal(await launcher.line(), '"SIGTERM"');
 });

@@ -14,8 +14,18 @@ export async function freshDatabase(t: Test): Promise<string | null> {
   made += 1;
   const name = `t_${process.pid}_${made}`;
   await run(postgres.url, `create database ${name} template template_berth`);
-  t.teardown(() => run(postgres.url, `drop database if exists ${name} with (force)`));
-  return postgres.url.replace('/postgres?', `/${name}?`);
+  t.teardown(() => drop(postgres.url, name));
+  const url = postgres.url.replace('/postgres?', `/${name}?`);
+  // Copies of the template must not take each other's containers for their own.
+  await run(url, 'update installation set id = gen_random_uuid()');
+  return url;
+}
+
+/** Connections that are just being closed are waited for: force would be an error in their owner's hands. */
+async function drop(url: string, name: string): Promise<void> {
+  await run(url, `drop database ${name}`).catch(() =>
+    run(url, `drop database if exists ${name} with (force)`),
+  );
 }
 
 async function run(url: string, statement: string): Promise<void> {

@@ -7,7 +7,7 @@ import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
 import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { dockerTerminals } from '../../src/adapters/docker/terminal-backend.ts';
-import type { ContainerRuntime, ContainerSpec } from '../../src/ports/container-runtime.ts';
+import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
 import { needs } from './skip.ts';
 
@@ -56,21 +56,4 @@ async function removeInstance(engine: TestEngine, instanceId: string): Promise<v
   const { Volumes } = await docker.listVolumes({ filters });
   await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
   await removeNetwork(engine, instanceId);
-}
-
-/** A container specification with the smallest limits; give what the test is about. */
-export function aSpec(image: string, given: Partial<ContainerSpec> = {}): ContainerSpec {
-  const dbId = given.dbId ?? randomUUID();
-  return {
-    dbId,
-    ownerId: randomUUID(),
-    generation: 1,
-    operationId: randomUUID(),
-    image,
-    volume: `ws-${dbId}`,
-    hostname: 'test',
-    resources: { memoryMb: 512, cpuMillicores: 2000, diskMb: 512 },
-    env: {},
-    ...given,
-  };
 }

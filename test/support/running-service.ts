@@ -40,8 +40,8 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
 }
 
 /** Starts the built service and waits for its ready line; it ends with `t`. */
-export async function startService(t: Test, { env }: Place): Promise<Running> {
-  const [program, args] = outsideOfTap(process.execPath, [SERVER]);
+export async function startService(t: Test, { env }: Place, server = SERVER): Promise<Running> {
+  const [program, args] = outsideOfTap(process.execPath, [server]);
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   child.stderr.on('data', (chunk) => lines.push(String(chunk)));

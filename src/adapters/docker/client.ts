@@ -41,19 +41,30 @@ class ConnectLimitAgent extends Agent {
   }
 }
 
-/** Whether the engine answers at all. */
-export async function ping(docker: Docker, abortSignal: AbortSignal): Promise<void> {
-  // The types leave the options of `ping` out; the client has them.
-  const call = docker.ping as (options: { abortSignal: AbortSignal }) => Promise<unknown>;
-  await call.call(docker, { abortSignal });
-}
+type Inspectable<T> = { inspect(): Promise<T> };
+type WithSignal<T> = (options: { readonly abortSignal: AbortSignal }) => Promise<T>;
 
-/** How every call reaches the engine: with a time limit, and failing in the words of the port. */
+// The client takes a signal everywhere; its types leave it out for these.
+
+/** Whether the engine answers at all. */
+export const ping = (docker: Docker, abortSignal: AbortSignal): Promise<unknown> =>
+  (docker.ping as WithSignal<unknown>).call(docker, { abortSignal });
+
+export const engineInfo = (docker: Docker, abortSignal: AbortSignal): Promise<unknown> =>
+  (docker.info as WithSignal<unknown>).call(docker, { abortSignal });
+
+export const inspectThing = <T>(thing: Inspectable<T>, abortSignal: AbortSignal): Promise<T> =>
+  (thing.inspect as WithSignal<T>).call(thing, { abortSignal });
+
+/**
+ * How every call reaches the engine: with a time limit, failing in the words of the port, and at once when the
+ * engine hangs, whatever the limit of the call.
+ */
 export type EngineCalls = {
   readonly docker: Docker;
   /** Something that changes nothing. */
   read<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Something that changes a container: at most eight at a time, and refused at once by a hung engine. */
+  /** Something that changes a container: at most eight at a time. */
   change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
 };
 
@@ -69,15 +80,11 @@ export function engineCalls(docker: Docker): EngineCalls {
     if (Date.now() - answeredAt < FRESH_MS) return;
     await timed(LIMITS.connect, (signal) => ping(docker, signal));
   };
-  return {
-    docker,
-    read: timed,
-    change: (seconds, work) =>
-      slots(async () => {
-        await alive();
-        return await timed(seconds, work);
-      }),
+  const asked = async <T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    await alive();
+    return await timed(seconds, work);
   };
+  return { docker, read: asked, change: (seconds, work) => slots(() => asked(seconds, work)) };
 }
 
 async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -105,7 +112,7 @@ export function statusOf(error: unknown): number | null {
 }
 
 /** A fault that the engine reported becomes `RuntimeFailure`; everything else means that it is unreachable. */
-export function inPortWords(error: unknown): Error {
+function inPortWords(error: unknown): Error {
   if (error instanceof RuntimeFailure || error instanceof RuntimeUnavailable) return error;
   const message = error instanceof Error ? error.message : String(error);
   const status = statusOf(error);

@@ -7,11 +7,12 @@ import {
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../ports/container-runtime.ts';
-import { type EngineCalls, engineCalls, LIMITS, orNull } from './client.ts';
-import type { RuntimeSettings } from './create-options.ts';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, ping } from './client.ts';
+import { containerName, type RuntimeSettings } from './create-options.ts';
 import { createOrAdopt, ensureVolume, inspect } from './creation.ts';
 import { execIn } from './exec.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+import { watchEngine } from './watch.ts';
 
 export type DockerRuntimeSettings = RuntimeSettings & {
   /** Name of this engine in handles. */
@@ -59,10 +60,15 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       if (container !== null) await removeWholly(calls, container);
       own.forget(handle.runtimeId);
     },
+    find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
+    ping: async () => void (await calls.read(LIMITS.connect, (signal) => ping(docker, signal))),
     observe: (handle) => observe(calls, handle, instanceId),
     list: () => listOwn(calls, settings),
+    watch: (hint) => watchEngine(docker, instanceId, hint),
     volumeExists: async (volume) =>
-      (await calls.read(LIMITS.inspect, () => orNull([404], docker.getVolume(volume).inspect()))) !== null,
+      (await calls.read(LIMITS.inspect, (signal) =>
+        orNull([404], inspectThing(docker.getVolume(volume), signal)),
+      )) !== null,
     async exec(handle, request) {
       return await execIn(calls, (await own.require(handle)).id, request);
     },
@@ -136,6 +142,17 @@ async function observe(
   return info.State.Running
     ? { kind: 'running', startedAt: new Date(info.State.StartedAt) }
     : { kind: 'stopped', exitCode: info.State.ExitCode };
+}
+
+/** By the engine's name, which no id can be taken for: an id is hexadecimal, and a name begins with `ws-`. */
+async function findNamed(
+  calls: EngineCalls,
+  dbId: string,
+  generation: number,
+  { instanceId, node }: DockerRuntimeSettings,
+): Promise<RuntimeHandle | null> {
+  const info = await inspect(calls, containerName(dbId, generation));
+  return info?.Config.Labels[INSTANCE_LABEL] === instanceId ? { node, runtimeId: info.Id } : null;
 }
 
 async function listOwn(

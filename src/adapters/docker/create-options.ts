@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import type { ContainerSpec } from '../../ports/container-runtime.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL, OPERATION_LABEL, OWNER_LABEL } from './labels.ts';
+import { KEEPER } from './scripts.ts';
 
 /** What is the same for every container of an installation. */
 export type RuntimeSettings = {
@@ -26,26 +27,12 @@ export const CAPABILITIES = [
   'KILL',
 ] as const;
 
-/**
- * Keeps the container alive without any tool but `sh` and `sleep`. Asked to stop, it asks everything inside
- * (SIGTERM, and SIGHUP for shells) and ends as soon as all have ended, or is killed at the end of the grace.
- */
-export const KEEPER = [
-  'end() {',
-  "trap '' TERM INT HUP;",
-  'kill -TERM -1; kill -HUP -1; kill -CONT -1; wait;',
-  'while set -- /proc/[0-9]*; [ $# -gt 2 ]; do sleep 0.02 || sleep 1; done;',
-  'exit 0; };',
-  'trap end TERM INT;',
-  'while :; do sleep 3600 & wait $!; done',
-].join(' ');
-
 const MIB = 1024 * 1024;
 
 /** The engine's name of a row's container: the same try gives the same name, so that it can not exist twice. */
 export const containerName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;
 
-export const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
+const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
   [INSTANCE_LABEL]: instanceId,
   [DB_ID_LABEL]: spec.dbId,
   [OWNER_LABEL]: spec.ownerId,
@@ -59,7 +46,7 @@ export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): D
     name: containerName(spec.dbId, spec.generation),
     Image: spec.image,
     Hostname: spec.hostname,
-    Entrypoint: ['sh', '-c', KEEPER],
+    Entrypoint: ['sh', '-c', KEEPER, 'berth'],
     Cmd: [],
     WorkingDir: '/workspace',
     User: '0:0',

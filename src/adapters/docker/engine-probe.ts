@@ -14,11 +14,15 @@ export type Probe =
   | { readonly answers: true; readonly docker: Docker; readonly version: EngineVersion }
   | { readonly answers: false; readonly reason: 'absent' | 'forbidden' | 'silent'; readonly detail: string };
 
+export const DEFAULT_SOCKET = '/var/run/docker.sock';
+
 /** Address of a DOCKER_HOST value: unix:///path, tcp://host:port or http(s)://host:port. Throws for others. */
 export function addressOf(dockerHost: string, certPath: string | null): EngineAddress {
-  if (dockerHost.startsWith('unix://')) return { socketPath: dockerHost.slice('unix://'.length) };
+  if (dockerHost.startsWith('unix://'))
+    return { socketPath: dockerHost.slice('unix://'.length) || DEFAULT_SOCKET };
   const url = new URL(dockerHost.includes('://') ? dockerHost : `tcp://${dockerHost}`);
   if (!['tcp:', 'http:', 'https:'].includes(url.protocol)) throw new Error(`can not use ${url.protocol}//`);
+  if (url.hostname === '') throw new Error('no host is named');
   const secure = url.protocol === 'https:' || url.port === '2376' || certPath !== null;
   const file = (name: string): Buffer => readFileSync(join(certPath ?? '', name));
   const tls = secure ? { ca: file('ca.pem'), cert: file('cert.pem'), key: file('key.pem') } : null;

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { addressOf, floorWarning, type Probe, probe, tooOld } from './engine-probe.ts';
+import { addressOf, DEFAULT_SOCKET, floorWarning, type Probe, probe, tooOld } from './engine-probe.ts';
 import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
 import { isRoot, type Log, which } from './host.ts';
 import { type Layout, layoutOf } from './layout.ts';
@@ -54,7 +54,7 @@ export type MissingEngine = Stoppable & {
 
 export type Engine = RunningEngine | MissingEngine;
 
-const DEFAULT_ENDPOINT = 'unix:///var/run/docker.sock';
+const DEFAULT_ENDPOINT = `unix://${DEFAULT_SOCKET}`;
 
 /** Finds an engine that answers, else starts a private one where that is possible. Never throws. */
 export async function openEngine(settings: EngineSettings): Promise<Engine> {

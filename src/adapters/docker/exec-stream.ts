@@ -34,7 +34,9 @@ export async function openExec(
       abortSignal,
     }),
   );
-  const stream = await calls.change(LIMITS.exec, () => exec.start({ hijack: true, stdin: true, Tty: tty }));
+  const stream = await calls.change(LIMITS.exec, (abortSignal) =>
+    exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }),
+  );
   // What comes after an error is `close`, which every reader handles.
   stream.on('error', () => {});
   return { exec, stream };
@@ -42,9 +44,13 @@ export async function openExec(
 
 const ENDED_SECONDS = 2;
 
-/** Exit code after the stream ended; null when the engine does not know (any more). */
-export async function exitCodeOf(calls: EngineCalls, exec: Docker.Exec): Promise<number | null> {
-  const end = Date.now() + ENDED_SECONDS * 1000;
+/** Exit code of a process that has ended or soon will; null when it goes on or the engine does not know. */
+export async function exitCodeOf(
+  calls: EngineCalls,
+  exec: Docker.Exec,
+  seconds = ENDED_SECONDS,
+): Promise<number | null> {
+  const end = Date.now() + seconds * 1000;
   try {
     for (;;) {
       const info = await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }));

@@ -106,6 +106,14 @@ const isExecutable = (path: string): Promise<boolean> =>
 /** Text of a small file, or null when it can not be read. */
 export const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
 
+/** Every mount point below a folder, in the order of mounting. */
+export async function mountsBelow(folder: string): Promise<readonly string[]> {
+  const points = ((await readText('/proc/self/mountinfo')) ?? '')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '');
+  return points.filter((point) => point.startsWith(`${folder}/`));
+}
+
 export type HostProcess = { readonly pid: number; readonly argv: readonly string[] };
 
 /** Every process of this machine with its command line; kernel threads have none and are left out. */

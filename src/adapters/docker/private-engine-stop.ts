@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import type Docker from 'dockerode';
 import { LIMITS } from './client.ts';
 import { removeFirewall } from './firewall.ts';
-import { type Log, processes, run, signal, startTicks, until } from './host.ts';
+import { type Log, mountsBelow, processes, run, signal, startTicks, until } from './host.ts';
 import { removeLink } from './host-network.ts';
 import { cgroupName, INSTANCE_LABEL } from './labels.ts';
 import type { Layout } from './layout.ts';
-import { findDaemon, isMounted } from './private-engine.ts';
+import { findDaemon } from './private-engine.ts';
 
 const GRACE_SECONDS = 3;
 const DAEMON_SECONDS = 10;
@@ -30,8 +30,10 @@ export async function clearPrivateEngine(at: Layout): Promise<void> {
   await stopDaemon(at);
   await endLeftovers(at);
   await removeLink(at.bridge);
-  if (await isMounted(at.dataRoot)) await run('umount', ['--lazy', at.dataRoot]);
-  if (!(await isMounted(at.dataRoot))) await rm(at.run, { recursive: true, force: true });
+  // What a killed engine mounted for its containers goes first, then the storage itself.
+  const mounts = await mountsBelow(at.run);
+  for (const path of mounts.toReversed()) await run('umount', ['--lazy', path]);
+  if ((await mountsBelow(at.run)).length === 0) await rm(at.run, { recursive: true, force: true });
 }
 
 async function stopContainers(docker: Docker, log: Log): Promise<void> {

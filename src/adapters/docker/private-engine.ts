@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type Docker from 'dockerode';
 import { type EngineVersion, probe } from './engine-probe.ts';
 import {
   adminPath,
   type HostProcess,
   lastLines,
+  mountsBelow,
   processes,
   readText,
   run,
@@ -78,25 +79,33 @@ async function adopt(at: Layout): Promise<Running | null> {
   return null;
 }
 
+/** A containerd whose dockerd was killed is dying too: the next dockerd would wait for it instead of its own. */
+async function endContainerd(at: Layout): Promise<void> {
+  const find = async (): Promise<readonly HostProcess[]> =>
+    (await processes()).filter(
+      ({ argv }) =>
+        basename(argv[0] ?? '') === 'containerd' && argv.some((arg) => arg.startsWith(`${at.execRoot}/`)),
+    );
+  for (const { pid } of await find()) signal(pid, 'SIGKILL');
+  await until(async () => (await find()).length === 0, 5);
+  await rm(join(at.execRoot, 'containerd', 'containerd.pid'), { force: true });
+}
+
 async function prepare(at: Layout): Promise<void> {
+  await endContainerd(at);
   await mkdir(at.home, { recursive: true, mode: 0o700 });
   await mkdir(at.storage, { recursive: true, mode: 0o711 });
   await mkdir(at.dataRoot, { recursive: true, mode: 0o711 });
   await rm(at.pidFile, { force: true });
   await writeFile(at.config, '{}\n', { mode: 0o600 });
-  if (!(await isMounted(at.dataRoot))) await runOrThrow('mount', ['--bind', at.storage, at.dataRoot]);
+  if (!(await mountsBelow(at.run)).includes(at.dataRoot))
+    await runOrThrow('mount', ['--bind', at.storage, at.dataRoot]);
   await ensureBridge(at.bridge, at.hash, await defaultRouteMtu());
   const size = await stat(at.log).then(
     (file) => file.size,
     () => 0,
   );
   if (size > MAX_LOG_BYTES) await rename(at.log, `${at.log}.1`);
-}
-
-/** Whether something is mounted exactly there. */
-export async function isMounted(path: string): Promise<boolean> {
-  const mounts = (await readText('/proc/self/mountinfo')) ?? '';
-  return mounts.split('\n').some((line) => line.split(' ')[4] === path);
 }
 
 async function launch(at: Layout, remap: boolean): Promise<Running> {

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { engineCalls, LIMITS } from './client.ts';
+import { engineCalls, engineInfo, LIMITS } from './client.ts';
 import type { DockerRuntimeSettings } from './container-runtime.ts';
 import { openFilesLimit } from './host.ts';
 import { cgroupName } from './labels.ts';
@@ -8,7 +8,7 @@ type Chosen = Pick<DockerRuntimeSettings, 'instanceId' | 'network' | 'node'>;
 
 /** Completes the settings of `dockerRuntime` with what this engine and this machine allow. */
 export async function runtimeSettings(docker: Docker, chosen: Chosen): Promise<DockerRuntimeSettings> {
-  const info = await engineCalls(docker).read(LIMITS.inspect, () => docker.info());
+  const info = await engineCalls(docker).read(LIMITS.inspect, (signal) => engineInfo(docker, signal));
   const group = cgroupName(chosen.instanceId);
   const parents: Readonly<Record<string, string>> = { cgroupfs: `/${group}`, systemd: `${group}.slice` };
   const cgroupParent = parents[(info as { CgroupDriver?: string }).CgroupDriver ?? ''] ?? null;

@@ -4,6 +4,22 @@
  */
 
 /**
+ * The first program of a container, which keeps it alive. Asked to stop, it asks everything inside and ends as
+ * soon as all have ended, or is killed at the end of the grace. Shells ignore SIGTERM and get SIGHUP; others
+ * must not, for it would end them before their own handler of SIGTERM has run.
+ */
+export const KEEPER = [
+  "end() { trap '' TERM INT HUP; kill -TERM -1;",
+  "for f in $(grep -lE '^SigIgn:.*[4567cdef]...$' /proc/[0-9]*/status);",
+  `do f=\${f#/proc/}; kill -HUP \${f%/*}; done;`,
+  'kill -CONT -1; wait;',
+  'while set -- /proc/[0-9]*; [ $# -gt 2 ]; do sleep 0.02 || sleep 1; done;',
+  'exit 0; } 2>/dev/null;',
+  'trap end TERM INT;',
+  'while :; do sleep 3600 & wait $!; done',
+].join(' ');
+
+/**
  * `tree PID...` names the processes and all their descendants as `pid:start`; the start time tells a pid that
  * is in use again from the one that was meant. Daemons that left their parent are not among them.
  * `finish POLLS PID:START...` hangs up on them and kills what is left after so many twentieths of a second.
@@ -35,7 +51,7 @@ finish() {
     left=$(alive "$@"); [ -n "$left" ] || return 0
     n=$((n - 1))
   done
-  kill -KILL $left
+  kill -KILL $(alive $(tree $left))
 }
 `;
 
@@ -78,7 +94,9 @@ cd /workspace 2>/dev/null || cd /
 
 /**
  * What a browser terminal needs of tmux: nothing on the screen but the program's cells, no key taken away,
- * true colour, no half-drawn screens, and the outer scrollback filled (no alternate screen outside).
+ * true colour, no half-drawn screens, and the outer scrollback filled: no alternate screen outside, and lines
+ * pushed off by newlines (a terminal keeps those) instead of by a jump. What scrolls by faster than tmux draws
+ * is in the history of tmux alone.
  */
 const CONFIG = `
 set -s default-terminal "$6"
@@ -101,7 +119,7 @@ set -g automatic-rename off
 set -g bell-action any
 set -g visual-bell off
 set -s terminal-features "xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks"
-set -s terminal-overrides 'xterm*:smcup@:rmcup@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
+set -s terminal-overrides 'xterm*:smcup@:rmcup@:indn@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
 `;
 
 /**

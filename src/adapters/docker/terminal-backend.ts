@@ -2,14 +2,14 @@ import type Docker from 'dockerode';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
 import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
-import { closesWithin, endMarked, runScript } from './exec.ts';
+import { endMarked, runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
 import { ATTACH, END_SESSION, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
 
 /** Twentieths of a second between hanging up and killing. */
 const DETACH_POLLS = 20;
 const END_POLLS = 40;
-const LET_GO_SECONDS = 1;
+const END_ATTEMPTS = 5;
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
@@ -74,9 +74,8 @@ function ptyStream(
 ): PtyStream {
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    // Closing the connection alone would leave the process running for ever.
-    await endMarked(calls, containerId, `BERTH_TERM=${marker}`, DETACH_POLLS);
-    if (!(await closesWithin(stream, LET_GO_SECONDS))) stream.destroy();
+    await endAttachment(calls, containerId, exec, marker);
+    stream.destroy();
   };
   return {
     stream,
@@ -93,6 +92,22 @@ function ptyStream(
   };
 }
 
+/**
+ * Closing the connection alone would leave the process running for ever. It may not even have begun when it is
+ * looked for, so the engine has the last word on its end.
+ */
+async function endAttachment(
+  calls: EngineCalls,
+  containerId: string,
+  exec: Docker.Exec,
+  marker: string,
+): Promise<void> {
+  for (let attempt = 0; attempt < END_ATTEMPTS; attempt += 1) {
+    await endMarked(calls, containerId, `BERTH_TERM=${marker}`, DETACH_POLLS);
+    if ((await exitCodeOf(calls, exec, 0.2)) !== null) return;
+  }
+}
+
 /** A terminal that has not quite begun or has just ended can not be resized; Podman answers 201. All are fine. */
 async function resizeQuietly(
   calls: EngineCalls,
@@ -100,6 +115,6 @@ async function resizeQuietly(
   cols: number,
   rows: number,
 ): Promise<void> {
-  const resized = exec.resize({ w: cols, h: rows });
-  await calls.read(LIMITS.inspect, () => resized).catch(() => {});
+  const resized = calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
+  await resized.catch(() => {});
 }

@@ -102,16 +102,17 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   }
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
+  const log = request.log.child({ reqId: request.id });
   if (error instanceof StorageUnavailable && !hasWords(request)) {
-    request.log.warn({ err: error }, 'database does not answer');
+    log.warn({ err: error }, 'database does not answer');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    request.log.info({ err: error }, 'request refused by the framework');
+    log.info({ err: error }, 'request refused by the framework');
     return reply.code(error.statusCode).send({ error: 'bad request', code: 'bad_request' });
   }
-  request.log.error({ err: error }, 'request failed');
+  log.error({ err: error }, 'request failed');
   const words = request.routeOptions.config.failure ?? 'internal error';
   return reply.code(500).send({ error: words, code: 'internal_error' });
 }

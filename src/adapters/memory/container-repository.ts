@@ -1,7 +1,7 @@
 import type { Container } from '../../domain/container.ts';
 import type { ContainerRef } from '../../domain/container-id.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerRepository } from '../../ports/container-repository.ts';
+import { type ContainerRepository, NameTaken } from '../../ports/container-repository.ts';
 import type { MemoryState } from './state.ts';
 
 const matches = (container: Container, ref: ContainerRef): boolean => {
@@ -18,18 +18,21 @@ const matches = (container: Container, ref: ContainerRef): boolean => {
 export function memoryContainers(state: MemoryState, clock: Clock): ContainerRepository {
   const live = () => state.containers.filter((container) => container.state !== 'deleted');
   const ownedBy = (ownerId: string) => live().filter((container) => container.ownerId === ownerId);
+  const nameInUse = (ownerId: string, name: string): boolean =>
+    ownedBy(ownerId).some((one) => one.name === name);
   const replace = (changed: Container): void => {
     state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
   };
 
   return {
     async insert(container) {
-      if (ownedBy(container.ownerId).some((one) => one.name === container.name)) return false;
+      if (nameInUse(container.ownerId, container.name)) throw new NameTaken(container.name);
       const owner = state.users.find((user) => user.id === container.ownerId);
       const ownerUsername = owner?.username ?? '';
       state.containers.push({ ...container, ...UNUSED, ownerUsername, createdAt: clock.now() });
-      return true;
     },
+
+    nameInUse: async (ownerId, name) => nameInUse(ownerId, name),
 
     findOwned: async (ref, ownerId) => ownedBy(ownerId).find((one) => matches(one, ref)) ?? null,
 
@@ -47,8 +50,11 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
         ...change,
         stateReason: reason ?? null,
         ...(started ? { startedAt: now, lastUsedAt: now } : {}),
-        ...(change.state === 'deleted' ? { deletedAt: now } : {}),
+        deletedAt: change.state === 'deleted' ? now : null,
       };
+      const others = ownedBy(found.ownerId).filter((one) => one.dbId !== dbId);
+      const appears = found.state === 'deleted' || changed.name !== found.name;
+      if (appears && others.some((one) => one.name === changed.name)) throw new NameTaken(changed.name);
       replace(changed);
       return changed;
     },
@@ -56,6 +62,18 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
     async touch(dbId) {
       const found = state.containers.find((one) => one.dbId === dbId);
       if (found) replace({ ...found, lastUsedAt: clock.now() });
+    },
+
+    findAny: async (dbId) => state.containers.find((one) => one.dbId === dbId) ?? null,
+
+    findDeleted: async (dbId, ownerId) =>
+      state.containers.find(
+        (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted',
+      ) ?? null,
+
+    async rememberOrphans(runtimeIds) {
+      state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
+      return state.orphans;
     },
 
     listAllLive: async () => live(),

@@ -45,6 +45,13 @@ export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly bo
     async remove({ runtimeId }) {
       boxes.delete(runtimeId);
     },
+    async find(dbId, generation) {
+      const found = [...boxes.values()].find(
+        ({ spec }) => spec.dbId === dbId && spec.generation === generation,
+      );
+      return found?.handle ?? null;
+    },
+    async ping() {},
     observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
     list: async () =>
       [...boxes.values()].map(({ handle, spec, startedAt }) => ({
@@ -53,6 +60,7 @@ export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly bo
         generation: spec.generation,
         running: startedAt !== null,
       })),
+    watch: () => () => {},
     volumeExists: async (volume) => volumes.has(volume),
     async exec(handle, request) {
       const { spec, startedAt } = existing(handle);

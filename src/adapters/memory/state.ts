@@ -1,12 +1,14 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import type { Image, Role } from '../../domain/catalogue.ts';
 import type { Container } from '../../domain/container.ts';
+import type { ContainerEvent } from '../../domain/events.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { SshKey } from '../../domain/ssh-key.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
+import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { TerminalRecord } from '../../ports/terminal-records.ts';
 import { emptyFactors, type FactorState } from './factor-state.ts';
 
@@ -21,6 +23,9 @@ export type MemoryState = FactorState & {
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */
   requestCounts: Map<string, number>;
+  operations: (StoredOperation & { leaseUntil: Date })[];
+  events: (ContainerEvent & { createdAt: Date })[];
+  orphans: Map<string, Date>;
   audit: (AuditEntry & { id: string; createdAt: Date })[];
   terminals: TerminalRecord[];
   sshKeys: SshKey[];
@@ -57,6 +62,9 @@ export const emptyState = (): MemoryState => ({
   apiTokens: [],
   requestCounts: new Map(),
   audit: [],
+  operations: [],
+  events: [],
+  orphans: new Map(),
   terminals: [],
   sshKeys: [],
   setupCodeHash: null,

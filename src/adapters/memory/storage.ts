@@ -5,6 +5,7 @@ import { memoryAudit } from './audit-log.ts';
 import { memoryContainers } from './container-repository.ts';
 import { memoryFactors } from './factor-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
+import { memoryOperations } from './operation-repository.ts';
 import { memoryPasskeys } from './passkey-repository.ts';
 import { memoryPending } from './pending-repository.ts';
 import { memoryRecoveryCodes } from './recovery-code-repository.ts';
@@ -43,6 +44,12 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
     tier: async (name) => state.tiers.find((tier) => tier.name === name) ?? null,
     images: async () => state.images,
     roles: async () => state.roles,
+  },
+  operations: memoryOperations(state, clock),
+  events: {
+    append: async (event) => {
+      state.events.push({ ...event, createdAt: clock.now() });
+    },
   },
   audit: memoryAudit(state, clock),
   terminals: memoryTerminalRecords(state, clock),

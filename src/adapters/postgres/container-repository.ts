@@ -1,30 +1,36 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Container } from '../../domain/container.ts';
 import type { ContainerRef } from '../../domain/container-id.ts';
-import type { ContainerRepository, NewContainer, StateChange } from '../../ports/container-repository.ts';
+import {
+  type ContainerRepository,
+  NameTaken,
+  type NewContainer,
+  type StateChange,
+} from '../../ports/container-repository.ts';
 import type { ContainersTable, Database } from './schema.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string };
 
 export function postgresContainers(db: Kysely<Database>): ContainerRepository {
-  const live = () =>
+  const all = () =>
     db
       .selectFrom('containers as c')
       .innerJoin('users as u', 'u.id', 'c.owner_id')
       .selectAll('c')
-      .select('u.username as owner_username')
-      .where('c.state', '<>', 'deleted');
+      .select('u.username as owner_username');
+  const live = () => all().where('c.state', '<>', 'deleted');
 
   return {
     async insert(container) {
-      const done = await db
-        .insertInto('containers')
-        .values(toRow(container))
-        .onConflict((conflict) =>
-          conflict.columns(['owner_id', 'name']).where('state', '<>', 'deleted').doNothing(),
-        )
+      await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
+    },
+
+    async nameInUse(ownerId, name) {
+      const row = await live()
+        .where('c.owner_id', '=', ownerId)
+        .where('c.name', '=', name)
         .executeTakeFirst();
-      return done.numInsertedOrUpdatedRows === 1n;
+      return row !== undefined;
     },
 
     async findOwned(ref, ownerId) {
@@ -57,7 +63,8 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where('c.state', 'in', from)
         .returningAll('c')
         .returning('u.username as owner_username')
-        .executeTakeFirst();
+        .executeTakeFirst()
+        .catch(nameTaken);
       return row === undefined ? null : toContainer(row);
     },
 
@@ -69,10 +76,45 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .execute();
     },
 
+    async findAny(dbId) {
+      const row = await all().where('c.db_id', '=', dbId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async findDeleted(dbId, ownerId) {
+      const row = await all()
+        .where('c.db_id', '=', dbId)
+        .where('c.owner_id', '=', ownerId)
+        .where('c.state', '=', 'deleted')
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async rememberOrphans(runtimeIds) {
+      const forget = db.deleteFrom('orphans');
+      if (runtimeIds.length === 0) {
+        await forget.execute();
+        return new Map();
+      }
+      await forget.where('runtime_id', 'not in', runtimeIds).execute();
+      await db
+        .insertInto('orphans')
+        .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      const rows = await db.selectFrom('orphans').selectAll().execute();
+      return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
+    },
+
     async listAllLive() {
       return (await live().execute()).map(toContainer);
     },
   };
+}
+
+function nameTaken(error: unknown): never {
+  const { constraint } = error as { constraint?: string };
+  throw constraint === 'containers_live_name' ? new NameTaken('name in use', { cause: error }) : error;
 }
 
 type LiveQuery = SelectQueryBuilder<
@@ -115,9 +157,17 @@ const toUpdate = (change: StateChange) => ({
   state_reason: change.reason ?? null,
   ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId }),
   ...(change.node === undefined ? {} : { node: change.node }),
+  ...(change.name === undefined ? {} : { name: change.name }),
+  ...(change.resources === undefined
+    ? {}
+    : {
+        memory_mb: change.resources.memoryMb,
+        cpu_millicores: change.resources.cpuMillicores,
+        disk_mb: change.resources.diskMb,
+      }),
   ...(change.generation === undefined ? {} : { generation: change.generation }),
   ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
-  ...(change.state === 'deleted' ? { deleted_at: sql<Date>`now()` } : {}),
+  deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
 });
 
 const toContainer = (row: Joined): Container => ({

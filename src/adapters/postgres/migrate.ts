@@ -3,25 +3,23 @@ import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 
-// Any number will do, as long as every version of the service uses the same one.
-const LOCK = 4_207_726_180;
-
 /**
  * Brings the schema to the newest of `directory/*.sql`, ordered by file name, forward only, all or nothing. Callers
- * that come at once, also from other processes, wait for each other. Returns the names of those that it applied.
+ * that come at once, also from other processes, wait for each other (the migrator holds an advisory lock). Returns the
+ * names of those that it applied.
  */
 export async function migrate<T>(db: Kysely<T>, directory: string): Promise<readonly string[]> {
   return await db.connection().execute(async (connection) => {
-    const run = async (statement: string) => void (await sql.raw(statement).execute(connection));
-    // Waiting for another process may take longer than the connection's own limits allow.
-    await run(`set lock_timeout = 0; set statement_timeout = 0; select pg_advisory_lock(${LOCK})`);
+    // Waiting for another process, or a migration itself, may take longer than the connection's own limits allow.
+    await sql.raw('set lock_timeout = 0; set statement_timeout = 0').execute(connection);
     try {
       return await toLatest(connection, directory);
     } finally {
-      // A connection that broke has given the lock back by that, and its error is the one to report.
-      await run(`select pg_advisory_unlock(${LOCK}); reset lock_timeout; reset statement_timeout`).catch(
-        () => {},
-      );
+      // A connection that broke has no limits to restore, and its own error is the one to report.
+      await sql
+        .raw('reset lock_timeout; reset statement_timeout')
+        .execute(connection)
+        .catch(() => {});
     }
   });
 }

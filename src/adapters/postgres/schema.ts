@@ -1,7 +1,9 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { ContainerState } from '../../domain/container.ts';
+import type { Operation } from '../../domain/operation.ts';
 import type { Scope } from '../../domain/scope.ts';
 import type { UserRole } from '../../domain/user.ts';
+import type { OperationOutcome } from '../../ports/operation-repository.ts';
 import type { PendingPurpose } from '../../ports/pending-repository.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
@@ -104,6 +106,38 @@ export type AuditRecordsTable = {
   created_at: Generated<Date>;
 };
 
+export type OperationsTable = {
+  id: string;
+  db_id: string;
+  kind: Operation['kind'];
+  phase: Operation['phase'];
+  before: Json<Operation['before']>;
+  target: Json<Operation['target']>;
+  carry_over: boolean;
+  verified: boolean;
+  volume_kept: boolean | null;
+  fresh_runtime_id: string | null;
+  fresh_image: string | null;
+  step: Generated<string>;
+  requested_by: string;
+  ip_address: string;
+  user_agent: string;
+  lease_owner: string;
+  lease_until: Date;
+  created_at: Generated<Date>;
+  finished_at: Date | null;
+  outcome: OperationOutcome | null;
+};
+
+type EventsTable = {
+  position: Generated<string>;
+  db_id: string;
+  owner_id: string;
+  type: string;
+  data: Json<Record<string, unknown>>;
+  created_at: Generated<Date>;
+};
+
 type TotpFactorsTable = {
   user_id: string;
   sealed_secret: Buffer;
@@ -171,6 +205,9 @@ export type SshKeysTable = {
 };
 
 export type Database = {
+  operations: OperationsTable;
+  events: EventsTable;
+  orphans: { runtime_id: string; seen_at: Generated<Date> };
   tiers: TierRow;
   images: ImageRow;
   roles: RoleRow;

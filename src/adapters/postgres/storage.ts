@@ -3,8 +3,10 @@ import type { Repositories, Storage } from '../../ports/repositories.ts';
 import { postgresAudit } from './audit-log.ts';
 import { postgresCatalogue } from './catalogue-repository.ts';
 import { postgresContainers } from './container-repository.ts';
+import { postgresEvents } from './event-log.ts';
 import { postgresFactors } from './factor-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
+import { postgresOperations } from './operation-repository.ts';
 import { postgresPasskeys } from './passkey-repository.ts';
 import { postgresPending } from './pending-repository.ts';
 import { postgresRecoveryCodes } from './recovery-code-repository.ts';
@@ -27,6 +29,8 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   containers: postgresContainers(db),
   installation: postgresInstallation(db),
   audit: postgresAudit(db),
+  operations: postgresOperations(db),
+  events: postgresEvents(db),
   factors: postgresFactors(db),
   recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),

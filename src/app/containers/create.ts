@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller, Origin } from '../../domain/caller.ts';
 import { DEFAULT_IMAGE_KEY, DEFAULT_ROLE_KEY, type Image } from '../../domain/catalogue.ts';
 import { type Container, envFaults, nameFaults, volumeName } from '../../domain/container.ts';
@@ -12,9 +13,8 @@ import {
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
 import type { Repositories } from '../../ports/repositories.ts';
-import { orRollBack } from '../transaction.ts';
 import type { ContainerDeps } from './deps.ts';
-import { launch } from './launch.ts';
+import { roomFor, tierOf } from './room.ts';
 
 /** What a user asks for; what is left out is chosen from the catalogue and the tier. */
 export type CreateRequest = {
@@ -31,7 +31,6 @@ type Plan = {
   readonly image: Image;
   readonly role: string;
   readonly resources: Resources;
-  readonly max: number;
 };
 
 /**
@@ -45,24 +44,30 @@ export const createContainer =
     const planned = await plan(deps.storage.repositories, request, caller);
     if (!planned.ok) return planned;
     const dbId = randomUUID();
-    const inserted = await insert(deps, dbId, request, planned.value, caller);
-    if (!inserted.ok) return inserted;
-    const done = deps.serial(dbId, () => launch(deps, inserted.value, 'container_created', caller, origin));
-    return ok(await firstOf(done, inserted.value, deps.createWaitMs));
+    const done = deps.operations.submit(dbId, { kind: 'create', caller, origin }, async (tx) => {
+      const inserted = await insert(deps, tx, dbId, request, planned.value, caller);
+      if (!inserted.ok) return inserted;
+      const { name, resources } = inserted.value;
+      return ok({ container: { ...inserted.value, generation: 0 }, target: { name, resources } });
+    });
+    const finished = await firstOf(done, deps.createWaitMs);
+    if (finished?.ok === false) return finished;
+    const container = await deps.storage.repositories.containers.findAny(dbId);
+    if (container === null) throw new Error(`container ${dbId} was not begun in time`);
+    return ok(container);
   };
 
 /** Every fault of the request at once, or what it comes to. */
 async function plan(
   { catalogue }: Repositories,
   request: CreateRequest,
-  { user }: Caller,
+  caller: Caller,
 ): Promise<Result<Plan, DomainError>> {
   const [images, roles, tier] = await Promise.all([
     catalogue.images(),
     catalogue.roles(),
-    catalogue.tier(user.tier),
+    tierOf({ catalogue }, caller),
   ]);
-  if (tier === null) throw new Error(`user ${user.id} has unknown tier ${user.tier}`);
   const wanted = request.image ?? DEFAULT_IMAGE_KEY;
   const image = images.find(({ key, reference }) => key === wanted || reference === wanted);
   const role = request.role ?? DEFAULT_ROLE_KEY;
@@ -83,48 +88,45 @@ async function plan(
   };
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });
-  return ok({ image, role, resources, max: tier.maxContainers });
+  return ok({ image, role, resources });
 }
 
 /** Writes the intent. The owner's row is locked, so that two creates cannot both take the last place. */
 async function insert(
-  { storage, runtimeNode }: ContainerDeps,
+  { runtimeNode }: ContainerDeps,
+  tx: Repositories,
   dbId: string,
   request: CreateRequest,
-  { image, role, resources, max }: Plan,
-  { user }: Caller,
+  { image, role, resources }: Plan,
+  caller: Caller,
 ): Promise<Result<Container, DomainError>> {
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    await tx.users.lock(user.id);
-    if ((await tx.containers.countLive(user.id)) >= max)
-      return refuse({ code: 'container_limit_reached', max });
-    const inserted = await tx.containers.insert({
-      dbId,
-      ownerId: user.id,
-      name: request.name,
-      imageKey: image.key,
-      image: image.digest === null ? image.reference : `${image.reference}@${image.digest}`,
-      shell: image.shell,
-      role,
-      resources,
-      env: request.env ?? {},
-      node: runtimeNode,
-      volume: volumeName(dbId),
-    });
-    if (!inserted) return refuse({ code: 'name_taken' });
-    const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, user.id);
-    if (container === null) throw new Error(`container ${dbId} vanished inside its transaction`);
-    return ok(container);
+  const ownerId = caller.user.id;
+  await tx.users.lock(ownerId);
+  const room = await roomFor(tx, request.name, caller);
+  if (!room.ok) return room;
+  await tx.containers.insert({
+    dbId,
+    ownerId,
+    name: request.name,
+    imageKey: image.key,
+    image: image.digest === null ? image.reference : `${image.reference}@${image.digest}`,
+    shell: image.shell,
+    role,
+    resources,
+    env: request.env ?? {},
+    node: runtimeNode,
+    volume: volumeName(dbId),
   });
+  const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);
+  if (container === null) throw new Error(`container ${dbId} vanished inside its transaction`);
+  return ok(container);
 }
 
-/** The finished work, or the row as it is when the time is up; the work goes on either way. */
-async function firstOf(done: Promise<Container>, otherwise: Container, waitMs: number): Promise<Container> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<Container>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), waitMs);
-  });
+/** What the work comes to, or null when the time is up; the work goes on either way. */
+async function firstOf<T>(done: Promise<T>, waitMs: number): Promise<T | null> {
   // A failure after the time is up is in the row already; without this it would end the process.
   done.catch(() => undefined);
-  return await Promise.race([done, timeUp]).finally(() => clearTimeout(timer));
+  const waiting = new AbortController();
+  const timeUp = sleep(waitMs, null, { signal: waiting.signal }).catch(() => null);
+  return await Promise.race([done, timeUp]).finally(() => waiting.abort());
 }

@@ -2,8 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/repositories.ts';
-import type { Serial } from '../serial.ts';
-import type { Terminals } from '../terminals.ts';
+import type { Operations } from '../operations/submit.ts';
 
 /** What the use cases of containers share. */
 export type ContainerDeps = {
@@ -12,8 +11,7 @@ export type ContainerDeps = {
   /** Node that new containers are placed on. */
   readonly runtimeNode: string;
   readonly clock: Clock;
-  readonly serial: Serial;
-  readonly terminals: Pick<Terminals, 'closeAll'>;
+  readonly operations: Operations;
   readonly log: Logger;
   /** How long a create waits for the container to run before it answers that it is still at it. */
   readonly createWaitMs: number;

@@ -3,7 +3,8 @@ import { findOwn } from './access.ts';
 import { createContainer } from './create.ts';
 import type { ContainerDeps } from './deps.ts';
 import { execInContainer } from './exec.ts';
-import { deleteContainer, startContainer, stopContainer } from './lifecycle.ts';
+import { deleteContainer, restoreContainer, startContainer, stopContainer } from './lifecycle.ts';
+import { updateContainer } from './update.ts';
 
 export type Containers = ReturnType<typeof containers>;
 
@@ -15,5 +16,7 @@ export const containers = (deps: ContainerDeps) => ({
   start: startContainer(deps),
   stop: stopContainer(deps),
   remove: deleteContainer(deps),
+  restore: restoreContainer(deps),
+  update: updateContainer(deps),
   exec: execInContainer(deps),
 });

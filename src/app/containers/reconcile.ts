@@ -1,43 +1,68 @@
-import { type Container, settledState } from '../../domain/container.ts';
+import { type Container, decideOrphan, settledState } from '../../domain/container.ts';
+import { containerEvent } from '../../domain/events.ts';
 import type { ListedContainer } from '../../ports/container-runtime.ts';
 import type { ContainerDeps } from './deps.ts';
 
+const QUARANTINE_GRACE_SECONDS = 10;
+
 /**
- * Makes the rows say what the engine says, and settles what a killed process left half done. Works from a listing
- * of the engine's containers; throws, and changes nothing, when the engine does not answer.
+ * Goes on with operations that someone left, then makes the rows say what the engine says, from a listing of the
+ * engine's containers, and puts away what no row accounts for. Throws, and changes nothing, when the engine does not
+ * answer. A second pass does nothing.
  */
 export const reconcile = (deps: ContainerDeps) => async (): Promise<void> => {
-  const [rows, listed] = await Promise.all([
-    deps.storage.repositories.containers.listAllLive(),
-    deps.runtime.list(),
-  ]);
-  for (const row of rows) {
-    await deps.serial(row.dbId, async () => settle(deps, row, listed));
-  }
+  await deps.runtime.ping();
+  await deps.operations.takeOver();
+  const { containers, operations } = deps.storage.repositories;
+  // Rows before the listing: a container that is made in between is in the listing, or its row is busy.
+  const rows = await containers.listAllLive();
+  const listed = await deps.runtime.list();
+  const busy = await operations.busy();
+  for (const row of rows) if (!busy.has(row.dbId)) await settle(deps, row, listed);
+  await putAway(deps, listed, busy);
 };
-
-/** The engine's container that belongs to the row now: the recorded one, or one made just before a kill. */
-const currentOf = (row: Container, listed: readonly ListedContainer[]): ListedContainer | undefined =>
-  listed.find(({ handle }) => handle.runtimeId === row.runtimeId) ??
-  listed.find(({ dbId, generation }) => dbId === row.dbId && generation === row.generation);
 
 async function settle(
   deps: ContainerDeps,
   row: Container,
   listed: readonly ListedContainer[],
 ): Promise<void> {
-  const current = currentOf(row, listed);
-  const running = current?.running ?? false;
-  const seen =
-    current === undefined
-      ? ({ kind: 'gone', volumeExists: true } as const)
-      : ({ kind: running ? 'running' : 'stopped' } as const);
-  const state = settledState(row, seen);
+  const current = listed.find(({ handle }) => handle.runtimeId === row.runtimeId);
+  const gone = { kind: 'gone', volumeExists: true } as const;
+  const state = settledState(row, current ? { kind: current.running ? 'running' : 'stopped' } : gone);
   if (state === null) return;
   deps.log.info({ dbId: row.dbId, from: row.state, to: state }, 'container settled');
-  await deps.storage.repositories.containers.changeState(row.dbId, [row.state], {
-    state,
-    reason: state === 'stopped' ? 'it was no longer running' : null,
-    ...(current === undefined ? {} : { runtimeId: current.handle.runtimeId, node: current.handle.node }),
+  await deps.storage.inTransaction(async (tx) => {
+    if ((await tx.operations.active(row.dbId)) !== null) return;
+    const reason = state === 'stopped' ? 'it was no longer running' : null;
+    const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
+    if (changed === null) return;
+    const type = state === 'running' ? 'container_started' : 'container_stopped';
+    await tx.events.append(containerEvent(type, changed));
   });
+}
+
+/** Volumes are never touched here: a container that is removed can be made again, data cannot. */
+async function putAway(
+  deps: ContainerDeps,
+  listed: readonly ListedContainer[],
+  busy: ReadonlySet<string>,
+): Promise<void> {
+  const { containers } = deps.storage.repositories;
+  const strays: { readonly one: ListedContainer; readonly row: Container | null }[] = [];
+  for (const one of listed) {
+    const row = await containers.findAny(one.dbId);
+    const now = deps.clock.now();
+    if (decideOrphan(one.handle.runtimeId, row, busy.has(one.dbId), null, now) !== 'keep')
+      strays.push({ one, row });
+  }
+  const seen = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));
+  for (const { one, row } of strays) {
+    const { runtimeId } = one.handle;
+    const decision = decideOrphan(runtimeId, row, false, seen.get(runtimeId) ?? null, deps.clock.now());
+    if (decision === 'quarantine' && !one.running) continue;
+    deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container that no row accounts for');
+    if (decision === 'remove') await deps.runtime.remove(one.handle);
+    else await deps.runtime.stop(one.handle, QUARANTINE_GRACE_SECONDS);
+  }
 }

@@ -29,8 +29,8 @@ import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
 import { liveSockets } from '../live-sockets.ts';
+import { type Operations, operations } from '../operations/submit.ts';
 import { requestLimits } from '../request-limits.ts';
-import { serialByKey } from '../serial.ts';
 import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
 import { sshKeys } from '../ssh-keys.ts';
@@ -58,6 +58,8 @@ export type ComposeOptions = {
   readonly logger: FastifyBaseLogger;
   readonly keys: Keys;
   readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
@@ -66,8 +68,10 @@ export type ComposeOptions = {
   readonly publicUrl: string | null;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
-  /** Name of this process among those on the same database. */
-  readonly replica?: string;
+  /** How long a fresh container of an update is watched before it counts as up. */
+  readonly verifyMs: number;
+  /** Called before and after each step of an operation; tests of faults end the process there. */
+  readonly checkpoint?: (name: string) => Promise<void>;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;
 };
@@ -76,6 +80,7 @@ export type Service = {
   readonly http: Http;
   readonly accounts: Accounts;
   readonly terminals: ReturnType<typeof terminals>;
+  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   /** Makes the rows agree with the engine. */
   readonly reconcile: () => Promise<void>;
   /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
@@ -99,14 +104,22 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
+  const work = operations({
+    storage,
+    runtime: ports.runtime,
+    terminals: shells,
+    log,
+    owner: options.replica,
+    checkpoint: options.checkpoint ?? (async () => {}),
+    verifyMs: options.verifyMs,
+  });
   const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
     runtimeNode: ports.runtimeNode,
     clock,
-    serial: serialByKey(),
-    terminals: shells,
+    operations: work,
     log,
     createWaitMs: options.createWaitMs,
   };
@@ -131,7 +144,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
     auditRoutes(auditTrail(repositories)),
     userRoutes(users(storage, clock)),
-    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica ?? 'local'),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica),
     sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
@@ -144,6 +157,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     accounts: people.accounts,
     reseal: people.reseal,
     terminals: shells,
+    operations: work,
     reconcile: reconcile(containerDeps),
     writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),

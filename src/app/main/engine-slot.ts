@@ -18,8 +18,11 @@ export function engineSlot() {
     start: async (handle) => parts().runtime.start(handle),
     stop: async (handle, graceSeconds) => parts().runtime.stop(handle, graceSeconds),
     remove: async (handle) => parts().runtime.remove(handle),
+    find: async (dbId, generation) => parts().runtime.find(dbId, generation),
+    ping: async () => parts().runtime.ping(),
     observe: async (handle) => parts().runtime.observe(handle),
     list: async () => parts().runtime.list(),
+    watch: (hint) => parts().runtime.watch(hint),
     volumeExists: async (volume) => parts().runtime.volumeExists(volume),
     exec: async (handle, request) => parts().runtime.exec(handle, request),
   };

@@ -21,8 +21,8 @@ export type EngineSetUp = {
   readonly instanceId: string;
   /** Reference of the default image; null when the catalogue has none. */
   readonly baseImage: string | null;
-  /** Called each time an engine has become usable. */
-  readonly onReady: () => void;
+  /** Called when an engine has become usable, and when something in it may have changed. */
+  readonly onHint: () => void;
 };
 
 export type EngineInUse = {
@@ -42,13 +42,14 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   const parts: Parts = { engine: WAITING, image: WAITING };
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
+  let unwatch = (): void => {};
 
   const bringUp = async (): Promise<void> => {
     await attach(engine, setUp, slot, parts).catch((error: unknown) => {
       setUp.log.error({ err: error }, 'engine is not usable');
       parts.engine = { status: 'degraded', detail: 'the engine is not usable', mend: 'see the log' };
     });
-    if (parts.engine.status === 'ready') setUp.onReady();
+    if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
     else timer = setTimeout(() => void lookAgain(), LOOK_AGAIN_MS);
   };
   const lookAgain = async (): Promise<void> => {
@@ -62,6 +63,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     parts,
     stop: async () => {
       clearTimeout(timer);
+      unwatch();
       await engine.stop();
     },
   };
@@ -84,7 +86,8 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'waits for the engine' };
     return;
   }
-  const { docker } = engine;
+  const { docker, warning } = engine;
+  if (warning !== null) log.warn(warning);
   const network = await ensureNetwork(engine, { instanceId, log });
   const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
   slot.fill({ runtime: dockerRuntime(docker, settings), terminals: dockerTerminals(docker) });
@@ -93,7 +96,13 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
     return;
   }
-  await ensureBaseImage(docker, { reference: baseImage, progress: say, log, allowPull: true }).then(
+  await ensureBaseImage(docker, {
+    reference: baseImage,
+    progress: say,
+    log,
+    allowPull: true,
+    network: network.name,
+  }).then(
     ({ how }) => {
       parts.image = { status: 'ready', detail: how };
     },

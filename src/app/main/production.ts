@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
@@ -18,13 +17,15 @@ import { compose, type Ports, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
 import { every } from './every.ts';
+import { keepInOrder } from './keeper.ts';
 import { loadKeys, rotate } from './keys.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
+import { loadReplica } from './replica.ts';
 import { type Stops, stops } from './stops.ts';
 
 const CREATE_WAIT_MS = 20_000;
-const RECONCILE_EVERY_MS = 30_000;
+const VERIFY_MS = 1_000;
 const WRITE_EVERY_MS = 1_000;
 
 export type Production = {
@@ -43,6 +44,8 @@ export type ProductionOptions = {
   /** Folder of the installation: migrations and the built browser app are below it. */
   readonly root: string;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where a test ends the process. */
+  readonly checkpoint?: (name: string) => Promise<void>;
 };
 
 /** Opens the database and the engine, and composes the service on them. What was opened is closed again on a fault. */
@@ -66,13 +69,13 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     findEngine(config, log),
   ]);
   const images = await storage.repositories.catalogue.images();
-  const keeper = reconciling(log);
+  const keeper = keepInOrder(log);
   const engine = await useEngine(found, {
     config,
     log,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
-    onReady: keeper.now,
+    onHint: keeper.now,
   });
   opened.add('container engine', engine.stop);
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
@@ -80,19 +83,24 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     logger: log,
     keys,
     version: options.version,
+    replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
     readiness: () => readinessOf(engine.parts, answers),
     createWaitMs: CREATE_WAIT_MS,
-    replica: `${hostname()}:${process.pid}`,
+    verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
+    ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
   });
+  await service.operations.takeOver();
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
   opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
   const rotateKeys = async (): Promise<void> => {
+    // What only the retired key opens would be lost with it.
+    if (!(await reseal(service, log))) return;
     await rotate(keys, log);
     await reseal(service, log);
   };
@@ -141,35 +149,21 @@ async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
 }
 
 /** Terminals are told to come back, requests in flight end, then what is still in memory is written. */
-async function closeService({ http, terminals, flush }: Service): Promise<void> {
+async function closeService({ http, terminals, operations, flush }: Service): Promise<void> {
   terminals.closeEverything(CLOSE.serviceRestarting);
   await http.close();
+  await operations.idle();
   await flush();
 }
 
-/** What the database holds encrypted follows the key, at the start and when it was rotated. */
-async function reseal(service: Service, log: FastifyBaseLogger): Promise<void> {
+/** What the database holds encrypted follows the key, at the start and when it is rotated. False when it could not. */
+async function reseal(service: Service, log: FastifyBaseLogger): Promise<boolean> {
   try {
     const lost = await service.reseal();
     if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that is gone`);
+    return true;
   } catch (err) {
     log.warn({ err }, 'could not encrypt second factors with the present key');
+    return false;
   }
-}
-
-/** Makes rows and engine agree: when an engine comes up, and every 30 s (R71). */
-function reconciling(log: FastifyBaseLogger) {
-  let service: Service | null = null;
-  const now = (): void => {
-    service?.reconcile().catch((err: unknown) => log.warn({ err }, 'could not reconcile'));
-  };
-  return {
-    now,
-    start(started: Service): () => Promise<void> {
-      service = started;
-      now();
-      const timer = setInterval(now, RECONCILE_EVERY_MS);
-      return async () => clearInterval(timer);
-    },
-  };
 }

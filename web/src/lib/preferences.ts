@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { store, stored } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -6,23 +7,6 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 export const MIN_FONT_PX = 9;
 export const MAX_FONT_PX = 28;
 export const DEFAULT_FONT_PX = 14;
-
-/** What was stored, or null; storage may be forbidden. */
-function stored(key: string): string | null {
-  try {
-    return localStorage.getItem(`berth.${key}`);
-  } catch {
-    return null;
-  }
-}
-
-function store(key: string, value: string): void {
-  try {
-    localStorage.setItem(`berth.${key}`, value);
-  } catch {
-    // why: a browser that forbids storage still gets a working page
-  }
-}
 
 export const theme = signal<Theme>(THEMES.find((each) => each === stored('theme')) ?? 'system');
 export const fontSizePx = signal(clampFont(Number(stored('font_px') ?? DEFAULT_FONT_PX)));

@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
-import { ApiError, unreachable } from '../api/errors.ts';
+import { ApiError } from '../api/errors.ts';
 import { hasStatus, type RequestOptions, request } from '../api/request.ts';
 import type { SignedIn, User } from '../api/types.ts';
 import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
+import { store, stored } from '../lib/storage.ts';
 import { usableForMs } from './token-life.ts';
 
 export type SessionState =
@@ -17,17 +18,21 @@ export const session = signal<SessionState>({ kind: 'restoring' });
 type Held = { readonly login: SignedIn; readonly renewAtMs: number };
 type Message = { readonly type: 'signed_in'; readonly login: SignedIn } | { readonly type: 'signed_out' };
 
+/** Whether it is worth asking for a session at the start; the cookie that decides cannot be seen from here. */
+const HINT = 'signed_in';
 let held: Held | null = null;
 const tabs = new BroadcastChannel('berth.session');
 
 function hold(login: SignedIn): void {
   held = { login, renewAtMs: performance.now() + usableForMs(login.expires_at, Date.now()) };
   session.value = { kind: 'signed_in', user: login.user };
+  store(HINT, 'yes');
 }
 
 function letGo(): void {
   held = null;
   session.value = { kind: 'signed_out' };
+  store(HINT, 'no');
 }
 
 const tell = (message: Message): void => tabs.postMessage(message);
@@ -73,13 +78,20 @@ async function tokenInsteadOf(refused: string): Promise<string | null> {
   return await loginToken();
 }
 
-/** Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. */
-export async function restore(): Promise<void> {
+/**
+ * Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. `likely`:
+ * what to assume where this browser does not remember whether there is a session.
+ */
+export async function restore(likely: boolean): Promise<void> {
+  if ((stored(HINT) ?? (likely ? 'yes' : 'no')) === 'no') {
+    letGo();
+    return;
+  }
   try {
     await loginToken();
   } catch {
     session.value = { kind: 'unreachable' };
-    setTimeout(() => void restore(), 3_000);
+    setTimeout(() => void restore(true), 3_000);
   }
 }
 
@@ -99,11 +111,13 @@ export async function authorized<T>(path: string, options: RequestOptions = {}):
 
 /** Ends the session everywhere; this browser forgets it even when Berth does not answer. */
 export async function signOut(): Promise<void> {
-  const token = held?.login.token;
-  letGo();
-  tell({ type: 'signed_out' });
-  if (token === undefined) throw unreachable();
-  await request('/api/auth/logout', { method: 'POST', token });
+  try {
+    const token = await loginToken();
+    if (token !== null) await request('/api/auth/logout', { method: 'POST', token, timeoutMs: 5_000 });
+  } finally {
+    letGo();
+    tell({ type: 'signed_out' });
+  }
 }
 
 /** Renews ahead of time while the page is looked at, so that no click waits for it. */

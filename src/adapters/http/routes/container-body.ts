@@ -1,7 +1,13 @@
 import type { CreateRequest } from '../../../app/containers/create.ts';
 import type { Started } from '../../../app/containers/lifecycle.ts';
+import type { UpdateRequest } from '../../../app/containers/update.ts';
 import type { Container } from '../../../domain/container.ts';
-import type { ContainerBody, CreateContainerRequest, StartedBody } from '../schema/containers.ts';
+import type {
+  ContainerBody,
+  CreateContainerRequest,
+  StartedBody,
+  UpdateContainerRequest,
+} from '../schema/containers.ts';
 
 /** A container on the wire. `cpu_shares` is the interface's word for millicores. */
 export const toContainerBody = (container: Container, quota: 'hard' | 'soft'): ContainerBody => ({
@@ -32,6 +38,11 @@ export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => 
   ...(body.cpu_shares === undefined ? {} : { cpuMillicores: body.cpu_shares }),
   ...(body.disk_mb === undefined ? {} : { diskMb: body.disk_mb }),
   ...(body.env === undefined ? {} : { env: body.env }),
+});
+
+export const toUpdateRequest = (body: UpdateContainerRequest): UpdateRequest => ({
+  name: body.name,
+  resources: { memoryMb: body.memory_mb, cpuMillicores: body.cpu_shares, diskMb: body.disk_mb },
 });
 
 /** `old_id`, `recreated` and `volume_kept` are there only when it was made anew. */

@@ -4,7 +4,7 @@ import { orThrow } from '../errors.ts';
 import { Closed, IdParams } from '../schema/common.ts';
 import * as schema from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
-import { toContainerBody, toCreateRequest, toStartedBody } from './container-body.ts';
+import { toContainerBody, toCreateRequest, toStartedBody, toUpdateRequest } from './container-body.ts';
 
 const AT_REST_STATES = [
   'creating',
@@ -65,11 +65,11 @@ export const containerRoutes =
         toContainerBody(orThrow(await containers.get(request.params.id, request.caller)), quota()),
     );
 
-    lifecycleRoutes(containers)(http, tokens);
+    lifecycleRoutes(containers, quota)(http, tokens);
   };
 
 const lifecycleRoutes =
-  (containers: Containers): Routes =>
+  (containers: Containers, quota: () => 'hard' | 'soft'): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/start',
@@ -90,6 +90,42 @@ const lifecycleRoutes =
       async (request) => {
         const stopped = orThrow(await containers.stop(request.params.id, request.caller, request.origin));
         return { message: 'container stopped', id: stopped.runtimeId, name: stopped.name, status: 'stopped' };
+      },
+    );
+
+    http.post(
+      '/api/containers/:id/restore',
+      {
+        config: { scope: 'write', failure: 'failed to restore container' },
+        schema: { params: IdParams, response: { 200: schema.ContainerBody } },
+      },
+      async (request) =>
+        toContainerBody(
+          orThrow(await containers.restore(request.params.id, request.caller, request.origin)),
+          quota(),
+        ),
+    );
+
+    http.patch(
+      '/api/containers/:id',
+      {
+        config: { scope: 'write', failure: 'failed to update container' },
+        schema: {
+          params: IdParams,
+          body: schema.UpdateContainerRequest,
+          response: { 200: schema.UpdatedBody },
+        },
+      },
+      async (request) => {
+        const { container, restarted } = orThrow(
+          await containers.update(
+            request.params.id,
+            toUpdateRequest(request.body),
+            request.caller,
+            request.origin,
+          ),
+        );
+        return { message: 'settings updated', restarted, container: toContainerBody(container, quota()) };
       },
     );
 

@@ -35,6 +35,19 @@ export const CreateContainerRequest = Closed({
   env: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 
+export const UpdateContainerRequest = Closed({
+  name: Type.String(),
+  memory_mb: Type.Integer(),
+  cpu_shares: Type.Integer(),
+  disk_mb: Type.Integer(),
+});
+
+export const UpdatedBody = Type.Object({
+  message: Type.String(),
+  restarted: Type.Boolean(),
+  container: ContainerBody,
+});
+
 export const StartedBody = Type.Object({
   message: Type.String(),
   id: Nullable(Type.String()),
@@ -108,6 +121,7 @@ export const RoleList = Type.Object({
 
 export type ContainerBody = Static<typeof ContainerBody>;
 export type CreateContainerRequest = Static<typeof CreateContainerRequest>;
+export type UpdateContainerRequest = Static<typeof UpdateContainerRequest>;
 export type StartedBody = Static<typeof StartedBody>;
 export type TierList = Static<typeof TierList>;
 export type ImageList = Static<typeof ImageList>;

@@ -40,17 +40,18 @@ function hasGraphicsCard(): boolean {
   return !PRETENDERS.test(String(name));
 }
 
-/** Draws with the graphics card where there is one; when its context is lost, without it. */
-export async function loadWebgl(terminal: Terminal, onFallback: () => void): Promise<void> {
+/** Draws with the graphics card where there is one; tells whether, and again when that changes. */
+export async function loadWebgl(terminal: Terminal, onChange: (webgl: boolean) => void): Promise<void> {
   if (!hasGraphicsCard()) return;
   try {
     const { WebglAddon } = await import('@xterm/addon-webgl');
     const webgl = new WebglAddon();
     webgl.onContextLoss(() => {
       withAllowedStyles(() => webgl.dispose());
-      onFallback();
+      onChange(false);
     });
     terminal.loadAddon(webgl);
+    onChange(true);
   } catch {
     // why: without WebGL the built-in renderer draws the same, only slower
   }

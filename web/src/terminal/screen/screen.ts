@@ -1,11 +1,11 @@
 import '@xterm/xterm/css/xterm.css';
-import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { copyText } from '../../lib/clipboard.ts';
 import type { Size } from '../protocol.ts';
 import { actionOf, type TerminalAction } from '../shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './allowed-styles.ts';
+import { fitting } from './fitting.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
 
@@ -31,11 +31,9 @@ export type Screen = {
   size(): Size;
   setLook(look: Look): void;
   /** Follows the host's size; with a size given, keeps that one instead. */
-  fit(fixed?: Size): void;
+  fit(fixed: Size | undefined): void;
   dispose(): void;
 };
-
-const RESIZE_DEBOUNCE_MS = 60;
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
@@ -47,7 +45,6 @@ function makeTerminal({ dark, fontPx }: Look): Terminal {
     fontSize: fontPx,
     lineHeight: 1.15,
     macOptionIsMeta: true,
-    minimumContrastRatio: contrastFor(dark),
     rightClickSelectsWord: false,
     scrollback: 10_000,
     theme: themeFor(dark),
@@ -75,45 +72,45 @@ function listen(terminal: Terminal, listener: ScreenListener): void {
   terminal.onResize((size) => listener.size(size));
 }
 
+/** Puts the terminal into `host`, drawn as fast as this machine can; returns what changes its look. */
+async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Promise<(look: Look) => void> {
+  let webgl = false;
+  let isDark = false;
+  const setContrast = (): void => {
+    terminal.options.minimumContrastRatio = contrastFor(isDark, webgl);
+  };
+  withAllowedStyles(() => terminal.open(host));
+  await loadWebgl(terminal, (now) => {
+    webgl = now;
+    setContrast();
+    fit();
+  });
+  return ({ dark, fontPx }) => {
+    isDark = dark;
+    terminal.options.theme = themeFor(dark);
+    terminal.options.fontSize = fontPx;
+    setContrast();
+    fit();
+  };
+}
+
 /** Opens a terminal that fits `host` exactly by the time this resolves. */
 export async function openScreen(host: HTMLElement, look: Look, listener: ScreenListener): Promise<Screen> {
   const terminal = makeTerminal(look);
-  const fitter = new FitAddon();
-  let fixed: Size | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const fit = (): void => {
-    if (fixed !== undefined) terminal.resize(fixed.cols, fixed.rows);
-    else if (host.isConnected) fitter.fit();
-  };
-  terminal.loadAddon(fitter);
+  const fit = fitting(terminal, host);
   loadAddons(terminal, (uri) => listener.link(uri));
   handleKeys(terminal, listener);
-  withAllowedStyles(() => terminal.open(host));
-  await loadWebgl(terminal, fit);
-  fit();
+  const setLook = await draw(terminal, host, fit.now);
+  setLook(look);
   listen(terminal, listener);
-  const observer = new ResizeObserver(() => {
-    clearTimeout(timer);
-    timer = setTimeout(fit, RESIZE_DEBOUNCE_MS);
-  });
-  observer.observe(host);
   return {
     terminal,
     search: searchIn(terminal, (found) => listener.found(found)),
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
-    setLook({ dark, fontPx }) {
-      terminal.options.theme = themeFor(dark);
-      terminal.options.minimumContrastRatio = contrastFor(dark);
-      terminal.options.fontSize = fontPx;
-      fit();
-    },
-    fit(size) {
-      fixed = size;
-      fit();
-    },
+    setLook,
+    fit: fit.fix,
     dispose() {
-      clearTimeout(timer);
-      observer.disconnect();
+      fit.stop();
       terminal.dispose();
     },
   };

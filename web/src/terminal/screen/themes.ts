@@ -58,8 +58,11 @@ const LIGHT: ITheme = {
 
 export const themeFor = (dark: boolean): ITheme => (dark ? DARK : LIGHT);
 
-/** Programs choose colours for a dark screen; on a light one they are darkened until they can be read. */
-export const contrastFor = (dark: boolean): number => (dark ? 1 : 4.5);
+/**
+ * Programs choose colours for a dark screen; on a light one they are darkened until they can be read. Not where
+ * WebGL is missing: the other renderer of xterm.js 6.0 then takes reversed text for unreadable.
+ */
+export const contrastFor = (dark: boolean, webgl: boolean): number => (dark || !webgl ? 1 : 4.5);
 
 /** Colours of search results; the current one stands out. */
 export const matchColours = (dark: boolean) => ({

@@ -132,7 +132,7 @@ export async function terminalController(
       resumed: (how, ready) => {
         view.readOnly.value = ready.readOnly;
         screen.terminal.options.disableStdin = ready.readOnly;
-        if (!ready.readOnly) screen.fit();
+        if (!ready.readOnly) screen.fit(undefined);
         onResumed(how);
       },
       frame: (frame) => onFrame(view, screen, frame),

@@ -48,8 +48,12 @@ const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Wo
 
 const ended = (exitCode: number | null): Words => ({
   title: 'The shell has ended',
-  text: exitCode === null ? 'Nothing runs in it any more.' : `It returned exit code ${exitCode}.`,
+  text: exitCode
+    ? `It returned exit code ${exitCode}.`
+    : 'What it ran is over. A new one starts in /workspace.',
 });
+
+const BEING: Readonly<Record<string, string>> = { creating: 'being created', updating: 'being updated' };
 
 /** What stands over the terminal while it is not live. */
 export function TerminalOverlay(props: OverlayProps) {
@@ -60,7 +64,7 @@ export function TerminalOverlay(props: OverlayProps) {
     case 'connecting':
       return <Waiting text={`Connecting to ${props.name}…`} />;
     case 'preparing':
-      return <Waiting text={`${props.name} is ${overlay.status}…`} />;
+      return <Waiting text={`${props.name} is ${BEING[overlay.status] ?? overlay.status}…`} />;
     case 'lost':
       return <Lost everOpen={overlay.everOpen} retryInMs={overlay.retryInMs} onRetry={onRetry} />;
     case 'over':

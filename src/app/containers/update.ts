@@ -1,0 +1,65 @@
+import type { Caller, Origin } from '../../domain/caller.ts';
+import { type Container, nameFaults } from '../../domain/container.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { needsFresh } from '../../domain/operation.ts';
+import { type FieldFaults, type Resources, resourceFaults } from '../../domain/resources.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { guestExpired } from '../../domain/user.ts';
+import type { Repositories } from '../../ports/repositories.ts';
+import { findOwn } from './access.ts';
+import type { ContainerDeps } from './deps.ts';
+import { tierOf } from './room.ts';
+
+export type UpdateRequest = { readonly name: string; readonly resources: Resources };
+
+export type Updated = { readonly container: Container; readonly restarted: boolean };
+
+/**
+ * New name and limits, all or nothing. Other limits mean another container on the same volume, which ends running; the
+ * old one is kept until the new one has been seen to run and the row is written.
+ */
+export const updateContainer =
+  (deps: ContainerDeps) =>
+  async (
+    id: string,
+    request: UpdateRequest,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<Updated, DomainError>> => {
+    const { repositories } = deps.storage;
+    const found = await findOwn(repositories, id, caller);
+    if (!found.ok) return found;
+    const { dbId } = found.value;
+    const done = await deps.operations.submit(dbId, { kind: 'update', caller, origin }, async (tx) => {
+      await tx.users.lock(caller.user.id);
+      const now = await findOwn(tx, dbId, caller);
+      if (!now.ok) return now;
+      const fields = await faults(tx, now.value, request, caller);
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      const restarts = needsFresh({ before: now.value, target: request });
+      if (restarts && guestExpired(caller.user, deps.clock.now()))
+        return refuse({ code: 'guest_session_expired' });
+      return ok({ container: now.value, target: request });
+    });
+    if (!done.ok) return done;
+    const container = await repositories.containers.findAny(dbId);
+    if (container === null) throw new Error(`the row of container ${dbId} is gone`);
+    return ok({ container, restarted: needsFresh(done.value) });
+  };
+
+/** Every bad field; an own name that stays as it is is not taken. */
+async function faults(
+  tx: Repositories,
+  container: Container,
+  { name, resources }: UpdateRequest,
+  caller: Caller,
+): Promise<FieldFaults> {
+  const malformed = nameFaults(name);
+  const checks = Object.keys(malformed).length === 0 && name !== container.name;
+  const taken = checks && (await tx.containers.nameInUse(caller.user.id, name));
+  return {
+    ...malformed,
+    ...(taken ? { name: 'is already in use' } : {}),
+    ...resourceFaults(resources, await tierOf(tx, caller)),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Logger } from '../../ports/logger.ts';
+import type { Service } from './compose.ts';
+
+const LEASES_EVERY_MS = 5_000;
+const RECONCILE_EVERY_MS = 30_000;
+
+/**
+ * Keeps leases and goes on with what others left every 5 s; makes rows and engine agree every 30 s, and whenever the
+ * engine hints that something has changed (R71). One pass at a time: hints during a pass make one more.
+ */
+export function keepInOrder(log: Logger) {
+  let service: Service | null = null;
+  let pass: Promise<void> | null = null;
+  let again = false;
+  const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
+
+  const reconcile = async (): Promise<void> => {
+    do {
+      again = false;
+      await service?.reconcile().catch(warn('could not reconcile'));
+    } while (again);
+    pass = null;
+  };
+  const now = (): void => {
+    again = pass !== null;
+    pass ??= reconcile();
+  };
+  const keepLeases = (): void => {
+    const { renew, takeOver } = service?.operations ?? {};
+    renew?.().then(takeOver).catch(warn('could not keep the operations'));
+  };
+  return {
+    now,
+    /** Begins; answers what ends it, after the pass that is on its way. */
+    start(started: Service): () => Promise<void> {
+      service = started;
+      now();
+      const timers = [setInterval(keepLeases, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
+      return async () => {
+        for (const timer of timers) clearInterval(timer);
+        service = null;
+        await pass;
+      };
+    },
+  };
+}

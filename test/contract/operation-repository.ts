@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { StoredOperation } from '../../src/ports/operation-repository.ts';
+import type { Storage } from '../../src/ports/repositories.ts';
+
+const resources = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
+
+const anOperation = (
+  dbId: string,
+  requestedBy: string,
+  leaseOwner: string,
+): Omit<StoredOperation, 'outcome'> => ({
+  id: randomUUID(),
+  dbId,
+  kind: 'update',
+  phase: 'forward',
+  before: { state: 'running', runtimeId: 'a'.repeat(64), generation: 1, resources },
+  target: { name: 'dev', resources },
+  verified: false,
+  volumeKept: null,
+  requestedBy,
+  origin: { ipAddress: '127.0.0.1', userAgent: 'test' },
+  carryOver: false,
+  freshRuntimeId: null,
+  freshImage: null,
+  leaseOwner,
+});
+
+/** What keeping operations must guarantee. `advance` lets that many seconds pass for leases. */
+export async function operationRepositoryContract(
+  name: string,
+  storage: Storage,
+  advance: (seconds: number) => Promise<void>,
+): Promise<void> {
+  const { operations, containers, users } = storage.repositories;
+  const made = await users.insert({
+    email: null,
+    username: `ops-${randomUUID().slice(0, 8)}`,
+    passwordHash: null,
+    role: 'user',
+    tier: 'free',
+    guestUntil: null,
+  });
+  if ('taken' in made) throw new Error('a random name is taken');
+  const userId = made.user.id;
+  const aRow = async (): Promise<string> => {
+    const dbId = randomUUID();
+    await containers.insert({
+      dbId,
+      ownerId: userId,
+      name: `n-${dbId.slice(0, 8)}`,
+      imageKey: 'debian',
+      image: 'berth/debian:12',
+      shell: '/bin/bash',
+      role: 'standard',
+      resources,
+      env: {},
+      node: 'local',
+      volume: `ws-${dbId}`,
+    });
+    return dbId;
+  };
+
+  await t.test(`${name}: OperationRepository`, async (t) => {
+    await t.test('a container has at most one active operation, however many begin', async (t) => {
+      const dbId = await aRow();
+      const owner = randomUUID();
+      const begun = await Promise.all(
+        [1, 2, 3].map(() => operations.begin(anOperation(dbId, userId, owner), 15)),
+      );
+      t.same(begun.filter(Boolean).length, 1);
+      const active = await operations.active(dbId);
+      t.match(active, { dbId, kind: 'update', phase: 'forward', outcome: null, before: { generation: 1 } });
+      t.ok((await operations.busy()).has(dbId));
+      t.ok(await operations.finish(active?.id ?? '', owner, 'done'));
+      t.equal(await operations.active(dbId), null);
+      t.match(await operations.find(active?.id ?? ''), { outcome: 'done' });
+      t.ok(await operations.begin(anOperation(dbId, userId, owner), 15), 'and then another one');
+    });
+
+    await t.test('only the holder of the lease writes', async (t) => {
+      const dbId = await aRow();
+      const owner = randomUUID();
+      const operation = anOperation(dbId, userId, owner);
+      await operations.begin(operation, 15);
+      t.ok(await operations.record(operation.id, owner, { step: 'x', verified: true, freshRuntimeId: 'f' }));
+      t.notOk(await operations.record(operation.id, randomUUID(), { phase: 'back' }));
+      t.notOk(await operations.finish(operation.id, randomUUID(), 'done'));
+      t.match(await operations.find(operation.id), { phase: 'forward', verified: true, freshRuntimeId: 'f' });
+      t.ok(await operations.finish(operation.id, owner, 'failed'));
+      t.notOk(
+        await operations.record(operation.id, owner, { phase: 'back' }),
+        'and nobody once it is finished',
+      );
+    });
+
+    await t.test(
+      'a lease that is over is taken by exactly one process; one that is kept, by none',
+      async (t) => {
+        const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+        const abandoned = anOperation(await aRow(), userId, first);
+        const kept = anOperation(await aRow(), userId, second);
+        await operations.begin(abandoned, 1);
+        await operations.begin(kept, 1);
+        t.same(await operations.takeOver(third, 15, false), [], 'not before its end');
+        await operations.renew(second, 60);
+        await advance(1.5);
+        const taken = await Promise.all([
+          operations.takeOver(third, 15, false),
+          operations.takeOver(third, 15, false),
+        ]);
+        t.same(
+          taken.flat().map(({ id, leaseOwner }) => [id, leaseOwner]),
+          [[abandoned.id, third]],
+        );
+        t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
+        await operations.release(kept.id, second);
+        t.same(
+          (await operations.takeOver(third, 15, false)).map(({ id }) => id),
+          [kept.id],
+          'one that is given back is free at once',
+        );
+      },
+    );
+  });
+}

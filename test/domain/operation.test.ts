@@ -1,0 +1,210 @@
+import t from 'tap';
+import {
+  type Facts,
+  nextStep,
+  type Operation,
+  type OperationKind,
+  type Seen,
+  type Step,
+} from '../../src/domain/operation.ts';
+
+const SEEN: readonly Seen[] = ['running', 'stopped', 'gone'];
+const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
+const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
+const small = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
+const large = { ...small, memoryMb: 512 };
+
+const operation = (over: Partial<Operation> = {}): Operation => ({
+  id: 'op',
+  dbId: 'box',
+  kind: 'update',
+  phase: 'forward',
+  before: { state: 'running', runtimeId: 'a', generation: 1, resources: small },
+  target: { name: 'dev', resources: large },
+  verified: false,
+  volumeKept: null,
+  ...over,
+});
+
+const text = (step: Step): string =>
+  [step.do, 'which' in step && step.which, 'now' in step && step.now, 'outcome' in step && step.outcome]
+    .filter(Boolean)
+    .join(' ');
+
+/** Does what a step says to a model of the engine; a commit and a verification change the operation. */
+function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = () => false) {
+  let op = start;
+  let facts = seen;
+  const steps: string[] = [];
+  let bothRan = false;
+  for (let i = 0; i < 20; i++) {
+    const step = nextStep(op, facts);
+    steps.push(text(step));
+    if (step.do === 'finish' || step.do === 'put_back') return { steps, facts, op, step, bothRan };
+    if (failing(step) && op.phase === 'forward') {
+      op = { ...op, phase: 'back' };
+      continue;
+    }
+    [op, facts] = after(op, facts, step);
+    bothRan ||= facts.old === 'running' && facts.fresh === 'running';
+  }
+  throw new Error(`does not end: ${steps.join(', ')}`);
+}
+
+function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
+  switch (step.do) {
+    case 'create_fresh':
+      return [op, { ...facts, fresh: 'stopped' }];
+    case 'start':
+      return [op, { ...facts, [step.which]: 'running' }];
+    case 'stop_old':
+      return [op, { ...facts, old: 'stopped' }];
+    case 'remove':
+      return [op, { ...facts, [step.which]: 'gone' }];
+    case 'verify_fresh':
+      return [{ ...op, verified: true }, facts];
+    case 'commit':
+      return [{ ...op, phase: 'committed' }, facts];
+    case 'put_back':
+    case 'finish':
+      return [op, facts];
+  }
+}
+
+t.test('the way of each operation when nothing fails', async (t) => {
+  const cases: [string, Partial<Operation>, Facts, string[]][] = [
+    [
+      'create',
+      { kind: 'create' },
+      { old: 'gone', fresh: 'gone' },
+      ['create_fresh', 'start fresh', 'commit fresh', 'finish done'],
+    ],
+    [
+      'start of a stopped one',
+      { kind: 'start', before: { ...operation().before, state: 'stopped' } },
+      { old: 'stopped', fresh: 'gone' },
+      ['start old', 'commit old', 'finish done'],
+    ],
+    [
+      'start of a vanished one',
+      { kind: 'start' },
+      { old: 'gone', fresh: 'gone' },
+      ['create_fresh', 'start fresh', 'commit fresh', 'finish done'],
+    ],
+    ['start of a running one', { kind: 'start' }, { old: 'running', fresh: 'gone' }, ['finish unchanged']],
+    ['stop', { kind: 'stop' }, { old: 'running', fresh: 'gone' }, ['stop_old', 'commit old', 'finish done']],
+    [
+      'stop of one that ended by itself',
+      { kind: 'stop' },
+      { old: 'gone', fresh: 'gone' },
+      ['commit old', 'finish done'],
+    ],
+    [
+      'stop of a stopped one',
+      { kind: 'stop', before: { ...operation().before, state: 'stopped' } },
+      { old: 'stopped', fresh: 'gone' },
+      ['finish unchanged'],
+    ],
+    [
+      'delete',
+      { kind: 'delete' },
+      { old: 'running', fresh: 'gone' },
+      ['remove old', 'commit none', 'finish done'],
+    ],
+    [
+      'update of a running one',
+      {},
+      { old: 'running', fresh: 'gone' },
+      [
+        'create_fresh',
+        'stop_old',
+        'start fresh',
+        'verify_fresh',
+        'commit fresh',
+        'remove old',
+        'finish done',
+      ],
+    ],
+    [
+      'update of a stopped one ends running',
+      {},
+      { old: 'stopped', fresh: 'gone' },
+      ['create_fresh', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old', 'finish done'],
+    ],
+    [
+      'a new name alone',
+      { target: { name: 'other', resources: small } },
+      { old: 'running', fresh: 'gone' },
+      ['commit old', 'finish done'],
+    ],
+    [
+      'restore',
+      { kind: 'restore' },
+      { old: 'gone', fresh: 'gone' },
+      ['create_fresh', 'commit fresh', 'finish done'],
+    ],
+  ];
+  for (const [name, over, facts, steps] of cases) t.same(play(operation(over), facts).steps, steps, name);
+});
+
+t.test('whatever is seen, every operation in every phase comes to an end', async (t) => {
+  let ways = 0;
+  for (const kind of KINDS) {
+    for (const phase of PHASES) {
+      for (const old of SEEN) {
+        for (const fresh of SEEN) {
+          for (const state of ['running', 'stopped', 'starting'] as const) {
+            const op = operation({ kind, phase, before: { ...operation().before, state } });
+            t.doesNotThrow(() => play(op, { old, fresh }), `${kind} ${phase} ${old} ${fresh}`);
+            ways += 1;
+          }
+        }
+      }
+    }
+  }
+  t.equal(ways, 486);
+});
+
+t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
+  const points = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh'];
+  for (const old of ['running', 'stopped'] as const) {
+    const before = { ...operation().before, state: old };
+    for (const point of points) {
+      const end = play(operation({ before }), { old, fresh: 'gone' }, (step) => text(step) === point);
+      if (old === 'stopped' && point === 'stop_old') continue;
+      t.notOk(end.bothRan, `${old}, fails at ${point}`);
+      t.same(end.step, { do: 'put_back' });
+      t.same(end.facts, { old, fresh: 'gone' }, 'the old container is as it was');
+    }
+  }
+});
+
+t.test('a create, start or restore that fails leaves no fresh container', async (t) => {
+  for (const kind of ['create', 'start', 'restore'] as const) {
+    for (const point of ['create_fresh', 'start fresh', 'commit fresh']) {
+      const end = play(operation({ kind }), { old: 'gone', fresh: 'gone' }, (step) => text(step) === point);
+      if (end.op.phase === 'back') t.equal(end.facts.fresh, 'gone', `${kind}, fails at ${point}`);
+    }
+  }
+});
+
+t.test('after the commit nothing goes back, and one container is left', async (t) => {
+  for (const old of SEEN) {
+    const end = play(operation({ phase: 'committed' }), { old, fresh: 'running' });
+    t.same(end.step, { do: 'finish', outcome: 'done' });
+    t.same(end.facts, { old: 'gone', fresh: 'running' });
+  }
+});
+
+t.test('a killed update goes forward from wherever it was', async (t) => {
+  const whole = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old'];
+  const states: Facts[] = [
+    { old: 'running', fresh: 'gone' },
+    { old: 'running', fresh: 'stopped' },
+    { old: 'stopped', fresh: 'stopped' },
+    { old: 'stopped', fresh: 'running' },
+  ];
+  states.forEach((facts, done) => {
+    t.same(play(operation(), facts).steps, [...whole.slice(done), 'finish done'], `after ${done} steps`);
+  });
+});

@@ -1,0 +1,195 @@
+import t from 'tap';
+import { memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
+import { aPerson, aService, as } from '../support/service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
+async function withContainer(options: Parameters<typeof aService>[1] = {}) {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime }, options);
+  const call = as(service, await aPerson(service, 'ada'));
+  const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  const patch = (over: object) =>
+    call('PATCH', `/api/containers/${box.db_id}`, { name: 'dev', ...small, ...over });
+  const now = async () => (await call('GET', `/api/containers/${box.db_id}`)).json();
+  return { runtime, service, call, box, patch, now };
+}
+
+t.test('other limits come with another container on the same volume; the old one is gone', async (t) => {
+  const { runtime, box, patch, now } = await withContainer();
+  const answer = await patch({ memory_mb: 512 });
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), {
+    message: 'settings updated',
+    restarted: true,
+    container: { db_id: box.db_id, name: 'dev', status: 'running', resources: { ...small, memory_mb: 512 } },
+  });
+  t.not(answer.json().container.id, box.id);
+  t.equal(runtime.boxes.size, 1);
+  t.match([...runtime.boxes.values()], [{ spec: { volume: box.volume.name, generation: 2 } }]);
+  t.match(await now(), { status: 'running', resources: { memory_mb: 512 } });
+});
+
+t.test('a new name alone, or nothing new, restarts nothing', async (t) => {
+  const { box, patch, now } = await withContainer();
+  t.match((await patch({ name: 'other' })).json(), {
+    restarted: false,
+    container: { id: box.id, name: 'other' },
+  });
+  t.match((await patch({ name: 'other' })).json(), { restarted: false });
+  t.match(await now(), { id: box.id, name: 'other', status: 'running', status_reason: null });
+});
+
+t.test('a stopped one ends running with its new limits', async (t) => {
+  const { call, box, patch } = await withContainer();
+  await call('POST', `/api/containers/${box.db_id}/stop`);
+  t.match((await patch({ cpu_shares: 200 })).json(), { restarted: true, container: { status: 'running' } });
+});
+
+t.test('every bad field is named and nothing changes', async (t) => {
+  const { runtime, call, box, patch, now } = await withContainer();
+  await call('POST', '/api/containers', { name: 'taken', ...small });
+  const before = await now();
+  const bad = await patch({ name: 'a b', memory_mb: 1, cpu_shares: 1, disk_mb: 1 });
+  t.equal(bad.statusCode, 400);
+  t.same(Object.keys(bad.json().fields).sort(), ['cpu_shares', 'disk_mb', 'memory_mb', 'name']);
+  t.match((await patch({ name: 'taken' })).json(), { fields: { name: 'is already in use' } });
+  const partial = await call('PATCH', `/api/containers/${box.db_id}`, { name: 'dev' });
+  t.same(Object.keys(partial.json().fields).sort(), ['cpu_shares', 'disk_mb', 'memory_mb']);
+  for (const payload of ['{', '']) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await call('PATCH', `/api/containers/${box.db_id}`, payload as unknown as object, headers);
+    t.equal(answer.statusCode, 400, JSON.stringify(payload));
+  }
+  t.same(await now(), before);
+  t.equal(runtime.boxes.size, 2);
+});
+
+for (const broken of ['create', 'start', 'stop'] as const) {
+  t.test(
+    `when ${broken} fails during an update the old container runs again with its old settings`,
+    async (t) => {
+      const { runtime, box, patch, now } = await withContainer();
+      const works = runtime[broken];
+      let left = 1;
+      Object.assign(runtime, {
+        [broken]: async (...args: Parameters<typeof works>) => {
+          if (left-- > 0) throw new RuntimeFailure('disk on fire', 500);
+          return await (works as (...all: unknown[]) => Promise<unknown>)(...args);
+        },
+      });
+      const answer = await patch({ memory_mb: 512 });
+      t.same([answer.statusCode, answer.json().error], [500, 'failed to update container']);
+      t.match(await now(), { id: box.id, status: 'running', resources: small });
+      t.equal(runtime.boxes.size, 1);
+      t.match((await patch({ memory_mb: 512 })).json(), { restarted: true }, 'and it can be tried again');
+    },
+  );
+}
+
+t.test('a container that does not stay up is no update', async (t) => {
+  const { runtime, box, patch, now } = await withContainer();
+  const { observe } = runtime;
+  let starts = 0;
+  runtime.observe = async (handle) => {
+    const seen = await observe(handle);
+    if (handle.runtimeId !== box.id && seen.kind === 'running' && ++starts > 1) {
+      const fresh = runtime.boxes.get(handle.runtimeId);
+      if (fresh) fresh.startedAt = null;
+      return { kind: 'stopped', exitCode: 1 };
+    }
+    return seen;
+  };
+  t.equal((await patch({ memory_mb: 512 })).statusCode, 500);
+  t.match(await now(), { id: box.id, status: 'running', resources: small });
+});
+
+t.test(
+  'a deleted container comes back stopped, on its volume, while nothing else has its place',
+  async (t) => {
+    const { runtime, call, box } = await withContainer();
+    const restore = () => call('POST', `/api/containers/${box.db_id}/restore`);
+    t.equal((await restore()).statusCode, 404, 'nothing to undo');
+    await call('DELETE', `/api/containers/${box.db_id}`);
+    t.equal(runtime.boxes.size, 0);
+    const other = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+    t.equal((await restore()).json().code, 'name_taken');
+    await call('DELETE', `/api/containers/${other.db_id}`);
+    t.match((await restore()).json(), {
+      db_id: box.db_id,
+      name: 'dev',
+      status: 'stopped',
+      volume: box.volume,
+    });
+    t.match([...runtime.boxes.values()], [{ spec: { volume: box.volume.name }, startedAt: null }]);
+    t.match((await call('POST', `/api/containers/${box.db_id}/start`)).json(), {
+      message: 'container started',
+    });
+  },
+);
+
+t.test('calls of one kind join; those of another kind wait for their turn', async (t) => {
+  const { runtime, service, call, box } = await withContainer();
+  let stops = 0;
+  const { stop } = runtime;
+  runtime.stop = async (handle, grace) => {
+    stops += 1;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await stop(handle, grace);
+  };
+  const path = `/api/containers/${box.db_id}`;
+  const [one, two, start] = await Promise.all([
+    call('POST', `${path}/stop`),
+    call('POST', `${path}/stop`),
+    new Promise<Awaited<ReturnType<typeof call>>>((resolve) =>
+      setTimeout(() => void call('POST', `${path}/start`).then(resolve), 10),
+    ),
+  ]);
+  t.same(one.json(), two.json());
+  t.equal(stops, 1, 'one stop for both');
+  t.equal(start.json().message, 'container started');
+  const { events } = (service.ports.storage as unknown as { state: { events: { type: string }[] } }).state;
+  t.same(
+    events.map(({ type }) => type),
+    ['container_created', 'container_stopped', 'container_started'],
+  );
+});
+
+t.test('a start that waits behind a delete finds nothing', async (t) => {
+  const { call, box } = await withContainer();
+  const path = `/api/containers/${box.db_id}`;
+  const [gone, start] = await Promise.all([call('DELETE', path), call('POST', `${path}/start`)]);
+  t.equal(gone.statusCode, 200);
+  t.match([200, 404], [start.statusCode === 404 ? Number : Number]);
+  t.equal((await call('GET', path)).statusCode, 404);
+});
+
+t.test('an operation that a killed process left is ended by another one', async (t) => {
+  for (const point of ['create_fresh', 'stop_old', 'start_fresh', 'verify_fresh', 'commit', 'remove_old']) {
+    for (const when of ['before', 'after']) {
+      let dead = false;
+      const checkpoint = async (name: string): Promise<void> => {
+        dead ||= name === `update ${when} ${point}`;
+        // A killed process never comes back from where it was.
+        if (dead) await new Promise(() => {});
+      };
+      const { runtime, service, box, patch } = await withContainer({ checkpoint });
+      void patch({ memory_mb: 512 });
+      while (!dead) await new Promise((resolve) => setTimeout(resolve, 1));
+      service.clock.advance(60_000);
+      const next = await aService(service.ports);
+      await next.operations.takeOver();
+      await next.operations.idle();
+      const rows = await next.ports.storage.repositories.containers.listAllLive();
+      t.match(
+        rows,
+        [{ dbId: box.db_id, state: 'running', resources: { memoryMb: 512 } }],
+        `${when} ${point}`,
+      );
+      t.equal(runtime.boxes.size, 1, 'one container for the row');
+      t.match([...runtime.boxes.keys()], [rows[0]?.runtimeId]);
+      t.equal((await next.ports.storage.repositories.operations.busy()).size, 0);
+    }
+  }
+});

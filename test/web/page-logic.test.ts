@@ -1,0 +1,156 @@
+import t from 'tap';
+import type { Container, Tier } from '../../web/src/api/types.ts';
+import { ago, cpu, memory, plural } from '../../web/src/lib/format.ts';
+import { suggestName } from '../../web/src/lib/names.ts';
+import { singleFlight } from '../../web/src/lib/single-flight.ts';
+import { presets } from '../../web/src/lib/sizes.ts';
+import { usableForMs } from '../../web/src/session/token-life.ts';
+import { outputQueue } from '../../web/src/terminal/output-queue.ts';
+import { actionOf, type KeyPress } from '../../web/src/terminal/shortcuts.ts';
+import { canConnect, overlayOf } from '../../web/src/views/terminal/overlay-kind.ts';
+
+const press = (keys: Partial<KeyPress>): KeyPress => ({
+  key: '',
+  code: '',
+  ctrlKey: false,
+  shiftKey: false,
+  altKey: false,
+  metaKey: false,
+  ...keys,
+});
+
+t.test('Ctrl+C interrupts unless something is selected', async (t) => {
+  const ctrlC = press({ ctrlKey: true, code: 'KeyC', key: 'c' });
+  t.equal(actionOf(ctrlC, false), null);
+  t.equal(actionOf(ctrlC, true), 'copy');
+});
+
+t.test('the page takes its own keys and leaves all others to the shell', async (t) => {
+  const withShift = (code: string) => press({ ctrlKey: true, shiftKey: true, code, key: code.slice(3) });
+  t.same(
+    ['KeyC', 'KeyV', 'KeyF'].map((code) => actionOf(withShift(code), false)),
+    ['copy', 'paste', 'search'],
+  );
+  t.equal(actionOf(press({ ctrlKey: true, key: '+', code: 'Equal', shiftKey: true }), false), 'larger');
+  t.equal(actionOf(press({ ctrlKey: true, key: '-', code: 'Minus' }), false), 'smaller');
+  const shells = [
+    press({ ctrlKey: true, key: 'v', code: 'KeyV' }),
+    press({ ctrlKey: true, key: 'f', code: 'KeyF' }),
+    press({ altKey: true, ctrlKey: true, key: 'c', code: 'KeyC' }),
+    press({ shiftKey: true, key: 'C', code: 'KeyC' }),
+    press({ key: '+', code: 'Equal' }),
+  ];
+  for (const each of shells) t.equal(actionOf(each, true), null, JSON.stringify(each));
+});
+
+t.test('output is fed as fast as it is drawn, in order, and a flood is told once', async (t) => {
+  const drawn: number[] = [];
+  const done: (() => void)[] = [];
+  const told: string[] = [];
+  const queue = outputQueue(
+    {
+      write: (data, drawnNow) => {
+        drawn.push(data[0] ?? -1);
+        done.push(drawnNow);
+      },
+      flooded: () => told.push('flooded'),
+      drained: () => told.push('drained'),
+    },
+    1_500_000,
+  );
+  for (let i = 0; i < 8; i += 1) queue.push(new Uint8Array(400_000).fill(i));
+  t.same(drawn, [0, 1], 'no more than the screen can take');
+  while (done.length > 0) done.shift()?.();
+  t.same(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
+  t.same(told, ['flooded', 'drained']);
+  t.equal(queue.heldBytes, 0);
+});
+
+const container = (status: string) => ({ status, name: 'a' }) as Container;
+
+t.test(
+  'what stands over the terminal follows from the connection, before it from the container',
+  async (t) => {
+    t.same(overlayOf(null, false, 'unknown'), { kind: 'connecting' });
+    t.same(overlayOf(null, false, container('running')), { kind: 'connecting' });
+    t.same(overlayOf(null, false, container('creating')), { kind: 'preparing', status: 'creating' });
+    t.match(overlayOf(null, false, container('stopped')), { kind: 'over', why: 'stopped' });
+    t.match(overlayOf(null, false, container('failed')), { kind: 'over', why: 'stopped' });
+    t.match(overlayOf(null, false, 'gone'), { kind: 'over', why: 'deleted' });
+    t.same(overlayOf({ kind: 'open' }, true, container('stopped')), { kind: 'none' });
+    t.match(overlayOf({ kind: 'connecting' }, true, 'unknown'), { kind: 'lost', retryInMs: null });
+    t.match(overlayOf({ kind: 'waiting', delayMs: 900, attempt: 2 }, true, 'unknown'), { retryInMs: 900 });
+    t.equal(canConnect(container('starting')), false);
+  },
+);
+
+const range = (min: number, max: number) => ({ min, max });
+const tier = (memory: number, disk: number): Tier => ({
+  name: 't',
+  memory_mb: range(256, memory),
+  cpu_shares: range(100, 2000),
+  disk_mb: range(512, disk),
+  max_containers: 5,
+  max_agents: 2,
+});
+
+t.test('suggested sizes lie within the tier, the last is all of it, and none comes twice', async (t) => {
+  for (const each of [tier(2048, 10_240), tier(8192, 51_200), tier(300, 600), tier(256, 512)]) {
+    const all = presets(each);
+    for (const { resources } of all) {
+      for (const key of ['memory_mb', 'cpu_shares', 'disk_mb'] as const) {
+        t.ok(resources[key] >= each[key].min && resources[key] <= each[key].max, `${key} ${resources[key]}`);
+      }
+    }
+    t.equal(new Set(all.map(({ resources }) => JSON.stringify(resources))).size, all.length);
+    t.match(all.at(-1)?.resources, { memory_mb: each.memory_mb.max, disk_mb: each.disk_mb.max });
+  }
+});
+
+t.test('a suggested name is a valid one and not taken', async (t) => {
+  const first = suggestName([], () => 0);
+  t.match(first, /^[a-z0-9-]{1,64}$/);
+  t.not(
+    suggestName([first], () => 0),
+    first,
+  );
+});
+
+t.test('numbers and times read well', async (t) => {
+  t.same([memory(512), memory(1024), memory(1536)], ['512 MB', '1 GB', '1.5 GB']);
+  t.same([cpu(1000), cpu(250)], ['1 CPU', '0.25 CPU']);
+  t.same([plural(1, 'container'), plural(0, 'container')], ['1 container', '0 containers']);
+  const now = new Date('2026-01-02T00:00:00Z');
+  const times = [
+    '2026-01-01T23:59:50Z',
+    '2026-01-01T23:55:00Z',
+    '2026-01-01T22:00:00Z',
+    '2025-12-30T00:00:00Z',
+  ];
+  t.same(
+    times.map((time) => ago(time, now)),
+    ['just now', '5 min ago', '2 h ago', '3 d ago'],
+  );
+});
+
+t.test('a login token is renewed before it expires, also when this clock is wrong', async (t) => {
+  const expires = '2026-01-01T00:15:00Z';
+  const at = (time: string) => usableForMs(expires, Date.parse(time));
+  t.equal(at('2026-01-01T00:05:00Z'), 9 * 60_000);
+  t.equal(at('2025-12-31T00:00:00Z'), 14 * 60_000, 'a clock that is slow');
+  t.equal(at('2026-01-01T05:00:00Z'), 30_000, 'a clock that is fast');
+  t.equal(usableForMs('nonsense', 0), 30_000);
+});
+
+t.test('calls join the one that is under way; the next begins anew, also after a failure', async (t) => {
+  let calls = 0;
+  const fly = singleFlight(async () => {
+    calls += 1;
+    await new Promise((done) => setTimeout(done, 5));
+    if (calls === 2) throw new Error('no');
+    return calls;
+  });
+  t.same(await Promise.all([fly(), fly(), fly()]), [1, 1, 1]);
+  await t.rejects(Promise.all([fly(), fly()]));
+  t.equal(await fly(), 3);
+});
