@@ -101,6 +101,9 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     return ok({ caller: { ...caller, credential }, requestsPerMinute });
   }
 
+  const judgeToken = (accepted: Accepted | null): Soon<Result<Authenticated, DomainError>> =>
+    accepted === null ? REJECTED : noted(accepted, used);
+
   return {
     /** The claims come from a login token whose signature and time hold. */
     bySession(sessionId: string, userId: string): Soon<Result<Authenticated, DomainError>> {
@@ -113,10 +116,9 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     /** Whatever is wrong with it, the refusal is the same. What cannot be a token is refused without a question. */
     byApiToken(secret: string): Soon<Result<Authenticated, DomainError>> {
       if (!isTokenShaped(secret)) return REJECTED;
-      const judge = (accepted: Accepted | null) => (accepted === null ? REJECTED : noted(accepted, used));
       const hash = sha256Hex(secret);
       const kept = tokens.peek(hash);
-      return kept === null ? tokens.find(hash).then(judge) : judge(kept);
+      return kept === null ? tokens.find(hash).then(judgeToken) : judgeToken(kept);
     },
 
     /**
