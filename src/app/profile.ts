@@ -2,9 +2,7 @@ import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { type User, usernameFaults } from '../domain/user.ts';
-import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/repositories.ts';
-import { tellChanged } from './credential-news.ts';
 import { orRollBack } from './transaction.ts';
 
 /** The caller's own view of itself. */
@@ -20,7 +18,7 @@ export type ProfileChange = { readonly username?: string; readonly autoLockMinut
 
 export type Profiles = ReturnType<typeof profiles>;
 
-export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
+export function profiles({ repositories, inTransaction }: Storage) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
     const { factors, screenLocks } = repositories;
     return {
@@ -57,9 +55,7 @@ export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
         await tx.audit.append({ userId: user.id, action: 'user_updated', ...origin, details });
         return ok(renamed);
       });
-      if (!changed.ok) return changed;
-      tellChanged(bus, { kind: 'user', id: user.id });
-      return ok(await read(caller, changed.value));
+      return changed.ok ? ok(await read(caller, changed.value)) : changed;
     },
   };
 }

@@ -53,9 +53,10 @@ async function insideTmux(t: Test, box: Box): Promise<void> {
   await output.until('ä漢😀é|', 10);
   pty.stream.write('printf "\\033[38;2;1;2;3mcolour"\r');
   await output.until('\u001b[38;2;1;2;3mcolour');
-  pty.stream.write('\u0002c\u0002d; cat -v\r');
-  pty.stream.write('\u0002\u0001\r');
-  await output.until('^B^A');
+  pty.stream.write('echo ready; cat -v\r');
+  await output.until('\nready\r');
+  pty.stream.write('\u0002c\u0002d\u0002:\u0001d\r');
+  await output.until('^Bc^Bd^B:^Ad\r');
   t.notOk(output.all().includes('\u001b[?1049h'), 'the outer screen keeps its scrollback');
   pty.stream.write('\u0003');
   await output.until('# ');

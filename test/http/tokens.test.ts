@@ -447,13 +447,24 @@ t.test('what fails behind a creation is 500 in the words of the interface, and l
 });
 
 t.test('a database that does not answer is 503, never 401', async (t) => {
-  const { clock, service, ada, storage } = await setUp();
+  const clock = fixedClock();
+  const storage = memoryStorage(clock);
+  const { sessions, tokens } = storage.repositories;
+  const { findAllWithUser } = sessions;
+  const { findWithUser } = tokens;
+  let down = false;
+  const orDown =
+    <A, T>(work: (asked: A) => Promise<T>) =>
+    async (asked: A): Promise<T> => {
+      if (down) throw new StorageUnavailable('no answer');
+      return await work(asked);
+    };
+  sessions.findAllWithUser = orDown(findAllWithUser);
+  tokens.findWithUser = orDown(findWithUser);
+  const service = await aService({ clock, storage, monotonicMs: () => clock.now().getTime() });
+  const ada = await aPerson(service, 'ada');
   const token = await anApiToken(service, ada);
-  const down = async (): Promise<never> => {
-    throw new StorageUnavailable('no answer');
-  };
-  storage.repositories.tokens.findWithUser = down;
-  storage.repositories.sessions.findAllWithUser = down;
+  down = true;
   clock.advance(1000);
   for (const who of [token, ada]) {
     const answer = await as(service, who)('GET', '/api/containers');

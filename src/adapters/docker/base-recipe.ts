@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { readText, run } from './host.ts';
+import { shortHash } from './subnet.ts';
 
 /** What a workspace's image carries beyond the distribution's minimum. */
 export const BASE_PACKAGES = [
@@ -19,14 +20,6 @@ export const BASE_PACKAGES = [
   'vim-tiny',
 ] as const;
 
-/** Dockerfile instructions for an imported or committed image. */
-export const BASE_CHANGES = [
-  'ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  'LABEL berth.base=1',
-  'WORKDIR /workspace',
-  'CMD ["/bin/bash", "-l"]',
-] as const;
-
 /**
  * Run inside the image as root: the home is the volume, and a fresh volume starts with these files. A copy of
  * ping loses the file capability, which no container has and without which ping works.
@@ -36,6 +29,18 @@ export const BASE_SETUP =
   'sed -i "s,^root:x:0:0:root:/root:,root:x:0:0:root:/workspace:," /etc/passwd; ' +
   'cp /usr/bin/ping /usr/bin/ping.new && mv /usr/bin/ping.new /usr/bin/ping; ' +
   'rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb';
+
+/** Tells an image that an older recipe made, so that it is made again. */
+export const BASE_LABEL = 'berth.base';
+export const BASE_VERSION = shortHash([...BASE_PACKAGES, BASE_SETUP].join(' '));
+
+/** Dockerfile instructions for an imported or committed image. */
+export const BASE_CHANGES = [
+  'ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  `LABEL ${BASE_LABEL}=${BASE_VERSION}`,
+  'WORKDIR /workspace',
+  'CMD ["/bin/bash", "-l"]',
+] as const;
 
 export type Recipe = {
   readonly codename: string;

@@ -32,7 +32,7 @@ const MIB = 1024 * 1024;
 /** The engine's name of a row's container: the same try gives the same name, so that it can not exist twice. */
 export const containerName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;
 
-export const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
+const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
   [INSTANCE_LABEL]: instanceId,
   [DB_ID_LABEL]: spec.dbId,
   [OWNER_LABEL]: spec.ownerId,

@@ -82,7 +82,7 @@ function notFound(exitCode: number | null, stdout: Buffer, command: readonly str
 }
 
 /** Whether the stream is over in time. It must be read by someone. */
-export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
+async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
   if (stream.closed) return true;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), seconds * 1000);

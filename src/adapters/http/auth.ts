@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Authenticated, Authenticator, Soon } from '../../app/authenticate.ts';
+import type { Authenticated } from '../../app/accepted.ts';
+import type { Authenticator, Soon } from '../../app/authenticate.ts';
 import type { RequestLimits } from '../../app/request-limits.ts';
 import { authorize, type Caller, credentialId, type Origin } from '../../domain/caller.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';

@@ -41,6 +41,13 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
   token_not_found: [404, 'token not found'],
   token_limit_reached: [409, 'token limit reached'],
+  session_not_found: [404, 'session not found'],
+  user_not_found: [404, 'user not found'],
+  last_administrator: [409, 'the last administrator must stay one'],
+  terminal_not_found: [404, 'terminal not found'],
+  ssh_key_not_found: [404, 'ssh key not found'],
+  ssh_key_exists: [409, 'ssh key already added'],
+  ssh_key_limit_reached: [409, 'ssh key limit reached'],
   rate_limited: [429, 'too many requests'],
 };
 

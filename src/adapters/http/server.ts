@@ -45,10 +45,11 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
-  authenticateEverything(http, { ...options, tokens });
+  // Before the authentication: a refused upgrade is hung up only when this plugin has seen it come.
   await http.register(fastifyWebsocket, {
     options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: pickProtocol },
   });
+  authenticateEverything(http, { ...options, tokens });
   await http.register(async (scope) => {
     for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
   });

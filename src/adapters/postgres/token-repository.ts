@@ -47,7 +47,7 @@ export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
 
   findWithUser: (hashes) => findWithUsers(db, sql`t.hash = any(${hashes}::bytea[])`),
 
-  findByIdWithUser: async (id) => (await findWithUsers(db, sql`t.id = ${id}`))[0] ?? null,
+  findAllByIdWithUser: (ids) => findWithUsers(db, sql`t.id = any(${ids}::uuid[])`),
 
   async revoke(id, userId) {
     const revoked = await db

@@ -1,10 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { adminTerminalRoutes } from '../../adapters/http/routes/admin-terminals.ts';
+import { auditRoutes } from '../../adapters/http/routes/audit.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
+import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
+import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
+import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
@@ -17,14 +22,21 @@ import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 import type { Accounts } from '../accounts.ts';
+import { adminTerminals } from '../admin-terminals.ts';
+import { announced } from '../announced.ts';
+import { auditTrail } from '../audit.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { liveSockets } from '../live-sockets.ts';
 import { type Operations, operations } from '../operations/submit.ts';
 import { requestLimits } from '../request-limits.ts';
+import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
+import { sshKeys } from '../ssh-keys.ts';
 import { terminals } from '../terminals.ts';
 import { apiTokens } from '../tokens.ts';
+import { users } from '../users.ts';
 import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
 import { addressOf } from './listening.ts';
@@ -81,9 +93,10 @@ export type Service = {
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, clock } = ports;
+  const { clock } = ports;
+  const storage = announced(ports.storage, ports.bus);
   const log = options.logger;
-  const people = identity(ports, options, () => options.publicUrl ?? addressBound(http));
+  const people = identity({ ...ports, storage }, options, () => options.publicUrl ?? addressBound(http));
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
@@ -100,6 +113,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     checkpoint: options.checkpoint ?? (async () => {}),
     verifyMs: options.verifyMs,
   });
+  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
@@ -114,7 +128,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: ({ caller }, typed) => auth.holds(caller, typed),
+      live,
     });
   const access = {
     authenticator: auth,
@@ -127,6 +141,11 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     ...people.routes,
     settingsRoutes(settingsService(storage, ports.bus)),
     tokenRoutes(tokens),
+    sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
+    auditRoutes(auditTrail(repositories)),
+    userRoutes(users(storage, clock)),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica),
+    sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes),
@@ -140,7 +159,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminals: shells,
     operations: work,
     reconcile: reconcile(containerDeps),
-    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
 }

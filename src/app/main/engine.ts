@@ -86,7 +86,8 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'waits for the engine' };
     return;
   }
-  const { docker } = engine;
+  const { docker, warning } = engine;
+  if (warning !== null) log.warn(warning);
   const network = await ensureNetwork(engine, { instanceId, log });
   const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
   slot.fill({ runtime: dockerRuntime(docker, settings), terminals: dockerTerminals(docker) });
@@ -95,7 +96,13 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
     return;
   }
-  await ensureBaseImage(docker, { reference: baseImage, progress: say, log, allowPull: true }).then(
+  await ensureBaseImage(docker, {
+    reference: baseImage,
+    progress: say,
+    log,
+    allowPull: true,
+    network: network.name,
+  }).then(
     ({ how }) => {
       parts.image = { status: 'ready', detail: how };
     },

@@ -99,6 +99,8 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   opened.add('reconciler', keeper.start(service));
   opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
   const rotateKeys = async (): Promise<void> => {
+    // What only the retired key opens would be lost with it.
+    if (!(await reseal(service, log))) return;
     await rotate(keys, log);
     await reseal(service, log);
   };
@@ -154,12 +156,14 @@ async function closeService({ http, terminals, operations, flush }: Service): Pr
   await flush();
 }
 
-/** What the database holds encrypted follows the key, at the start and when it was rotated. */
-async function reseal(service: Service, log: FastifyBaseLogger): Promise<void> {
+/** What the database holds encrypted follows the key, at the start and when it is rotated. False when it could not. */
+async function reseal(service: Service, log: FastifyBaseLogger): Promise<boolean> {
   try {
     const lost = await service.reseal();
     if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that is gone`);
+    return true;
   } catch (err) {
     log.warn({ err }, 'could not encrypt second factors with the present key');
+    return false;
   }
 }

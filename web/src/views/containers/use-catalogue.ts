@@ -17,7 +17,8 @@ function choicesOf({ images, roles, tiers }: Catalogue): Choices {
 function defaultsOf({ images, roles, tier }: Choices): Partial<NewContainer> {
   const image = images[0]?.key;
   const role = roles[0]?.key;
-  const size = tier && (presets(tier).find(({ key }) => key === 'medium') ?? presets(tier)[0])?.resources;
+  const sizes = tier ? presets(tier) : [];
+  const size = (sizes.find(({ key }) => key === 'medium') ?? sizes[1] ?? sizes[0])?.resources;
   return { ...(image && { image }), ...(role && { role }), ...size };
 }
 
