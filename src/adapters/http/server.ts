@@ -26,10 +26,10 @@ export type Routes = (http: Http, tokens: LoginTokens) => void;
 export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
   const http: Http = Fastify({
     loggerInstance: options.logger,
+    // A log of its own for each request costs as much as authenticating it, and most requests have nothing to say.
+    childLoggerFactory: (log) => log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    // A log of its own for each request costs as much as authenticating it, and most requests have nothing to say.
-    childLoggerFactory: (logger) => logger,
     bodyLimit: 65_536,
     requestTimeout: 30_000,
     routerOptions: { maxParamLength: 128 },
