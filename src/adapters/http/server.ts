@@ -4,6 +4,7 @@ import fastifyHelmet from '@fastify/helmet';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
+import { limitBodies } from './body-timeout.ts';
 import { onError, onNotFound } from './errors.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { openApi } from './open-api.ts';
@@ -29,7 +30,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     bodyLimit: 65_536,
-    requestTimeout: 30_000,
+    requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
     http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -38,6 +39,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
   acceptEmptyJson(http);
+  limitBodies(http);
   await http.register(fastifyHelmet, helmetOptions);
   http.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });

@@ -2,6 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
+import { fileRoutes } from '../../adapters/http/routes/files.ts';
+import { insightRoutes } from '../../adapters/http/routes/insight.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
@@ -12,10 +14,14 @@ import type { Http } from '../../adapters/http/types.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { ContainerCommands } from '../../ports/container-commands.ts';
+import type { ContainerFiles } from '../../ports/container-files.ts';
+import type { ContainerInsight } from '../../ports/container-insight.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
+import { containerAccess } from '../access/index.ts';
 import type { Accounts } from '../accounts.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
@@ -35,6 +41,9 @@ export type Ports = {
   readonly runtime: ContainerRuntime;
   readonly runtimeNode: string;
   readonly terminalBackend: TerminalBackend;
+  readonly commands: ContainerCommands;
+  readonly files: ContainerFiles;
+  readonly insight: ContainerInsight;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
   readonly bus: Bus;
@@ -110,6 +119,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     createWaitMs: options.createWaitMs,
   };
   const boxes = containers(containerDeps);
+  const inside = containerAccess(ports);
   const sockets: Routes = (http) =>
     terminalSocket(http, {
       terminals: shells,
@@ -129,7 +139,9 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     tokenRoutes(tokens),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
-    execRoutes(boxes),
+    execRoutes(boxes, inside),
+    fileRoutes(inside),
+    insightRoutes(inside),
     sockets,
   ]);
   if (options.webRoot !== null) await staticFiles(http, options.webRoot);
