@@ -99,6 +99,12 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:none/stop': { ...write, ok: 404 },
   'POST /api/containers/:box/restore': { ...write, ok: 404 },
   'POST /api/containers/:box/exec': { ...write, ...box, ok: 200, payload: { command: ['true'] } },
+  'GET /api/containers/:box/files': { ...read, ...box, ok: 200 },
+  'PUT /api/containers/:box/files': { ...write, ok: 400 },
+  'DELETE /api/containers/:box/files': { ...write, ok: 400 },
+  'GET /api/containers/:box/logs': { ...read, ...box, ok: 200 },
+  'GET /api/containers/:box/stats': { ...read, ...box, ok: 200 },
+  'GET /api/containers/:box/changes': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/terminal': { ...write, ...box, ok: 426 },
 
   'GET /api/admin/settings': { ...admin, ok: 200 },
@@ -182,7 +188,7 @@ t.test('every route answers every kind of caller as the table says', async (t) =
       if (route === 'POST /api/auth/logout' && expected(row, kind) === 200) continue;
       const answer = await as(service, cast[kind])(method as 'GET', url, row.payload);
       t.equal(answer.statusCode, expected(row, kind), `${route} as ${kind}: ${answer.body.slice(0, 120)}`);
-      if (answer.statusCode >= 400) t.match(answer.json(), { error: String, code: String });
+      if (answer.statusCode >= 400) t.match(JSON.parse(answer.body), { error: String, code: String });
       if (answer.statusCode === 401) t.match(answer.headers['www-authenticate'], /^Bearer/);
     }
   }
