@@ -54,7 +54,7 @@ const SETTINGS: RuntimeSettings = {
   network: 'n',
   cgroupParent: '/c',
   maxOpenFiles: 1024,
-  hostCpuMillicores: 4000,
+  hostCpuMillicores: 64_000,
 };
 
 t.test('limits become exactly what the engine enforces', async (t) => {
