@@ -3,7 +3,7 @@ import fastifyCookie from '@fastify/cookie';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
-import { onError, onNotFound } from './errors.ts';
+import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { openApi } from './open-api.ts';
@@ -28,6 +28,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    frameworkErrors: onBadAddress,
     // A log of its own for each request costs as much as authenticating it, and most requests have nothing to say.
     childLoggerFactory: (logger) => logger,
     bodyLimit: 65_536,
