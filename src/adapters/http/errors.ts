@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageUnavailable } from '../../ports/repositories.ts';
+import { headersOfData } from './headers.ts';
 import { validationFields } from './validation.ts';
 
 type Answer = readonly [status: number, message: string];
@@ -125,6 +126,14 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   log.error({ err: error }, 'request failed');
   const words = request.routeOptions.config.failure ?? 'internal error';
   return reply.code(500).send({ error: words, code: 'internal_error' });
+}
+
+/** The same for an address that leads to no route, where no hook runs: its socket would stay open after an upgrade. */
+export function onBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  headersOfData(request, reply);
+  const { socket, headers } = request.raw;
+  if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroy());
+  void onError(error, request, reply);
 }
 
 /** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */

@@ -4,7 +4,7 @@ import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
 import { limitBodies } from './body-timeout.ts';
-import { onError, onNotFound } from './errors.ts';
+import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { openApi } from './open-api.ts';
@@ -31,6 +31,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     childLoggerFactory: (log) => log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    frameworkErrors: onBadAddress,
     bodyLimit: 65_536,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
