@@ -45,6 +45,7 @@ export function profiles({ repositories, inTransaction }: Storage) {
       if (autoLockMinutes !== undefined && credential.kind !== 'login') {
         return refuse({ code: 'login_token_required' });
       }
+      if (username === undefined && autoLockMinutes === undefined) return ok(await read(caller));
       const changed = await orRollBack(inTransaction, async (tx) => {
         const renamed = username === undefined ? user : await tx.users.rename(user.id, username);
         if (renamed === null) {

@@ -26,6 +26,14 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_busy: [409, 'container is busy'],
   container_limit_reached: [409, 'container limit reached'],
   name_taken: [409, 'name already in use'],
+  file_not_found: [404, 'file not found'],
+  file_outside: [409, 'the path leads outside of the workspace'],
+  file_special: [409, 'not a regular file or folder'],
+  file_in_the_way: [409, 'something else of that name is in the way'],
+  file_not_permitted: [409, 'not permitted in the container'],
+  file_tools_missing: [409, 'the image lacks a program that files need'],
+  file_too_large: [413, 'the file is too large'],
+  disk_full: [507, 'no space left in the workspace'],
   guests_disabled: [403, 'guests are not allowed'],
   wrong_password: [403, 'wrong password'],
   wrong_code: [403, 'wrong code'],
@@ -109,9 +117,11 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
   }
-  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+  // Only the framework's own: an engine's refusal has a status as well, and is a fault of ours.
+  const { statusCode = 500, code = '' } = error;
+  if (code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
     log.info({ err: error }, 'request refused by the framework');
-    return reply.code(error.statusCode).send({ error: 'bad request', code: 'bad_request' });
+    return reply.code(statusCode).send({ error: 'bad request', code: 'bad_request' });
   }
   log.error({ err: error }, 'request failed');
   const words = request.routeOptions.config.failure ?? 'internal error';
