@@ -21,12 +21,17 @@ export type Profiles = ReturnType<typeof profiles>;
 export function profiles({ repositories, inTransaction }: Storage) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
     const { factors, screenLocks } = repositories;
+    const [totp, passcode, autoLockMinutes] = await Promise.all([
+      factors.totp(user.id),
+      screenLocks.passcodeHash(user.id),
+      screenLocks.autoLockMinutes(user.id),
+    ]);
     return {
       user,
       locked: isLocked(caller),
-      mfaEnabled: (await factors.totp(user.id))?.confirmedAt != null,
-      passcodeSet: (await screenLocks.passcodeHash(user.id)) !== null,
-      autoLockMinutes: await screenLocks.autoLockMinutes(user.id),
+      mfaEnabled: totp?.confirmedAt != null,
+      passcodeSet: passcode !== null,
+      autoLockMinutes,
     };
   }
 
