@@ -96,6 +96,9 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
   const unlessLocked = (accepted: Accepted): Soon<Result<Authenticated, DomainError>> =>
     isScreenLocked(accepted) ? ok(asLocked(accepted)) : noted(accepted, seen);
 
+  const judgeToken = (accepted: Accepted | null): Soon<Result<Authenticated, DomainError>> =>
+    accepted === null ? REJECTED : noted(accepted, used);
+
   return {
     /** The claims come from a login token whose signature and time hold. */
     bySession(sessionId: string, userId: string): Soon<Result<Authenticated, DomainError>> {
@@ -108,10 +111,9 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     /** Whatever is wrong with it, the refusal is the same. What cannot be a token is refused without a question. */
     byApiToken(secret: string): Soon<Result<Authenticated, DomainError>> {
       if (!isTokenShaped(secret)) return REJECTED;
-      const judge = (accepted: Accepted | null) => (accepted === null ? REJECTED : noted(accepted, used));
       const hash = sha256Hex(secret);
       const kept = tokens.peek(hash);
-      return kept === null ? tokens.find(hash).then(judge) : judge(kept);
+      return kept === null ? tokens.find(hash).then(judgeToken) : judgeToken(kept);
     },
 
     /**
