@@ -61,7 +61,7 @@ t.test('confirming what was not begun, and disabling what is not on, are 409', a
 
 t.test('a sign-in with the factor on waits for it, and opens with a code', async (t) => {
   const service = await aServiceInTime();
-  const { secret } = await withMfa(service, 'ada');
+  const { secret, recoveryCodes } = await withMfa(service, 'ada');
   const waiting = await logIn(service, 'ada');
   t.equal(waiting.statusCode, 200);
   const body = waiting.json();
@@ -78,6 +78,9 @@ t.test('a sign-in with the factor on waits for it, and opens with a code', async
   t.match(done.cookies, [{ name: 'berth_refresh', httpOnly: true, path: '/api/auth', sameSite: 'Strict' }]);
   const again = await from(service)('/api/auth/mfa', { mfa_token, code });
   t.same([again.statusCode, again.json()], [401, wrong], 'the waiting token is used up');
+  const [unused] = recoveryCodes;
+  const other = await from(service)('/api/auth/mfa', { mfa_token, code: unused });
+  t.equal(other.statusCode, 401, 'for any code');
 });
 
 t.test('a waiting token opens nothing but the second step', async (t) => {
@@ -168,6 +171,16 @@ t.test(
     t.equal((await signIn(right)).statusCode, 200, 'after the wait the code opens');
   },
 );
+
+t.test('a user who is disabled meanwhile does not get in', async (t) => {
+  const service = await aServiceInTime();
+  const { who, secret } = await withMfa(service, 'ada');
+  const { mfa_token } = (await logIn(service, 'ada')).json();
+  await service.ports.storage.repositories.users.change(who.id, { disabled: true });
+  const code = codeAt(secret, service.clock.now());
+  const answer = await from(service)('/api/auth/mfa', { mfa_token, code });
+  t.same([answer.statusCode, answer.json()], [401, wrong]);
+});
 
 t.test('a recovery code works once, however it is typed', async (t) => {
   const service = await aServiceInTime();

@@ -187,6 +187,21 @@ t.test('a registration is refused that answers no challenge of this user, here',
   t.equal((await ada('GET', '/api/me/passkeys')).json().passkeys.length, 1);
 });
 
+t.test(
+  'a statement about the make of an authenticator is not asked for, and no certificate is looked at',
+  async (t) => {
+    const service = await aServiceInTime();
+    const call = as(service, await aPerson(service, 'ada'));
+    const verify = async (statement: 'self' | 'certificate') => {
+      const options = (await call('POST', '/api/me/passkeys/options')).json();
+      const credential = authenticator(AT).create(options, { statement });
+      return (await call('POST', '/api/me/passkeys/verify', { credential })).statusCode;
+    };
+    t.equal(await verify('self'), 201, 'signed by the key itself');
+    t.equal(await verify('certificate'), 400);
+  },
+);
+
 t.test('a passkey belongs to one user, and a user has at most twenty', async (t) => {
   const service = await aServiceInTime();
   const ada = await aPerson(service, 'ada');
@@ -241,6 +256,29 @@ t.test("as a second factor only the user's own passkey counts, asked for this si
   const alone = (await from(service)('/api/auth/passkey/options')).json();
   const mixed = await from(service)('/api/auth/mfa', { mfa_token, credential: foreign.get(alone) });
   t.same([mixed.statusCode, mixed.json()], [401, wrong]);
+});
+
+t.test('an answer to what another sign-in was asked does not count', async (t) => {
+  const service = await aServiceInTime();
+  const [ada, bob] = [await withMfa(service, 'ada'), await withMfa(service, 'bob')];
+  await register(service, ada.who);
+  const { key } = await register(service, bob.who);
+  const tokens = [(await logIn(service, 'ada')).json(), (await logIn(service, 'bob')).json()];
+  const [asked, mine] = tokens.map(({ mfa_token }) => mfa_token);
+  const options = (await from(service)('/api/auth/mfa/options', { mfa_token: asked })).json();
+  const answer = await from(service)('/api/auth/mfa', { mfa_token: mine, credential: key.get(options) });
+  t.same([answer.statusCode, answer.json()], [401, wrong]);
+});
+
+t.test('turning the second factor off ends sign-ins that wait, for passkeys too', async (t) => {
+  const service = await aServiceInTime();
+  const { who, secret } = await withMfa(service, 'ada');
+  const { key } = await register(service, who);
+  const { mfa_token } = (await logIn(service, 'ada')).json();
+  const options = (await from(service)('/api/auth/mfa/options', { mfa_token })).json();
+  await as(service, who)('DELETE', '/api/me/mfa', { code: codeAt(secret, service.clock.now()) });
+  const answer = await from(service)('/api/auth/mfa', { mfa_token, credential: key.get(options) });
+  t.same([answer.statusCode, answer.json()], [401, wrong]);
 });
 
 t.test('a second-factor answer does not sign in alone', async (t) => {

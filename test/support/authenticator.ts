@@ -22,18 +22,23 @@ export type Tampering = {
   readonly present?: boolean;
   readonly type?: string;
   readonly count?: number;
+  /** What the authenticator says of its own make: signed by the new key itself, or with a certificate. */
+  readonly statement?: 'self' | 'certificate';
 };
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 const b64 = (data: Buffer): string => data.toString('base64url');
 
-/** Just the CBOR that an attestation needs: small integers, bytes, text and maps. */
-function cbor(value: number | string | Buffer | Map<number | string, unknown>): Buffer {
+type Encodable = null | number | string | Buffer | Map<number | string, unknown>;
+
+/** Just the CBOR that an attestation needs: null, small integers, bytes, text and maps. */
+function cbor(value: Encodable): Buffer {
+  if (value === null) return Buffer.from([0xf6]);
   if (typeof value === 'number') return value >= 0 ? head(0, value) : head(1, -1 - value);
   if (typeof value === 'string')
     return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
-  const pairs = [...value].flatMap(([key, one]) => [cbor(key), cbor(one as Parameters<typeof cbor>[0])]);
+  const pairs = [...value].flatMap(([key, one]) => [cbor(key), cbor(one as Encodable)]);
   return Buffer.concat([head(5, value.size), ...pairs]);
 }
 
@@ -77,13 +82,23 @@ export function authenticator(origin: string) {
       ]);
       const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, cbor(cose)]);
       const authData = data(tampering.rpId ?? options.rp?.id ?? '', 0, tampering, attested);
+      const type = tampering.type ?? 'webauthn.create';
+      const json = clientData(type, options.challenge, tampering.origin ?? origin);
+      const sig = createSign('sha256')
+        .update(Buffer.concat([authData, sha256(json)]))
+        .sign(privateKey);
+      const self: [string, unknown][] = [
+        ['alg', -7],
+        ['sig', sig],
+      ];
+      // The library would take it for one without certificates.
+      const certificate: [string, unknown] = ['x5c', null];
+      const statements = { none: [], self, certificate: [...self, certificate] };
       const attestation = new Map<number | string, unknown>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
+        ['fmt', tampering.statement === undefined ? 'none' : 'packed'],
+        ['attStmt', new Map(statements[tampering.statement ?? 'none'])],
         ['authData', authData],
       ]);
-      const type = tampering.type ?? 'webauthn.create';
-      const at = tampering.origin ?? origin;
       return {
         id: b64(id),
         rawId: b64(id),
@@ -91,7 +106,7 @@ export function authenticator(origin: string) {
         authenticatorAttachment: 'platform',
         clientExtensionResults: {},
         response: {
-          clientDataJSON: b64(clientData(type, options.challenge, at)),
+          clientDataJSON: b64(json),
           attestationObject: b64(cbor(attestation)),
           transports: ['internal', 'hybrid'],
         },
