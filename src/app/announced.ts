@@ -3,8 +3,8 @@ import type { Repositories, Storage } from '../ports/repositories.ts';
 import { type Changed, tellChanged } from './credential-news.ts';
 
 /**
- * The same storage, which tells every process when a session, a user or a screen lock is changed in it, once that is committed. Done
- * here, so that no use case can forget it.
+ * The same storage, which tells every process when a session, a user or a screen lock is changed in it, once that is
+ * committed. Done here, so that no use case can forget it.
  */
 export function announced({ repositories, inTransaction }: Storage, bus: Bus): Storage {
   return {

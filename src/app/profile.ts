@@ -21,12 +21,17 @@ export type Profiles = ReturnType<typeof profiles>;
 export function profiles({ repositories, inTransaction }: Storage) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
     const { factors, screenLocks } = repositories;
+    const [totp, passcode, autoLockMinutes] = await Promise.all([
+      factors.totp(user.id),
+      screenLocks.passcodeHash(user.id),
+      screenLocks.autoLockMinutes(user.id),
+    ]);
     return {
       user,
       locked: isLocked(caller),
-      mfaEnabled: (await factors.totp(user.id))?.confirmedAt != null,
-      passcodeSet: (await screenLocks.passcodeHash(user.id)) !== null,
-      autoLockMinutes: await screenLocks.autoLockMinutes(user.id),
+      mfaEnabled: totp?.confirmedAt != null,
+      passcodeSet: passcode !== null,
+      autoLockMinutes,
     };
   }
 
@@ -45,6 +50,7 @@ export function profiles({ repositories, inTransaction }: Storage) {
       if (autoLockMinutes !== undefined && credential.kind !== 'login') {
         return refuse({ code: 'login_token_required' });
       }
+      if (username === undefined && autoLockMinutes === undefined) return ok(await read(caller));
       const changed = await orRollBack(inTransaction, async (tx) => {
         const renamed = username === undefined ? user : await tx.users.rename(user.id, username);
         if (renamed === null) {

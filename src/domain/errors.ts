@@ -1,7 +1,9 @@
+import type { FileError } from './files.ts';
 import type { FieldFaults } from './resources.ts';
 
 /** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */
 export type DomainError =
+  | FileError
   | { readonly code: 'unauthorized' }
   | { readonly code: 'api_token_rejected' }
   | { readonly code: 'login_failed' }

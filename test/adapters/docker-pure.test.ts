@@ -49,7 +49,13 @@ t.test('blocks of addresses', async (t) => {
   for (const bad of ['300.1.1.1', '1.2.3', '1.2.3.4/33', '::1', '']) t.equal(blockOf(bad), null, bad);
 });
 
-const SETTINGS: RuntimeSettings = { instanceId: 'i', network: 'n', cgroupParent: '/c', maxOpenFiles: 1024 };
+const SETTINGS: RuntimeSettings = {
+  instanceId: 'i',
+  network: 'n',
+  cgroupParent: '/c',
+  maxOpenFiles: 1024,
+  hostCpuMillicores: 64_000,
+};
 
 t.test('limits become exactly what the engine enforces', async (t) => {
   const table = [
@@ -204,10 +210,15 @@ t.test("the image gets this machine's own package sources, and no one else's", a
     'https://docker.example/debian|bookworm|stable',
     '',
   ].join('\n');
-  t.same(sourceLines(targets, 'bookworm', ''), [
+  t.same(sourceLines(targets, 'bookworm'), [
     'deb http://deb.example/debian/ bookworm main contrib',
     'deb http://deb.example/security/ bookworm-security main',
   ]);
+  t.same(
+    sourceLines('http://deb.example/debian/|trixie|main', 'trixie'),
+    ['deb http://deb.example/debian/ bookworm main'],
+    'of the release that the reference names',
+  );
   const dump = [
     'Acquire::Check-Date "false";',
     'Acquire::http::Proxy "http://proxy.example:3128";',
@@ -235,4 +246,12 @@ t.test("the image gets this machine's own package sources, and no one else's", a
     { name: 'b.example', port: 8443 },
     { name: '10.0.0.9', port: 3128 },
   ]);
+});
+
+t.test('a container is promised no more processor than the machine has', async (t) => {
+  const asked = (cpuMillicores: number) =>
+    createOptions(aSpec('i', { resources: { memoryMb: 512, cpuMillicores, diskMb: 512 } }), SETTINGS)
+      .HostConfig?.NanoCpus;
+  t.equal(asked(250), 250_000_000);
+  t.equal(asked(80_000), 64_000_000_000);
 });

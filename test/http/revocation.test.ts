@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { WebSocket } from 'ws';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { aCluster, type Cluster } from '../support/cluster.ts';
 import { aPerson, as } from '../support/service.ts';
@@ -166,6 +167,11 @@ t.test('a refused upgrade leaves no connection behind', async (t) => {
   const before = await connections();
   const nobody = { ...ada, token: 'a.b.c' };
   await Promise.all(Array.from({ length: 20 }, (_, pane) => open(nobody, `pane${pane}`)));
+  const { port } = here.http.addresses()[0] as { port: number };
+  for (const path of ['/api/containers/%E0%A4%A/terminal', `/api/containers/${'x'.repeat(200)}/terminal`]) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
+    await new Promise((resolve) => socket.on('error', resolve));
+  }
   await delay(50);
   t.equal(await connections(), before);
 });

@@ -28,9 +28,22 @@ export async function aCluster(t: Test, { bus, ...shared }: Shared = inMemory())
   const addresses = [await listening(t, here), await listening(t, there)] as const;
   const open = (who: Person, pane: string, address: string = addresses[0]) =>
     openTerminal(address, dbId, who, pane);
+  const openFor = (who: Person, ofContainer: string) => openTerminal(addresses[0], ofContainer, who);
   const openEverywhere = (who: Person, pane: string) =>
     Promise.all(addresses.map((address) => open(who, pane, address)));
-  return { here, there, root, ada, other, token, tokenId: made.id as string, backend, open, openEverywhere };
+  return {
+    here,
+    there,
+    root,
+    ada,
+    other,
+    token,
+    tokenId: made.id as string,
+    backend,
+    open,
+    openFor,
+    openEverywhere,
+  };
 }
 
 export type Cluster = Awaited<ReturnType<typeof aCluster>>;

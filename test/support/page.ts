@@ -6,7 +6,7 @@ export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'co
 export async function openPage(browser: Browser): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(45_000);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   page.on('console', (message) => {
@@ -28,7 +28,7 @@ const screenLines = (page: Page): Promise<string[]> =>
   );
 
 /** Waits until a line of the terminal matches. */
-export async function waitForLine(page: Page, line: RegExp, withinMs = 20_000): Promise<void> {
+export async function waitForLine(page: Page, line: RegExp, withinMs = 45_000): Promise<void> {
   const end = Date.now() + withinMs;
   for (;;) {
     const lines = await screenLines(page);

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import type { ReadyBody } from '../../src/adapters/http/schema/system.ts';
-import { fixedClock, memoryPorts, memoryRuntime, memoryTerminals } from '../../src/adapters/memory/index.ts';
+import {
+  fixedClock,
+  memoryAccess,
+  memoryPorts,
+  memoryRuntime,
+  memoryTerminals,
+} from '../../src/adapters/memory/index.ts';
 import { type ComposeOptions, compose, type Ports, type Service } from '../../src/app/main/compose.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
 
@@ -23,7 +29,13 @@ export async function aService(
 ): Promise<Service & { ports: Ports; clock: ReturnType<typeof fixedClock> }> {
   const clock = fixedClock();
   const runtime = ports.runtime ?? memoryRuntime();
-  const all: Ports = { ...memoryPorts(clock), runtime, terminalBackend: memoryTerminals(runtime), ...ports };
+  const all: Ports = {
+    ...memoryPorts(clock),
+    runtime,
+    terminalBackend: memoryTerminals(runtime),
+    ...memoryAccess(runtime),
+    ...ports,
+  };
   const service = await compose(all, {
     logger: pino({ level: 'silent' }),
     keys: keysFrom(Buffer.alloc(48, 7)),

@@ -9,6 +9,8 @@ export type RuntimeSettings = {
   readonly network: string;
   /** Group above the containers' own, or null for the engine's choice. */
   readonly cgroupParent: string | null;
+  /** What the engine's machine has in all. */
+  readonly hostCpuMillicores: number;
   /** Open files a process may have; not above the engine's own hard limit. */
   readonly maxOpenFiles: number;
 };
@@ -68,7 +70,8 @@ function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.Host
   return {
     Memory: memory,
     MemorySwap: memory,
-    NanoCpus: spec.resources.cpuMillicores * 1_000_000,
+    // The engine refuses more than the machine has, and more would not be had anyway.
+    NanoCpus: Math.min(spec.resources.cpuMillicores, settings.hostCpuMillicores) * 1_000_000,
     PidsLimit: 512,
     OomScoreAdj: 500,
     ShmSize: 64 * MIB,

@@ -8,7 +8,7 @@ import { END_MARKED } from './scripts.ts';
 
 /** How long a killed command may take to let go of its connection. */
 const LET_GO_SECONDS = 2;
-const COMMAND_NOT_FOUND = 127;
+export const COMMAND_NOT_FOUND = 127;
 
 /** Runs a command in a container to its end or its time limit; then everything that it started is killed. */
 export async function execIn(
@@ -76,13 +76,21 @@ export async function runScript(
  * They name paths of the engine, so the caller gets the shell's answer instead.
  */
 function notFound(exitCode: number | null, stdout: Buffer, command: readonly string[]): Buffer | null {
-  const isReport =
-    (exitCode === 126 || exitCode === 127) && stdout.subarray(0, 24).includes('OCI runtime exec failed');
-  return isReport ? Buffer.from(`${command[0]}: not found\n`) : null;
+  const isReport = couldNotStart(exitCode) && isStartReport(stdout);
+  return isReport ? notFoundWords(command) : null;
 }
 
+export const couldNotStart = (exitCode: number | null): boolean => exitCode === 126 || exitCode === 127;
+
+/** Whether it looks like the engine's own words about a command that it could not start. */
+export const isStartReport = (output: Buffer): boolean =>
+  output.subarray(0, 24).includes('OCI runtime exec failed');
+
+export const notFoundWords = (command: readonly string[]): Buffer =>
+  Buffer.from(`${command[0]}: not found\n`);
+
 /** Whether the stream is over in time. It must be read by someone. */
-async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
+export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
   if (stream.closed) return true;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), seconds * 1000);

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { followToEnd } from './progress.ts';
+import { followToEnd, type Report, throttled } from './progress.ts';
 
 const FIRST_ANSWER_SECONDS = 6;
 const PULL_SECONDS = 300;
@@ -25,7 +25,9 @@ export async function pullImage(
     await followToEnd(
       docker,
       answer,
-      throttled(({ status, id }) => progress(`pulling ${reference}: ${status} ${id ?? ''}`)),
+      throttled(REPORT_MS, ({ status, id }: Report) =>
+        progress(`pulling ${reference}: ${status} ${id ?? ''}`),
+      ),
     );
   } catch (error) {
     const reason = abort.signal.aborted ? 'no answer in time' : (error as Error).message.trim();
@@ -33,13 +35,4 @@ export async function pullImage(
   } finally {
     clearTimeout(timer);
   }
-}
-
-function throttled<T>(report: (value: T) => void): (value: T) => void {
-  let next = 0;
-  return (value) => {
-    if (Date.now() < next) return;
-    next = Date.now() + REPORT_MS;
-    report(value);
-  };
 }

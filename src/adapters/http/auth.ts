@@ -25,10 +25,11 @@ export type AuthDeps = {
 
 /** One hook for plain requests and upgrades alike: origin, credential, limit, scope, in this order. */
 export function authenticateEverything(http: Http, deps: AuthDeps): void {
-  http.addHook('onRoute', (route) => {
-    if (route.config?.scope === undefined) {
-      throw new Error(`route ${String(route.method)} ${route.url} declares no scope`);
-    }
+  const declared = new Map<string, RouteScope>();
+  http.decorate('routeScopes', declared);
+  http.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.scope === undefined) throw new Error(`route ${String(method)} ${url} declares no scope`);
+    for (const each of [method].flat()) declared.set(`${each} ${url}`, config.scope);
   });
   http.decorateRequest('caller', null as unknown as Caller);
   // Worked out when somebody asks, which most requests do not.

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageUnavailable } from '../../ports/repositories.ts';
+import { headersOfData } from './headers.ts';
 import { validationFields } from './validation.ts';
 
 type Answer = readonly [status: number, message: string];
@@ -25,6 +26,14 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_busy: [409, 'container is busy'],
   container_limit_reached: [409, 'container limit reached'],
   name_taken: [409, 'name already in use'],
+  file_not_found: [404, 'file not found'],
+  file_outside: [409, 'the path leads outside of the workspace'],
+  file_special: [409, 'not a regular file or folder'],
+  file_in_the_way: [409, 'something else of that name is in the way'],
+  file_not_permitted: [409, 'not permitted in the container'],
+  file_tools_missing: [409, 'the image lacks a program that files need'],
+  file_too_large: [413, 'the file is too large'],
+  disk_full: [507, 'no space left in the workspace'],
   guests_disabled: [403, 'guests are not allowed'],
   wrong_password: [403, 'wrong password'],
   wrong_code: [403, 'wrong code'],
@@ -108,13 +117,23 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
   }
-  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+  // Only the framework's own: an engine's refusal has a status as well, and is a fault of ours.
+  const { statusCode = 500, code = '' } = error;
+  if (code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
     log.info({ err: error }, 'request refused by the framework');
-    return reply.code(error.statusCode).send({ error: 'bad request', code: 'bad_request' });
+    return reply.code(statusCode).send({ error: 'bad request', code: 'bad_request' });
   }
   log.error({ err: error }, 'request failed');
   const words = request.routeOptions.config.failure ?? 'internal error';
   return reply.code(500).send({ error: words, code: 'internal_error' });
+}
+
+/** The same for an address that leads to no route, where no hook runs: its socket would stay open after an upgrade. */
+export function onBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  headersOfData(request, reply);
+  const { socket, headers } = request.raw;
+  if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroy());
+  void onError(error, request, reply);
 }
 
 /** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */

@@ -1,5 +1,5 @@
 import fastifyHelmet from '@fastify/helmet';
-import Fastify from 'fastify';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Http } from './types.ts';
 
 /** For data: whatever a browser makes of it, it runs nothing, is framed by nobody and is kept nowhere. */
@@ -12,10 +12,13 @@ const OF_DATA = {
 /** Every answer starts as one that carries data; the browser app's files then say more. */
 export function headersOfEveryAnswer(http: Http): void {
   http.addHook('onRequest', (request, reply, done) => {
-    reply.headers(OF_DATA).header('x-request-id', request.id);
+    headersOfData(request, reply);
     done();
   });
 }
+
+export const headersOfData = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers(OF_DATA).header('x-request-id', request.id);
 
 /**
  * What helmet decides for the browser app. It is asked once: it works its headers out anew for each request, which

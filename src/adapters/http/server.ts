@@ -3,7 +3,8 @@ import fastifyCookie from '@fastify/cookie';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
-import { onError, onNotFound } from './errors.ts';
+import { limitBodies } from './body-timeout.ts';
+import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { openApi } from './open-api.ts';
@@ -30,8 +31,9 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     childLoggerFactory: (log) => log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    frameworkErrors: onBadAddress,
     bodyLimit: 65_536,
-    requestTimeout: 30_000,
+    requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
     http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -40,6 +42,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
   acceptEmptyJson(http);
+  limitBodies(http);
   headersOfEveryAnswer(http);
   logAnswers(http);
   await http.register(fastifyCookie, { hook: false });

@@ -14,6 +14,12 @@ declare module 'fastify' {
     failure?: string;
     /** Credentials may come as WebSocket subprotocols, the first of which is this one. */
     subprotocol?: string;
+    /** The body may take its time; the route itself ends one that stalls. */
+    slowBody?: boolean;
+  }
+  interface FastifyInstance {
+    /** What every route asks for, by method and pattern. */
+    routeScopes: ReadonlyMap<string, RouteScope>;
   }
   interface FastifyRequest {
     /** Set by the authentication hook for every scope but `public`. */

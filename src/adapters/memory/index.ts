@@ -1,8 +1,12 @@
 /** `berth/testing`: every port of Berth in memory, for tests and experiments without any infrastructure. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
+import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import { memoryBusHub } from './bus.ts';
+import { memoryCommands } from './container-commands.ts';
+import { memoryFiles } from './container-files.ts';
+import { memoryInsight } from './container-insight.ts';
 import { memoryRuntime } from './container-runtime.ts';
 import { memoryStorage } from './storage.ts';
 import { memoryTerminals } from './terminal-backend.ts';
@@ -34,6 +38,13 @@ export function quickHasher(): PasswordHasher {
   };
 }
 
+/** What looks into the containers of a runtime. */
+export const memoryAccess = (runtime: ContainerRuntime) => ({
+  commands: memoryCommands(runtime),
+  files: memoryFiles(runtime),
+  insight: memoryInsight(runtime),
+});
+
 /** Everything that the service needs from outside, in memory. */
 export function memoryPorts(clock: Clock = fixedClock()) {
   const runtime = memoryRuntime();
@@ -42,6 +53,7 @@ export function memoryPorts(clock: Clock = fixedClock()) {
     runtime,
     runtimeNode: 'memory',
     terminalBackend: memoryTerminals(runtime),
+    ...memoryAccess(runtime),
     hasher: quickHasher(),
     clock,
     bus: memoryBusHub().join(),

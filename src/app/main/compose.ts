@@ -4,6 +4,8 @@ import { auditRoutes } from '../../adapters/http/routes/audit.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
+import { fileRoutes } from '../../adapters/http/routes/files.ts';
+import { insightRoutes } from '../../adapters/http/routes/insight.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
@@ -17,10 +19,14 @@ import type { Http } from '../../adapters/http/types.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { ContainerCommands } from '../../ports/container-commands.ts';
+import type { ContainerFiles } from '../../ports/container-files.ts';
+import type { ContainerInsight } from '../../ports/container-insight.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
+import { containerAccess } from '../access/index.ts';
 import type { Accounts } from '../accounts.ts';
 import { adminTerminals } from '../admin-terminals.ts';
 import { announced } from '../announced.ts';
@@ -47,6 +53,9 @@ export type Ports = {
   readonly runtime: ContainerRuntime;
   readonly runtimeNode: string;
   readonly terminalBackend: TerminalBackend;
+  readonly commands: ContainerCommands;
+  readonly files: ContainerFiles;
+  readonly insight: ContainerInsight;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
   readonly bus: Bus;
@@ -124,6 +133,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     createWaitMs: options.createWaitMs,
   };
   const boxes = containers(containerDeps);
+  const inside = containerAccess(ports);
   const sockets: Routes = (http) =>
     terminalSocket(http, {
       terminals: shells,
@@ -148,7 +158,9 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
-    execRoutes(boxes),
+    execRoutes(boxes, inside),
+    fileRoutes(inside),
+    insightRoutes(inside),
     sockets,
   ]);
   if (options.webRoot !== null) await staticFiles(http, options.webRoot);

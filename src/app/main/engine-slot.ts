@@ -1,7 +1,16 @@
+import type { ContainerCommands } from '../../ports/container-commands.ts';
+import type { ContainerFiles } from '../../ports/container-files.ts';
+import type { ContainerInsight } from '../../ports/container-insight.ts';
 import { type ContainerRuntime, RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 
-export type EngineParts = { readonly runtime: ContainerRuntime; readonly terminals: TerminalBackend };
+export type EngineParts = {
+  readonly runtime: ContainerRuntime;
+  readonly terminals: TerminalBackend;
+  readonly commands: ContainerCommands;
+  readonly files: ContainerFiles;
+  readonly insight: ContainerInsight;
+};
 
 /** Ports of an engine that may be missing at the start and come later; until then every call says so. */
 export function engineSlot() {
@@ -30,9 +39,25 @@ export function engineSlot() {
     open: async (handle, request) => parts().terminals.open(handle, request),
     killMuxSession: async (handle, name) => parts().terminals.killMuxSession(handle, name),
   };
+  const commands: ContainerCommands = {
+    open: async (handle, request) => parts().commands.open(handle, request),
+  };
+  const files: ContainerFiles = {
+    open: async (handle, path, folderAs) => parts().files.open(handle, path, folderAs),
+    write: async (handle, path, content, maxBytes) => parts().files.write(handle, path, content, maxBytes),
+    remove: async (handle, path) => parts().files.remove(handle, path),
+  };
+  const insight: ContainerInsight = {
+    logs: async (handle, request) => parts().insight.logs(handle, request),
+    usage: async (handle) => parts().insight.usage(handle),
+    changes: async (handle) => parts().insight.changes(handle),
+  };
   return {
     runtime,
     terminals,
+    commands,
+    files,
+    insight,
     fill: (engine: EngineParts): void => {
       current = engine;
     },

@@ -1,3 +1,4 @@
+import { dockerAccess } from '../../adapters/docker/access.ts';
 import { ensureBaseImage } from '../../adapters/docker/base-image.ts';
 import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
 import { type Engine, openEngine } from '../../adapters/docker/engine.ts';
@@ -28,6 +29,9 @@ export type EngineSetUp = {
 export type EngineInUse = {
   readonly runtime: ReturnType<typeof engineSlot>['runtime'];
   readonly terminals: ReturnType<typeof engineSlot>['terminals'];
+  readonly commands: ReturnType<typeof engineSlot>['commands'];
+  readonly files: ReturnType<typeof engineSlot>['files'];
+  readonly insight: ReturnType<typeof engineSlot>['insight'];
   readonly parts: Parts;
   readonly stop: () => Promise<void>;
 };
@@ -90,7 +94,11 @@ async function attach(
   if (warning !== null) log.warn(warning);
   const network = await ensureNetwork(engine, { instanceId, log });
   const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
-  slot.fill({ runtime: dockerRuntime(docker, settings), terminals: dockerTerminals(docker) });
+  slot.fill({
+    runtime: dockerRuntime(docker, settings),
+    terminals: dockerTerminals(docker),
+    ...dockerAccess(docker, instanceId),
+  });
   parts.engine = { status: 'ready', detail: `${engine.kind}, ${engine.version}` };
   if (baseImage === null) {
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };

@@ -1,13 +1,23 @@
+import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { Static } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ContainerAccess } from '../../../app/access/index.ts';
 import type { Containers } from '../../../app/containers/index.ts';
+import type { CommandEvent, CommandRequest, RunningCommand } from '../../../ports/container-commands.ts';
+import type { ExecResult } from '../../../ports/container-runtime.ts';
 import { orThrow } from '../errors.ts';
 import { IdParams } from '../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
+import { accepts, noticeAbsence } from '../streaming.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
+const STREAM_TYPE = 'application/x-ndjson';
 
+/** Answers with everything at the end, or line by line to those who accept `application/x-ndjson`. */
 export const execRoutes =
-  (containers: Pick<Containers, 'exec'>): Routes =>
+  (containers: Pick<Containers, 'exec'>, access: Pick<ContainerAccess, 'streamExec'>): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/exec',
@@ -16,28 +26,62 @@ export const execRoutes =
         bodyLimit: 1_048_576,
         schema: { params: IdParams, body: ExecRequestBody, response: { 200: ExecResultBody } },
       },
-      async (request) => {
-        const { command, stdin, env, workdir, timeout_seconds } = request.body;
-        const result = orThrow(
-          await containers.exec(
-            request.params.id,
-            {
-              command,
-              timeoutSeconds: timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
-              ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
-              ...(env === undefined ? {} : { env }),
-              ...(workdir === undefined ? {} : { workdir }),
-            },
-            request.caller,
-          ),
-        );
-        return {
-          exit_code: result.exitCode,
-          stdout: result.stdout.toString(),
-          stderr: result.stderr.toString(),
-          truncated: result.truncated,
-          duration_ms: result.durationMs,
-        };
+      async (request, reply) => {
+        const { params, body, caller } = request;
+        if (accepts(request, STREAM_TYPE)) {
+          const running = await access.streamExec(params.id, toCommand(body), caller);
+          return sendLines(request, reply, orThrow(running));
+        }
+        return toResultBody(orThrow(await containers.exec(params.id, toCommand(body), caller)));
       },
     );
   };
+
+const toCommand = ({
+  command,
+  stdin,
+  env,
+  workdir,
+  timeout_seconds,
+}: Static<typeof ExecRequestBody>): CommandRequest => ({
+  command,
+  timeoutSeconds: timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+  ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
+  ...(env === undefined ? {} : { env }),
+  ...(workdir === undefined ? {} : { workdir }),
+});
+
+const toResultBody = (result: ExecResult): Static<typeof ExecResultBody> => ({
+  exit_code: result.exitCode,
+  stdout: result.stdout.toString(),
+  stderr: result.stderr.toString(),
+  truncated: result.truncated,
+  duration_ms: result.durationMs,
+});
+
+/** The command ends with the answer, also when nobody is there to read it any more. */
+function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
+  noticeAbsence(request);
+  const lines = Readable.from(linesOf(running.events), { objectMode: false });
+  lines.once('close', () => void running.end());
+  return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
+}
+
+/** A character that was cut in two is put together again, for each of the two streams on its own. */
+async function* linesOf(events: AsyncIterable<CommandEvent>): AsyncGenerator<string> {
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  for await (const event of events) {
+    if (event.kind === 'output') {
+      const data = decoders[event.stream].write(event.data);
+      if (data !== '') yield line({ stream: event.stream, data });
+      continue;
+    }
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const data = decoders[stream].end();
+      if (data !== '') yield line({ stream, data });
+    }
+    yield line({ exit_code: event.exitCode });
+  }
+}
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import type { CommandEvent, ContainerCommands } from '../../ports/container-commands.ts';
+import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
+import type { EngineCalls } from './client.ts';
+import {
+  COMMAND_NOT_FOUND,
+  closesWithin,
+  couldNotStart,
+  endMarked,
+  isStartReport,
+  notFoundWords,
+} from './exec.ts';
+import { exitCodeOf, openExec } from './exec-stream.ts';
+import { frames } from './frames.ts';
+import type { Ownership } from './ownership.ts';
+
+/** How long a killed command may take to let go of its connection. */
+const LET_GO_SECONDS = 2;
+
+/** Commands in containers of one Docker engine, read as they write. */
+export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCommands {
+  return {
+    async open(handle, request) {
+      const { command, env, workdir, stdin, timeoutSeconds } = request;
+      const { id } = await own.require(handle);
+      const marker = randomUUID();
+      const { exec, stream } = await openExec(calls, id, {
+        command,
+        env: { ...env, BERTH_EXEC: marker },
+        ...(workdir === undefined ? {} : { workdir }),
+        tty: false,
+        stdin: stdin !== undefined,
+      });
+      if (stdin !== undefined) stream.end(stdin);
+      const ending = endable(stream, () => endMarked(calls, id, `BERTH_EXEC=${marker}`, 0));
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        void ending.end();
+      }, timeoutSeconds * 1000);
+      const exitCode = async (): Promise<number | null> => {
+        clearTimeout(timer);
+        return late ? null : await exitCodeOf(calls, exec);
+      };
+      return { events: withoutReport(events(stream, ending, exitCode), command), end: ending.end };
+    },
+  };
+}
+
+export type Ending = {
+  /** Kills once. Never throws. */
+  end(): Promise<void>;
+  /** There is nothing to end any more. */
+  over(): void;
+  hasEnded(): boolean;
+};
+
+/** `kill` ends the program behind the stream, which is then let go of. */
+export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
+  let ended: Promise<void> | null = null;
+  let over = false;
+  const killAndLetGo = async (): Promise<void> => {
+    await kill();
+    if (!(await closesWithin(stream, LET_GO_SECONDS))) stream.destroy();
+  };
+  return {
+    end: async () => {
+      if (!over) ended ??= killAndLetGo();
+      await ended;
+    },
+    over: () => {
+      over = true;
+    },
+    hasEnded: () => ended !== null,
+  };
+}
+
+async function* events(
+  stream: Duplex,
+  ending: Ending,
+  exitCode: () => Promise<number | null>,
+): AsyncGenerator<CommandEvent> {
+  try {
+    for await (const { stream: from, data } of frames(stream)) yield { kind: 'output', stream: from, data };
+    ending.over();
+  } catch (error) {
+    if (!ending.hasEnded())
+      throw new RuntimeUnavailable('the connection to the command broke', { cause: error });
+  }
+  yield { kind: 'exit', exitCode: await exitCode() };
+}
+
+/**
+ * The engine's own words about a command that it could not start name its paths: the shell's answer instead.
+ * They are told from a program's output by their being all of it.
+ */
+async function* withoutReport(
+  source: AsyncIterable<CommandEvent>,
+  command: readonly string[],
+): AsyncGenerator<CommandEvent> {
+  let held: CommandEvent | null = null;
+  let isFirst = true;
+  for await (const event of source) {
+    if (isFirst && event.kind === 'output' && isStartReport(event.data)) held = event;
+    else if (held !== null && event.kind === 'exit' && couldNotStart(event.exitCode)) {
+      yield { kind: 'output', stream: 'stderr', data: notFoundWords(command) };
+      yield { kind: 'exit', exitCode: COMMAND_NOT_FOUND };
+    } else {
+      if (held !== null) yield held;
+      held = null;
+      yield event;
+    }
+    isFirst = false;
+  }
+}

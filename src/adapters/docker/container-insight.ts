@@ -1,0 +1,34 @@
+import { Readable } from 'node:stream';
+import type { ContainerInsight, LogRequest } from '../../ports/container-insight.ts';
+import type { EngineCalls } from './client.ts';
+import { usageReader } from './container-usage.ts';
+import { engineStream } from './engine-stream.ts';
+import { frames } from './frames.ts';
+import { layerChanges } from './layer-changes.ts';
+import type { Ownership } from './ownership.ts';
+
+/** Looks into containers of one Docker engine. */
+export function dockerInsight(calls: EngineCalls, own: Ownership): ContainerInsight {
+  const usage = usageReader(calls);
+  return {
+    logs: async (handle, request) => await logs(calls, (await own.require(handle)).id, request),
+    usage: async (handle) => await usage((await own.require(handle)).id),
+    changes: async (handle) => await layerChanges(calls, (await own.require(handle)).id),
+  };
+}
+
+async function logs(calls: EngineCalls, id: string, { tail, follow }: LogRequest): Promise<Readable> {
+  const answer = await engineStream(calls, `/containers/${id}/logs`, {
+    stdout: 'true',
+    stderr: 'true',
+    follow: String(follow),
+    tail: tail === null ? 'all' : String(tail),
+  });
+  const text = Readable.from(textOf(answer), { objectMode: false });
+  text.once('close', () => answer.destroy());
+  return text;
+}
+
+async function* textOf(answer: Readable): AsyncGenerator<Buffer> {
+  for await (const { data } of frames(answer)) yield data;
+}

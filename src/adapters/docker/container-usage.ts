@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContainerUsage } from '../../ports/container-insight.ts';
+import { RuntimeFailure } from '../../ports/container-runtime.ts';
+import { type EngineCalls, LIMITS } from './client.ts';
+import { diskReader } from './disk-usage.ts';
+
+const FRESH_MS = 1000;
+/** Two readings that are closer together say little about the processor. */
+const MIN_APART_MS = 200;
+const MAX_APART_MS = 30_000;
+const MAX_KNOWN = 1000;
+
+/** What the engine's statistics are read for. */
+export type Statistics = {
+  readonly read: string;
+  readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };
+  readonly memory_stats?: { readonly usage?: number; readonly stats?: Readonly<Record<string, number>> };
+  readonly pids_stats?: { readonly current?: number };
+};
+
+type Sample = { readonly at: number; readonly statistics: Statistics };
+
+/** Reads the figures of containers; two that ask within a second get the same answer. */
+export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
+  const answers = new Map<string, { readonly at: number; readonly usage: Promise<ContainerUsage> }>();
+  const samples = new Map<string, Sample>();
+  const disk = diskReader(calls);
+  const read = async (id: string): Promise<ContainerUsage> => {
+    const known = samples.get(id);
+    samples.delete(id);
+    let now = await sample(calls, id);
+    const before = isUseful(known, now) ? known : now;
+    if (before === now) {
+      await sleep(MIN_APART_MS);
+      now = await sample(calls, id);
+    }
+    keep(samples, id, now);
+    return { ...figuresOf(before, now), diskBytes: await disk(id) };
+  };
+  return (id) => {
+    const last = answers.get(id);
+    if (last !== undefined && Date.now() - last.at < FRESH_MS) return last.usage;
+    const usage = read(id);
+    usage.catch(() => answers.delete(id));
+    keep(answers, id, { at: Date.now(), usage });
+    return usage;
+  };
+}
+
+/** The oldest ones make room. */
+function keep<T>(into: Map<string, T>, id: string, value: T): void {
+  into.delete(id);
+  into.set(id, value);
+  const oldest = into.keys().next().value;
+  if (into.size > MAX_KNOWN && oldest !== undefined) into.delete(oldest);
+}
+
+async function sample(calls: EngineCalls, id: string): Promise<Sample> {
+  const statistics = await calls.read(LIMITS.inspect, async (abortSignal): Promise<Statistics> => {
+    const options = { stream: false as const, 'one-shot': true, abortSignal };
+    return (await calls.docker.getContainer(id).stats(options)) as Statistics;
+  });
+  const at = Date.parse(statistics.read);
+  // The engine's word for a container that does not run.
+  if (!(at > 0)) throw new RuntimeFailure('container is not running', 409);
+  return { at, statistics };
+}
+
+const cpuOf = ({ statistics }: Sample): number => statistics.cpu_stats?.cpu_usage?.total_usage ?? 0;
+
+/** Far enough apart, and of the same life of the container. */
+function isUseful(before: Sample | undefined, now: Sample): before is Sample {
+  const apart = before === undefined ? 0 : now.at - before.at;
+  return (
+    before !== undefined && apart >= MIN_APART_MS && apart <= MAX_APART_MS && cpuOf(before) <= cpuOf(now)
+  );
+}
+
+/** Millicores are nanoseconds of processor in a microsecond of time. */
+export function figuresOf(before: Sample, now: Sample): Omit<ContainerUsage, 'diskBytes'> {
+  const { memory_stats, pids_stats } = now.statistics;
+  const { usage = 0, stats = {} } = memory_stats ?? {};
+  const given = stats['total_inactive_file'] ?? stats['inactive_file'] ?? 0;
+  const microseconds = Math.max(1, now.at - before.at) * 1000;
+  return {
+    at: new Date(now.at),
+    cpuMillicores: Math.max(0, Math.round((cpuOf(now) - cpuOf(before)) / microseconds)),
+    memoryBytes: Math.max(0, usage - given),
+    pids: pids_stats?.current ?? 0,
+  };
+}

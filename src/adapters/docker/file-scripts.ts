@@ -1,0 +1,120 @@
+/**
+ * Programs for `sh` that touch files for somebody. Names come as arguments and are used behind `./` alone, so
+ * that none is ever an option; the first line of their output is an answer of one word and its figures. They
+ * need cat, dd, find, mkdir, mv, rm, stat and tar, as Debian, Alpine and BusyBox have them.
+ */
+
+/**
+ * Begins every program: `make|keep HOME NAME...` goes into the folder of the last name, making folders on the way
+ * when asked to. A link is followed as long as it stays in the home; from then on the folder is held by being
+ * the working directory, whatever happens to its name.
+ */
+const ENTER = `
+unset CDPATH TAR_OPTIONS
+say() { printf '%s\\n' "$*"; exit 0; }
+inside() { case "$(pwd -P)/" in "$home"/*) ;; *) say outside;; esac; }
+for tool in cat dd find mkdir mv rm stat tar; do command -v "$tool" >/dev/null || say no_tools; done
+make=$1; shift
+cd -P "$1" || say absent
+home=$(pwd -P); shift
+while [ $# -gt 1 ]; do
+  if [ "$make" = make ] && ! [ -e "./$1" ] && ! [ -L "./$1" ]; then mkdir "./$1" || [ -d "./$1" ] || say failed; fi
+  if ! [ -d "./$1" ]; then [ "$make" = make ] && say in_the_way; say absent; fi
+  cd -P "./$1" || say not_permitted
+  inside; shift
+done
+name=$1
+`;
+
+/** Nothing but a regular file may be read or replaced. */
+const ONLY_A_FILE = `
+[ -L "./$name" ] && say special
+[ -d "./$name" ] && say in_the_way
+[ -e "./$name" ] && ! [ -f "./$name" ] && say special
+`;
+
+/**
+ * `listing|archive`, then as ENTER: \`file SIZE MTIME\` and the content, or \`folder\` and records of
+ * \`mode/size/mtime/./name/\` (no name contains a slash) or a tar stream. The file that was opened is looked at
+ * again, for its name may have become a link in between.
+ */
+export const OPEN = `
+folder_as=$1; shift
+${ENTER}
+[ -L "./$name" ] && say special
+if [ -d "./$name" ]; then
+  cd -P "./$name" || say not_permitted
+  inside
+  [ -r . ] || say not_permitted
+  echo folder
+  if [ "$folder_as" = listing ]; then
+    exec find . -mindepth 1 -maxdepth 1 -exec stat -c '%f/%s/%Y/%n/' {} +
+  fi
+  case "$(tar --version 2>/dev/null)" in
+    *GNU*) exec tar --format=gnu --hard-dereference -cf - . ;;
+    *) exec tar -cf - . ;;
+  esac
+fi
+[ -e "./$name" ] || say absent
+[ -f "./$name" ] || say special
+[ -r "./$name" ] || say not_permitted
+send() {
+  case "$(readlink "/proc/$$/fd/0")" in "$home"/*) ;; *) say outside;; esac
+  [ -f "/proc/$$/fd/0" ] || say special
+  echo "file $(stat -L -c '%s %Y' "/proc/$$/fd/0")"
+  exec cat
+}
+send < "./$name"
+say failed
+`;
+
+/** `TEMPORARY`, then as ENTER: says \`ready\`, puts its input in the temporary file, and says \`received SIZE\`. */
+export const RECEIVE = `
+temporary=$1; shift
+${ENTER}
+${ONLY_A_FILE}
+find . -maxdepth 1 -name '.berth-upload-*' -type f -mtime +0 -exec rm -f {} +
+set -C
+put() { echo ready >&3; dd bs=65536 conv=fsync; }
+put 3>&1 > "./$temporary" || { rm -f "./$temporary"; say failed; }
+say "received $(stat -c %s "./$temporary")"
+`;
+
+/**
+ * \`TEMPORARY SIZE\`, then as ENTER: the temporary file takes the name, and the owner and rights of what it
+ * replaces. Says \`new\` or \`replaced\`.
+ */
+export const COMMIT = `
+temporary=$1; size=$2; shift 2
+${ENTER}
+[ "$(stat -c %s "./$temporary")" = "$size" ] || say failed
+${ONLY_A_FILE}
+found=new
+if [ -f "./$name" ]; then
+  found=replaced
+  old=$(stat -c '%a %u:%g' "./$name")
+  rights=\${old% *}
+  chown "\${old#* }" "./$temporary"
+  while [ \${#rights} -gt 3 ]; do rights=\${rights#?}; done
+  chmod "$rights" "./$temporary"
+fi
+mv -fT "./$temporary" "./$name" 2>/dev/null || { ! [ -d "./$name" ] && mv -f "./$temporary" "./$name"; } || say failed
+case "$(sync --version 2>/dev/null)" in *GNU*) sync . ;; esac
+say $found
+`;
+
+/** As ENTER: removes what has that name, and says \`removed\`. */
+export const REMOVE = `
+${ENTER}
+[ -e "./$name" ] || [ -L "./$name" ] || say absent
+rm -rf "./$name"
+if [ -e "./$name" ] || [ -L "./$name" ]; then say failed; fi
+say removed
+`;
+
+/** `TEMPORARY`, then as ENTER: removes a temporary file. */
+export const DISCARD = `
+temporary=$1; shift
+${ENTER}
+rm -f "./$temporary"
+`;

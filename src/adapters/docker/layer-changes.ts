@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { debianNames, type LayerChanges, type PathChange } from '../../domain/layer.ts';
+import { type EngineCalls, LIMITS } from './client.ts';
+import { DEBIAN, debianPackagesOf } from './debian-packages.ts';
+import { engineStream } from './engine-stream.ts';
+import { startScript } from './script-run.ts';
+
+/** A list that is longer is cut; a hundred bytes are a path. */
+const MAX_LIST_BYTES = 32 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
+const MAX_MEASURED = 200_000;
+const MAX_PACKAGES = 2000;
+const FOLDER_BITS = 0o040000;
+const KIND_BITS = 0o170000;
+
+const KINDS: readonly PathChange['kind'][] = ['changed', 'added', 'removed'];
+
+/** Prints \`mode blocks path//\` for each of the paths on its input; no path contains two slashes in a row. */
+const MEASURE = `exec xargs -0 stat -c '%f %b %n//'`;
+
+/** All that differs from the image; of a running container also how big it is and which packages it belongs to. */
+export async function layerChanges(calls: EngineCalls, id: string): Promise<LayerChanges> {
+  const [list, { layerBytes, isRunning }] = await Promise.all([changeList(calls, id), layerOf(calls, id)]);
+  if (!isRunning) return { ...list, layerBytes, debian: null };
+  const sizes = await measured(calls, id, list.paths).catch(() => new Map<string, Size>());
+  const paths = list.paths.map((each) => ({ ...each, ...sizes.get(each.path) }));
+  const names = [...debianNames(list.paths).keys()].slice(0, MAX_PACKAGES);
+  const debian = await packages(calls, id, names).catch(() => null);
+  return { ...list, paths, layerBytes, debian };
+}
+
+type Size = Pick<PathChange, 'sizeBytes' | 'isFolder'>;
+
+type Sized = Docker.ContainerInspectInfo & { readonly SizeRw?: number };
+
+async function layerOf(
+  calls: EngineCalls,
+  id: string,
+): Promise<{ readonly layerBytes: number | null; readonly isRunning: boolean }> {
+  const inspect = (size: boolean): Promise<Sized> =>
+    calls.read(LIMITS.list, (abortSignal) => {
+      const options = { size, abortSignal };
+      return calls.docker.getContainer(id).inspect(options);
+    });
+  // Summing up a big layer may take too long.
+  const info = await inspect(true).catch(() => inspect(false));
+  return { layerBytes: info.SizeRw ?? null, isRunning: info.State.Running };
+}
+
+async function changeList(
+  calls: EngineCalls,
+  id: string,
+): Promise<{ readonly paths: readonly PathChange[]; readonly complete: boolean }> {
+  const answer = await engineStream(calls, `/containers/${id}/changes`);
+  const { text, complete } = await readUpTo(answer, MAX_LIST_BYTES);
+  return { paths: parseChanges(text, complete), complete };
+}
+
+/** Of a list that was cut, all whole entries. A quote within a path is escaped, so `},{"` is between two entries. */
+export function parseChanges(text: string, complete: boolean): readonly PathChange[] {
+  const whole = complete ? text : `${text.slice(0, Math.max(0, text.lastIndexOf('},{"')))}}]`;
+  const parsed = JSON.parse(whole === '}]' || whole.trim() === '' ? 'null' : whole) as
+    | readonly { readonly Path: string; readonly Kind: number }[]
+    | null;
+  return (parsed ?? []).map(({ Path, Kind }) => ({
+    path: Path,
+    kind: KINDS[Kind] ?? 'changed',
+    sizeBytes: null,
+    isFolder: false,
+  }));
+}
+
+async function readUpTo(
+  source: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly complete: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) return { text: Buffer.concat(chunks).toString(), complete: false };
+  }
+  return { text: Buffer.concat(chunks).toString(), complete: true };
+}
+
+async function measured(
+  calls: EngineCalls,
+  id: string,
+  changes: readonly PathChange[],
+): Promise<ReadonlyMap<string, Size>> {
+  const there = changes.filter(({ kind }) => kind !== 'removed').slice(0, MAX_MEASURED);
+  const run = await startScript(calls, id, { script: MEASURE, args: [], stdin: true });
+  try {
+    const feeding = run.feed(
+      Readable.from(there.map(({ path }) => Buffer.from(`${path}\0`))),
+      MAX_LIST_BYTES,
+    );
+    feeding.catch(() => {});
+    const { text } = await readUpTo(run.rest(), MAX_OUTPUT_BYTES);
+    return new Map(text.split('//\n').flatMap(sizeOf));
+  } finally {
+    await run.end();
+  }
+}
+
+function sizeOf(record: string): [string, Size][] {
+  const [, mode = '', blocks = '', path = ''] = /^([0-9a-f]+) (\d+) (\/.*)$/s.exec(record) ?? [];
+  if (path === '') return [];
+  const isFolder = (Number.parseInt(mode, 16) & KIND_BITS) === FOLDER_BITS;
+  return [[path, { sizeBytes: Number(blocks) * 512, isFolder }]];
+}
+
+async function packages(
+  calls: EngineCalls,
+  id: string,
+  names: readonly string[],
+): Promise<LayerChanges['debian']> {
+  if (names.length === 0) return [];
+  const run = await startScript(calls, id, { script: DEBIAN, args: names });
+  try {
+    return debianPackagesOf((await readUpTo(run.rest(), MAX_OUTPUT_BYTES)).text);
+  } finally {
+    await run.end();
+  }
+}

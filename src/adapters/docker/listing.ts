@@ -1,0 +1,73 @@
+import type { FileEntry, FileKind } from '../../domain/files.ts';
+
+const KINDS: Readonly<Record<number, FileKind>> = { 16807: 'file', 9604: 'folder', 21609: 'link' };
+const KIND_BITS = 0o170000;
+const PERMISSION_BITS = 0o7777;
+const MAX_RECORD_BYTES = 8192;
+const SLASH = 0x2f;
+/** `mode/size/mtime/./name/`, and the line's end before the next one. */
+const RECORD_FIELDS = 5;
+
+/**
+ * Reads what `stat` printed, sorted by name. Entries above the limit and names that are not UTF-8 are left out:
+ * then it is not complete.
+ */
+export async function listing(
+  output: AsyncIterable<Buffer>,
+  max: number,
+): Promise<{ readonly entries: readonly FileEntry[]; readonly complete: boolean }> {
+  const entries: FileEntry[] = [];
+  let complete = true;
+  for await (const fields of records(output)) {
+    const entry = entryOf(fields);
+    if (entry === null) complete = false;
+    else if (entries.length < max) entries.push(entry);
+    else return { entries: sorted(entries), complete: false };
+  }
+  return { entries: sorted(entries), complete };
+}
+
+const sorted = (entries: FileEntry[]): readonly FileEntry[] =>
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+
+async function* records(output: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
+  let rest = Buffer.alloc(0);
+  let fields: Buffer[] = [];
+  for await (const chunk of output) {
+    rest = Buffer.concat([rest, chunk]);
+    let at = 0;
+    for (let slash = rest.indexOf(SLASH); slash >= 0; slash = rest.indexOf(SLASH, at)) {
+      fields.push(rest.subarray(at, slash));
+      at = slash + 1;
+      if (fields.length < RECORD_FIELDS) continue;
+      yield fields;
+      fields = [];
+    }
+    rest = rest.subarray(at);
+    if (rest.length > MAX_RECORD_BYTES) return;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function entryOf([modeField, size, modified, , nameField]: readonly Buffer[]): FileEntry | null {
+  const bits = Number.parseInt(String(modeField).trim(), 16);
+  const [sizeBytes, seconds] = [Number(String(size)), Number(String(modified))];
+  const name = decoded(nameField);
+  if (name === null || !Number.isSafeInteger(bits + sizeBytes + seconds)) return null;
+  return {
+    name,
+    kind: KINDS[bits & KIND_BITS] ?? 'other',
+    sizeBytes,
+    mode: bits & PERMISSION_BITS,
+    modifiedAt: new Date(seconds * 1000),
+  };
+}
+
+function decoded(bytes: Buffer | undefined): string | null {
+  try {
+    return bytes === undefined || bytes.length === 0 ? null : utf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}

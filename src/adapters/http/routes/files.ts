@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream';
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ContainerAccess } from '../../../app/access/index.ts';
+import { type FilePath, pathText } from '../../../domain/files.ts';
+import type { Opened } from '../../../ports/container-files.ts';
+import { orThrow } from '../errors.ts';
+import { IdParams } from '../schema/common.ts';
+import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../schema/files.ts';
+import type { Routes } from '../server.ts';
+import { accepts, endUnreadUpload, endWhenStalled } from '../streaming.ts';
+
+const url = '/api/containers/:id/files';
+
+export const fileRoutes =
+  (access: Pick<ContainerAccess, 'openFile' | 'writeFile' | 'removeFile'>): Routes =>
+  (http) => {
+    http.get(
+      url,
+      {
+        config: { scope: 'read', failure: 'failed to read file' },
+        exposeHeadRoute: false,
+        schema: { params: IdParams, querystring: FilesQuery, response: { 200: FolderBody } },
+      },
+      async (request, reply) => {
+        const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
+        const { params, query, caller } = request;
+        const { path, opened } = orThrow(
+          await access.openFile(params.id, query.path ?? '', folderAs, caller),
+        );
+        if (opened.kind === 'listing') return listingBody(path, opened);
+        return download(request, reply, path, opened);
+      },
+    );
+
+    http.delete(
+      url,
+      {
+        config: { scope: 'write', failure: 'failed to delete file' },
+        schema: { params: IdParams, querystring: FileQuery, response: { 200: RemovedBody } },
+      },
+      async ({ params, query, caller }) => {
+        const path = orThrow(await access.removeFile(params.id, query.path, caller));
+        return { path: pathText(path), deleted: true };
+      },
+    );
+
+    void http.register(async (uploads: typeof http) => uploadRoute(uploads, access));
+  };
+
+/** Here a body is bytes, whatever its type says. */
+function uploadRoute(http: Parameters<Routes>[0], access: Pick<ContainerAccess, 'writeFile'>): void {
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  http.put(
+    url,
+    {
+      config: { scope: 'write', failure: 'failed to write file', slowBody: true },
+      schema: {
+        params: IdParams,
+        querystring: FileQuery,
+        response: { 200: UploadedBody, 201: UploadedBody },
+      },
+    },
+    async (request, reply) => {
+      endWhenStalled(request);
+      endUnreadUpload(request, reply);
+      const content = request.body instanceof Readable ? request.body : Readable.from([]);
+      const { params, query, caller } = request;
+      const { path, sizeBytes, isNew } = orThrow(
+        await access.writeFile(params.id, query.path, content, caller),
+      );
+      return reply.code(isNew ? 201 : 200).send({ path: pathText(path), size: sizeBytes, created: isNew });
+    },
+  );
+}
+
+const listingBody = (path: FilePath, { entries, complete }: Extract<Opened, { kind: 'listing' }>) => ({
+  path: pathText(path),
+  entries: entries.map(({ name, kind, sizeBytes, mode, modifiedAt }) => ({
+    name,
+    type: kind,
+    size: sizeBytes,
+    mode: mode.toString(8).padStart(4, '0'),
+    modified: modifiedAt.toISOString(),
+  })),
+  complete,
+});
+
+/** Never shown inline, whatever it contains. */
+function download(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: FilePath,
+  opened: Exclude<Opened, { kind: 'listing' }>,
+): FastifyReply {
+  endWhenStalled(request);
+  const name = path.at(-1) ?? 'workspace';
+  const isFile = opened.kind === 'file';
+  reply.header('content-disposition', contentDisposition(isFile ? name : `${name}.tar`));
+  reply.type(isFile ? 'application/octet-stream' : 'application/x-tar');
+  if (isFile) {
+    reply.header('content-length', opened.sizeBytes);
+    reply.header('last-modified', opened.modifiedAt.toUTCString());
+  }
+  return reply.send(opened.content);
+}

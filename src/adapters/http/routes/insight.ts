@@ -1,0 +1,75 @@
+import type { ContainerAccess } from '../../../app/access/index.ts';
+import type { LossReport } from '../../../domain/changes.ts';
+import type { Resources } from '../../../domain/resources.ts';
+import type { ContainerUsage } from '../../../ports/container-insight.ts';
+import { orThrow } from '../errors.ts';
+import { IdParams } from '../schema/common.ts';
+import { ChangesBody, LogsQuery, StatsBody } from '../schema/insight.ts';
+import type { Routes } from '../server.ts';
+import { noticeAbsence } from '../streaming.ts';
+
+const MIB = 1024 * 1024;
+/** As every container is made with. */
+const PIDS_LIMIT = 512;
+
+export const insightRoutes =
+  (access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>): Routes =>
+  (http) => {
+    http.get(
+      '/api/containers/:id/logs',
+      {
+        config: { scope: 'read', failure: 'failed to read logs' },
+        exposeHeadRoute: false,
+        schema: { params: IdParams, querystring: LogsQuery },
+      },
+      async (request, reply) => {
+        const { tail, follow } = request.query;
+        const wanted = { tail: tail === undefined ? null : Number(tail), follow: follow === 'true' };
+        const log = orThrow(await access.logs(request.params.id, wanted, request.caller));
+        noticeAbsence(request);
+        return reply.type('text/plain; charset=utf-8').header('x-accel-buffering', 'no').send(log);
+      },
+    );
+
+    http.get(
+      '/api/containers/:id/stats',
+      {
+        config: { scope: 'read', failure: 'failed to read stats' },
+        schema: { params: IdParams, response: { 200: StatsBody } },
+      },
+      async (request) => toStatsBody(orThrow(await access.usage(request.params.id, request.caller))),
+    );
+
+    http.get(
+      '/api/containers/:id/changes',
+      {
+        config: { scope: 'read', failure: 'failed to read changes' },
+        schema: { params: IdParams, response: { 200: ChangesBody } },
+      },
+      async (request) => toChangesBody(orThrow(await access.changes(request.params.id, request.caller))),
+    );
+  };
+
+const toStatsBody = (usage: ContainerUsage & { readonly limits: Resources }): StatsBody => ({
+  time: usage.at.toISOString(),
+  cpu: { used_millicores: usage.cpuMillicores, limit_millicores: usage.limits.cpuMillicores },
+  memory: { used_bytes: usage.memoryBytes, limit_bytes: usage.limits.memoryMb * MIB },
+  disk: { used_bytes: usage.diskBytes, limit_bytes: usage.limits.diskMb * MIB },
+  pids: { used: usage.pids, limit: PIDS_LIMIT },
+});
+
+/** A loss report on the wire, also where it is part of another answer. */
+export const toChangesBody = (report: LossReport): ChangesBody => ({
+  packages: [...report.packages],
+  package_count: report.packageCount,
+  files: report.files.map(({ path, added, changed, removed, sizeBytes, disposable }) => ({
+    path,
+    added,
+    changed,
+    removed,
+    size_bytes: sizeBytes,
+    disposable,
+  })),
+  layer_bytes: report.layerBytes,
+  complete: report.complete,
+});

@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox';
+import { Closed, Timestamp } from './common.ts';
+
+const Path = Type.String({
+  maxLength: 16_384,
+  description: 'Below /workspace, or absolute inside it. `..` is refused.',
+});
+
+export const FilesQuery = Closed({ path: Type.Optional(Path) });
+export const FileQuery = Closed({ path: Path });
+
+export const FolderBody = Type.Object({
+  path: Type.String(),
+  entries: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.Union(['file', 'folder', 'link', 'other'].map((kind) => Type.Literal(kind))),
+      size: Type.Integer(),
+      mode: Type.String({ description: 'Permission bits, octal, for example 0644.' }),
+      modified: Timestamp,
+    }),
+  ),
+  complete: Type.Boolean({ description: 'False: there are more entries, or names that are not UTF-8.' }),
+});
+
+export const UploadedBody = Type.Object({
+  path: Type.String(),
+  size: Type.Integer(),
+  created: Type.Boolean(),
+});
+
+export const RemovedBody = Type.Object({ path: Type.String(), deleted: Type.Boolean() });

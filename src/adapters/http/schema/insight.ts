@@ -1,0 +1,52 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Closed, Nullable, Timestamp } from './common.ts';
+
+export const LogsQuery = Closed({
+  tail: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,9}$', description: 'Lines from the end; all when absent.' }),
+  ),
+  follow: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+});
+
+export const StatsBody = Type.Object({
+  time: Timestamp,
+  cpu: Type.Object({ used_millicores: Type.Integer(), limit_millicores: Type.Integer() }),
+  memory: Type.Object({ used_bytes: Type.Integer(), limit_bytes: Type.Integer() }),
+  disk: Type.Object({
+    used_bytes: Nullable(Type.Integer({ description: 'null: took too long to measure, ask again.' })),
+    limit_bytes: Type.Integer(),
+  }),
+  pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
+});
+
+const Count = Type.Integer();
+
+export const ChangesBody = Type.Object({
+  packages: Type.Array(
+    Type.Object({
+      manager: Type.String(),
+      name: Type.String(),
+      version: Nullable(Type.String()),
+      change: Type.String(),
+      automatic: Type.Boolean({ description: 'Came along with another package.' }),
+    }),
+  ),
+  package_count: Count,
+  files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      added: Count,
+      changed: Count,
+      removed: Count,
+      size_bytes: Nullable(
+        Type.Integer({ description: 'null: can not be measured in a stopped container.' }),
+      ),
+      disposable: Type.Boolean({ description: 'A cache, a log or the books of a package manager.' }),
+    }),
+  ),
+  layer_bytes: Nullable(Type.Integer({ description: 'All that is not on the volume.' })),
+  complete: Type.Boolean(),
+});
+
+export type ChangesBody = Static<typeof ChangesBody>;
+export type StatsBody = Static<typeof StatsBody>;

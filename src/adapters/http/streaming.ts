@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const STALL_MS = 60_000;
+const KEEP_ALIVE_MS = 30_000;
+/** How long an answer that came before the end of the upload may take to be read. */
+const LINGER_MS = 5_000;
+
+/** Whether the client names this type among those that it takes; a wildcard does not name it. */
+export const accepts = ({ headers }: FastifyRequest, type: string): boolean =>
+  (headers.accept ?? '').split(',').some((each) => each.split(';')[0]?.trim().toLowerCase() === type);
+
+// Requests that were made without a connection have no such methods.
+type Connection = Partial<Pick<FastifyRequest['raw']['socket'], 'setTimeout' | 'setKeepAlive' | 'destroy'>>;
+const connectionOf = ({ raw }: FastifyRequest): Connection => raw.socket;
+
+/** Ends the connection when nothing moves on it for a minute, in either direction. */
+export const endWhenStalled = (request: FastifyRequest): void =>
+  void connectionOf(request).setTimeout?.(STALL_MS);
+
+/** Notices, within minutes, that the other side of a quiet connection is gone. */
+export const noticeAbsence = (request: FastifyRequest): void =>
+  void connectionOf(request).setKeepAlive?.(true, KEEP_ALIVE_MS);
+
+/** Ends the connection soon after an answer to an upload that is still being sent. */
+export function endUnreadUpload(request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.once('finish', () => {
+    if (request.raw.complete) return;
+    setTimeout(() => connectionOf(request).destroy?.(), LINGER_MS).unref();
+  });
+}

@@ -1,0 +1,20 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { ok, type Result } from '../../domain/result.ts';
+import type { CommandRequest, RunningCommand } from '../../ports/container-commands.ts';
+import { type AccessDeps, findRunning, whereRunning } from './inside.ts';
+
+/** Starts a command whose output is read while it runs. Whoever goes away must `end` it. */
+export const streamExec =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    request: CommandRequest,
+    caller: Caller,
+  ): Promise<Result<RunningCommand, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'change');
+    if (!found.ok) return found;
+    const { container, handle } = found.value;
+    await deps.storage.repositories.containers.touch(container.dbId);
+    return await whereRunning(deps.commands.open(handle, request).then(ok));
+  };

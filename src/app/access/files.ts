@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream';
+import type { Caller } from '../../domain/caller.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { type FilePath, parseFilePath, parseTarget } from '../../domain/files.ts';
+import { ok, type Result } from '../../domain/result.ts';
+import type { Opened, Written } from '../../ports/container-files.ts';
+import { type AccessDeps, findRunning, whereRunning } from './inside.ts';
+
+const MIB = 1024 * 1024;
+
+/** Opens a file for reading, or a folder as tar or as a list. The path is looked at before the container is. */
+export const openFile =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    pathText: string,
+    folderAs: 'archive' | 'listing',
+    caller: Caller,
+  ): Promise<Result<{ readonly path: FilePath; readonly opened: Opened }, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const path = parseFilePath(pathText);
+    if (!path.ok) return path;
+    const opened = await whereRunning(deps.files.open(found.value.handle, path.value, folderAs));
+    return opened.ok ? ok({ path: path.value, opened: opened.value }) : opened;
+  };
+
+/** Puts a file there, all of it or nothing. Its size is limited by what the container may have on its disk. */
+export const writeFile =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    pathText: string,
+    content: Readable,
+    caller: Caller,
+  ): Promise<Result<Written & { readonly path: FilePath }, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'change');
+    if (!found.ok) return found;
+    const path = parseTarget(pathText);
+    if (!path.ok) return path;
+    const { container, handle } = found.value;
+    const maxBytes = container.resources.diskMb * MIB;
+    const written = await whereRunning(deps.files.write(handle, path.value, content, maxBytes));
+    if (!written.ok) return written;
+    await deps.storage.repositories.containers.touch(container.dbId);
+    return ok({ ...written.value, path: path.value });
+  };
+
+/** Removes a file, or a folder with all inside. Open to guests whose time is over. */
+export const removeFile =
+  (deps: AccessDeps) =>
+  async (id: string, pathText: string, caller: Caller): Promise<Result<FilePath, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const path = parseTarget(pathText);
+    if (!path.ok) return path;
+    const removed = await whereRunning(deps.files.remove(found.value.handle, path.value));
+    return removed.ok ? path : removed;
+  };

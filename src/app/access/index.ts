@@ -1,0 +1,17 @@
+import { streamExec } from './exec.ts';
+import { openFile, removeFile, writeFile } from './files.ts';
+import type { AccessDeps } from './inside.ts';
+import { readChanges, readLogs, readUsage } from './insight.ts';
+
+export type ContainerAccess = ReturnType<typeof containerAccess>;
+
+/** The use cases that look into containers: commands, files, logs, figures and what a recreate would lose. */
+export const containerAccess = (deps: AccessDeps) => ({
+  streamExec: streamExec(deps),
+  openFile: openFile(deps),
+  writeFile: writeFile(deps),
+  removeFile: removeFile(deps),
+  logs: readLogs(deps),
+  usage: readUsage(deps),
+  changes: readChanges(deps),
+});

@@ -1,0 +1,66 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { Container } from '../../domain/container.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { guestExpired } from '../../domain/user.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ContainerCommands } from '../../ports/container-commands.ts';
+import type { ContainerFiles } from '../../ports/container-files.ts';
+import type { ContainerInsight } from '../../ports/container-insight.ts';
+import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
+import type { Storage } from '../../ports/repositories.ts';
+import { findOwn, handleOf } from '../containers/access.ts';
+
+/** What the use cases inside of containers share. */
+export type AccessDeps = {
+  readonly storage: Storage;
+  readonly commands: ContainerCommands;
+  readonly files: ContainerFiles;
+  readonly insight: ContainerInsight;
+  readonly clock: Clock;
+};
+
+export type Inside = { readonly container: Container; readonly handle: RuntimeHandle };
+
+const notRunning = refuse({ code: 'container_not_running' } as const);
+
+/** The caller's container with its engine's handle, running or not. */
+export async function findInside(
+  { storage }: AccessDeps,
+  id: string,
+  caller: Caller,
+): Promise<Result<Inside, DomainError>> {
+  const found = await findOwn(storage.repositories, id, caller);
+  if (!found.ok) return found;
+  const handle = handleOf(found.value);
+  return handle === null ? notRunning : ok({ container: found.value, handle });
+}
+
+/** The caller's container while it runs. Guests whose time is over may read and delete, but change nothing. */
+export async function findRunning(
+  deps: AccessDeps,
+  id: string,
+  caller: Caller,
+  wants: 'read' | 'change',
+): Promise<Result<Inside, DomainError>> {
+  const found = await findOwn(deps.storage.repositories, id, caller);
+  if (!found.ok) return found;
+  if (wants === 'change' && guestExpired(caller.user, deps.clock.now())) {
+    return refuse({ code: 'guest_session_expired' });
+  }
+  const handle = handleOf(found.value);
+  if (handle === null || found.value.state !== 'running') return notRunning;
+  return ok({ container: found.value, handle });
+}
+
+/** A container that ended or vanished behind the row's back is refused like one that is known to be down. */
+export async function whereRunning<T>(
+  work: Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0)) return notRunning;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream';
+import type { Caller } from '../../domain/caller.ts';
+import { type LossReport, lossReport } from '../../domain/changes.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Resources } from '../../domain/resources.ts';
+import { ok, type Result } from '../../domain/result.ts';
+import type { ContainerInsight, ContainerUsage, LogRequest } from '../../ports/container-insight.ts';
+import type { RuntimeHandle } from '../../ports/container-runtime.ts';
+import { type AccessDeps, findInside, findRunning, whereRunning } from './inside.ts';
+
+/** The log of a container, running or not. Whoever goes away must destroy it. */
+export const readLogs =
+  (deps: AccessDeps) =>
+  async (id: string, request: LogRequest, caller: Caller): Promise<Result<Readable, DomainError>> => {
+    const found = await findInside(deps, id, caller);
+    return found.ok ? await whereRunning(deps.insight.logs(found.value.handle, request).then(ok)) : found;
+  };
+
+/** What a running container uses now, beside what it may use. */
+export const readUsage =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    caller: Caller,
+  ): Promise<Result<ContainerUsage & { readonly limits: Resources }, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const { container, handle } = found.value;
+    const usage = await whereRunning<ContainerUsage>(deps.insight.usage(handle).then((value) => ok(value)));
+    return usage.ok ? ok({ ...usage.value, limits: container.resources }) : usage;
+  };
+
+/** What a recreate of this container would lose now. */
+export const lossesOf = async (
+  insight: Pick<ContainerInsight, 'changes'>,
+  handle: RuntimeHandle,
+): Promise<LossReport> => lossReport(await insight.changes(handle));
+
+/** `lossesOf` the caller's container, running or not. */
+export const readChanges =
+  (deps: AccessDeps) =>
+  async (id: string, caller: Caller): Promise<Result<LossReport, DomainError>> => {
+    const found = await findInside(deps, id, caller);
+    return found.ok ? await whereRunning(lossesOf(deps.insight, found.value.handle).then(ok)) : found;
+  };

@@ -1,0 +1,150 @@
+import {
+  debianPackages,
+  type LayerChanges,
+  otherPackages,
+  type PackageChange,
+  type PathChange,
+} from './layer.ts';
+
+/** Files of one folder, or a single file under its own path. */
+export type FileGroup = {
+  readonly path: string;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  /** null when no file of it could be measured. */
+  readonly sizeBytes: number | null;
+  /** Caches, logs and the books of package managers: nobody misses them. */
+  readonly disposable: boolean;
+};
+
+/** What a recreate would lose, small enough to be read by a person. */
+export type LossReport = {
+  /** Those that were asked for first. */
+  readonly packages: readonly PackageChange[];
+  readonly packageCount: number;
+  /** Without the files of the packages above. Biggest first, disposable ones last. */
+  readonly files: readonly FileGroup[];
+  readonly layerBytes: number | null;
+  readonly complete: boolean;
+};
+
+export const MAX_ROWS = 200;
+
+const below = (folder: string) => (path: string) => path === folder || path.startsWith(`${folder}/`);
+
+/** Mounts, and files that the engine writes for each container anew. */
+const NOT_OF_THE_LAYER = [
+  ...['/workspace', '/dev', '/proc', '/sys'].map(below),
+  (path: string) => ['/.dockerenv', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf'].includes(path),
+];
+
+const DISPOSABLE = [
+  '/tmp',
+  '/run',
+  '/var/tmp',
+  '/var/cache',
+  '/var/log',
+  '/var/lib/apt',
+  '/var/lib/dpkg',
+  '/var/lib/systemd',
+  '/etc/ld.so.cache',
+  '/etc/alternatives',
+  '/root/.cache',
+];
+
+/** Where a folder of its own begins one level deeper than elsewhere. */
+const DEEPER = ['/usr/local', '/var/lib', '/home'];
+
+/** Groups what is outside the volume until it is short. */
+export function lossReport(layer: LayerChanges): LossReport {
+  const paths = layer.paths.filter(({ path }) => !NOT_OF_THE_LAYER.some((test) => test(path)));
+  const packages = [...debianPackages(layer, paths), ...otherPackages(paths)].sort(
+    (a, b) => Number(a.automatic) - Number(b.automatic) || (a.name < b.name ? -1 : 1),
+  );
+  const owned = new Set((layer.debian ?? []).flatMap(({ files }) => files.map(merged)));
+  const parents = new Set(paths.map(({ path }) => parentOf(path)));
+  const files = paths.filter(
+    ({ path, isFolder }) => !isFolder && !parents.has(path) && !owned.has(merged(path)),
+  );
+  return {
+    packages: packages.slice(0, MAX_ROWS),
+    packageCount: packages.length,
+    files: grouped(files),
+    layerBytes: layer.layerBytes,
+    complete: layer.complete,
+  };
+}
+
+const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')));
+
+/** /bin, /lib and /sbin are links into /usr: packages name one, the engine the other. */
+const merged = (path: string): string => (/^\/(bin|sbin|lib\d*)\//.test(path) ? `/usr${path}` : path);
+
+type Group = { path: string; files: PathChange[]; disposable: boolean };
+
+function grouped(files: readonly PathChange[]): readonly FileGroup[] {
+  const groups = new Map<string, Group>();
+  for (const file of files) {
+    const { path, disposable } = placeOf(file.path);
+    const group = groups.get(path) ?? { path, files: [], disposable };
+    group.files.push(file);
+    groups.set(path, group);
+  }
+  while (groups.size > MAX_ROWS) foldDeepest(groups);
+  return [...groups.values()].map(toRow).sort(byWeight);
+}
+
+/** The row that a file belongs to. */
+function placeOf(path: string): { readonly path: string; readonly disposable: boolean } {
+  if (path.includes('/__pycache__/')) return { path: '**/__pycache__', disposable: true };
+  const cache = DISPOSABLE.find((folder) => below(folder)(path));
+  if (cache !== undefined) return { path: cache, disposable: true };
+  const home = /^\/home\/[^/]+\/\.cache(?=\/)/.exec(path)?.[0];
+  if (home !== undefined) return { path: home, disposable: true };
+  const depth = DEEPER.some((folder) => below(folder)(path)) ? 3 : 2;
+  const folder = parentOf(path)
+    .split('/')
+    .slice(0, depth + 1)
+    .join('/');
+  return { path: folder || '/', disposable: false };
+}
+
+/** Puts all rows of a folder into one, fullest folders first, until the rows are few or every folder had its turn. */
+function foldDeepest(groups: Map<string, Group>): void {
+  const siblings = new Map<string, Group[]>();
+  for (const group of groups.values()) {
+    if (group.path === '/') continue;
+    const rows = siblings.get(parentOf(group.path));
+    if (rows === undefined) siblings.set(parentOf(group.path), [group]);
+    else rows.push(group);
+  }
+  for (const [path, rows] of [...siblings].sort((a, b) => b[1].length - a[1].length)) {
+    if (groups.size <= MAX_ROWS) return;
+    for (const row of rows) groups.delete(row.path);
+    const own = groups.get(path);
+    const all = own === undefined ? rows : [...rows, own];
+    const disposable = all.every((group) => group.disposable);
+    groups.set(path, { path, files: all.flatMap(({ files }) => files), disposable });
+  }
+}
+
+function toRow({ path, files, disposable }: Group): FileGroup {
+  const count = (kind: PathChange['kind']): number => files.filter((file) => file.kind === kind).length;
+  const sizes = files.flatMap(({ sizeBytes }) => (sizeBytes === null ? [] : [sizeBytes]));
+  const only = files.length === 1 && !disposable ? files[0]?.path : undefined;
+  return {
+    path: only ?? path,
+    added: count('added'),
+    changed: count('changed'),
+    removed: count('removed'),
+    sizeBytes: sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0),
+    disposable,
+  };
+}
+
+const byWeight = (a: FileGroup, b: FileGroup): number =>
+  Number(a.disposable) - Number(b.disposable) ||
+  (b.sizeBytes ?? 0) - (a.sizeBytes ?? 0) ||
+  b.added + b.changed - (a.added + a.changed) ||
+  (a.path < b.path ? -1 : 1);

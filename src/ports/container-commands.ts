@@ -1,0 +1,21 @@
+import type { ExecRequest, RuntimeHandle } from './container-runtime.ts';
+
+export type CommandRequest = Omit<ExecRequest, 'maxOutputBytes'>;
+
+export type CommandEvent =
+  | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly data: Buffer }
+  /** The last one. null: ended by the time limit. */
+  | { readonly kind: 'exit'; readonly exitCode: number | null };
+
+export interface RunningCommand {
+  /** To be read once, in the order of writing. What is not read blocks the program. Throws when the engine is lost. */
+  readonly events: AsyncIterable<CommandEvent>;
+  /** Ends all that the command started, and with it the events. After the end it does nothing. Never throws. */
+  end(): Promise<void>;
+}
+
+/** Commands whose output is followed while they run. */
+export interface ContainerCommands {
+  /** Throws `RuntimeFailure` 404 or 409 for a container that is gone or does not run. */
+  open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;
+}
