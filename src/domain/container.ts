@@ -6,15 +6,18 @@ import type { FieldFaults, Resources } from './resources.ts';
  *       v           v            v
  *     failed     deleted <-------+           deleted is soft: the volume stays until the retention is over
  */
-export type ContainerState =
-  | 'creating'
-  | 'starting'
-  | 'running'
-  | 'stopping'
-  | 'stopped'
-  | 'updating'
-  | 'failed'
-  | 'deleted';
+export const CONTAINER_STATES = [
+  'creating',
+  'starting',
+  'running',
+  'stopping',
+  'stopped',
+  'updating',
+  'failed',
+  'deleted',
+] as const;
+
+export type ContainerState = (typeof CONTAINER_STATES)[number];
 
 export type Container = {
   readonly dbId: string;

@@ -55,7 +55,7 @@ async function insideTmux(t: Test, box: Box): Promise<void> {
   pty.stream.write('printf "\\033[38;2;1;2;3mcolour"\r');
   await output.until('\u001b[38;2;1;2;3mcolour');
   pty.stream.write('echo ready; cat -v\r');
-  await output.until(/\nready\W/);
+  await output.until(/ready;[\s\S]*ready\W/);
   pty.stream.write('\u0002c\u0002d\u0002:\u0001d\r');
   await output.until('^Bc^Bd^B:^Ad');
   t.notOk(output.all().includes('\u001b[?1049h'), 'the outer screen keeps its scrollback');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
+import { type DockerAccess, dockerAccess } from '../../src/adapters/docker/access.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
 import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
 import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
@@ -31,12 +32,13 @@ export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
   return { ...part, docker: answer.docker, isLocal: part.endpoint.startsWith('unix:') };
 }
 
-export type TestInstance = TestEngine & {
-  readonly instanceId: string;
-  readonly network: InstanceNetwork;
-  readonly runtime: ContainerRuntime;
-  readonly terminals: TerminalBackend;
-};
+export type TestInstance = TestEngine &
+  DockerAccess & {
+    readonly instanceId: string;
+    readonly network: InstanceNetwork;
+    readonly runtime: ContainerRuntime;
+    readonly terminals: TerminalBackend;
+  };
 
 /** An installation of its own on the test engine; all that carries its label is removed after the test. */
 export async function testInstance(t: Test, engine: TestEngine): Promise<TestInstance> {
@@ -45,7 +47,8 @@ export async function testInstance(t: Test, engine: TestEngine): Promise<TestIns
   const network = await ensureNetwork(engine, { instanceId, log: silentLog });
   const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
   const runtime = dockerRuntime(engine.docker, settings);
-  return { ...engine, instanceId, network, runtime, terminals: dockerTerminals(engine.docker) };
+  const access = dockerAccess(engine.docker, instanceId);
+  return { ...engine, ...access, instanceId, network, runtime, terminals: dockerTerminals(engine.docker) };
 }
 
 async function removeInstance(engine: TestEngine, instanceId: string): Promise<void> {

@@ -12,8 +12,9 @@ import {
   notFoundWords,
 } from './exec.ts';
 import { exitCodeOf, openExec } from './exec-stream.ts';
-import { frames } from './frames.ts';
+import { type Frame, frames } from './frames.ts';
 import type { Ownership } from './ownership.ts';
+import { endOf, withTail } from './tail.ts';
 
 /** How long a killed command may take to let go of its connection. */
 const LET_GO_SECONDS = 2;
@@ -37,52 +38,62 @@ export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCom
       let late = false;
       const timer = setTimeout(() => {
         late = true;
-        void ending.end();
+        void ending.timeUp();
       }, timeoutSeconds * 1000);
       const exitCode = async (): Promise<number | null> => {
         clearTimeout(timer);
         return late ? null : await exitCodeOf(calls, exec);
       };
-      return { events: withoutReport(events(stream, ending, exitCode), command), end: ending.end };
+      const output = frames(withTail(stream, endOf(calls, exec)));
+      return { events: withoutReport(events(output, ending, exitCode), command), end: ending.end };
     },
   };
 }
 
 export type Ending = {
-  /** Kills once. Never throws. */
+  /** Lets go of the connection at once, and kills. Never throws. */
   end(): Promise<void>;
+  /** Kills, and leaves the reader a moment for the rest of the output. Never throws. */
+  timeUp(): Promise<void>;
   /** There is nothing to end any more. */
   over(): void;
   hasEnded(): boolean;
 };
 
-/** `kill` ends the program behind the stream, which is then let go of. */
+/**
+ * `kill` ends the program behind the stream, once. The engine waits for whoever reads a program that has ended,
+ * and lets the whole container wait along: so nobody keeps a connection that is not read.
+ */
 export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
-  let ended: Promise<void> | null = null;
+  let killed: Promise<void> | null = null;
   let over = false;
-  const killAndLetGo = async (): Promise<void> => {
-    await kill();
-    if (!(await closesWithin(stream, LET_GO_SECONDS))) stream.destroy();
+  const killOnce = (): Promise<void> => {
+    if (!over) killed ??= kill();
+    return killed ?? Promise.resolve();
   };
   return {
     end: async () => {
-      if (!over) ended ??= killAndLetGo();
-      await ended;
+      if (!over) stream.destroy();
+      await killOnce();
+    },
+    timeUp: async () => {
+      await killOnce();
+      if (!(await closesWithin(stream, LET_GO_SECONDS))) stream.destroy();
     },
     over: () => {
       over = true;
     },
-    hasEnded: () => ended !== null,
+    hasEnded: () => killed !== null,
   };
 }
 
 async function* events(
-  stream: Duplex,
+  output: AsyncIterable<Frame>,
   ending: Ending,
   exitCode: () => Promise<number | null>,
 ): AsyncGenerator<CommandEvent> {
   try {
-    for await (const { stream: from, data } of frames(stream)) yield { kind: 'output', stream: from, data };
+    for await (const { stream, data } of output) yield { kind: 'output', stream, data };
     ending.over();
   } catch (error) {
     if (!ending.hasEnded())

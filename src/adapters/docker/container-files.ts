@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { FILE_LIMITS, type FileError, type FilePath } from '../../domain/files.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../ports/container-files.ts';
@@ -9,6 +9,7 @@ import { answerOf, refusal, WORK_SECONDS, where } from './file-answers.ts';
 import { OPEN, REMOVE } from './file-scripts.ts';
 import { listing } from './listing.ts';
 import type { Ownership } from './ownership.ts';
+import { readableOf } from './readable.ts';
 import { type ScriptRun, startScript } from './script-run.ts';
 import { upload } from './upload.ts';
 
@@ -58,11 +59,8 @@ async function opened(
 }
 
 /** Its end, whoever causes it, is the end of the program as well. */
-function readable(bytes: AsyncGenerator<Buffer>, run: ScriptRun): Readable {
-  const content = Readable.from(thenFinish(bytes, run), { objectMode: false });
-  content.once('close', () => void run.end());
-  return content;
-}
+const readable = (bytes: AsyncGenerator<Buffer>, run: ScriptRun): Readable =>
+  readableOf(thenFinish(bytes, run), () => void run.end());
 
 async function* thenFinish(bytes: AsyncGenerator<Buffer>, run: ScriptRun): AsyncGenerator<Buffer> {
   yield* bytes;

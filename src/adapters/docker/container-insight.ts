@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { ContainerInsight, LogRequest } from '../../ports/container-insight.ts';
 import type { EngineCalls } from './client.ts';
 import { usageReader } from './container-usage.ts';
@@ -6,6 +6,7 @@ import { engineStream } from './engine-stream.ts';
 import { frames } from './frames.ts';
 import { layerChanges } from './layer-changes.ts';
 import type { Ownership } from './ownership.ts';
+import { readableOf } from './readable.ts';
 
 /** Looks into containers of one Docker engine. */
 export function dockerInsight(calls: EngineCalls, own: Ownership): ContainerInsight {
@@ -24,9 +25,7 @@ async function logs(calls: EngineCalls, id: string, { tail, follow }: LogRequest
     follow: String(follow),
     tail: tail === null ? 'all' : String(tail),
   });
-  const text = Readable.from(textOf(answer), { objectMode: false });
-  text.once('close', () => answer.destroy());
-  return text;
+  return readableOf(textOf(answer), () => void answer.destroy());
 }
 
 async function* textOf(answer: Readable): AsyncGenerator<Buffer> {

@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 export type Frame = { readonly stream: 'stdout' | 'stderr'; readonly data: Buffer };
 
 const HEADER_BYTES = 8;
@@ -9,11 +7,11 @@ const STDERR = 2;
  * Takes the engine's two-in-one stream apart as it comes. Not asking for the next frame stops the reading, and
  * in the end the program. Throws when the connection breaks.
  */
-export async function* frames(source: Readable): AsyncGenerator<Frame> {
+export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let header: Buffer = Buffer.alloc(0);
   let stream: Frame['stream'] = 'stdout';
   let left = 0;
-  for await (const chunk of source as AsyncIterable<Buffer>) {
+  for await (const chunk of source) {
     for (let at = 0; at < chunk.length; ) {
       if (left > 0) {
         const data = chunk.subarray(at, at + left);

@@ -1,6 +1,10 @@
 import type { FileEntry, FileKind } from '../../domain/files.ts';
 
-const KINDS: Readonly<Record<number, FileKind>> = { 16807: 'file', 9604: 'folder', 21609: 'link' };
+const KINDS = new Map<number, FileKind>([
+  [0o100000, 'file'],
+  [0o040000, 'folder'],
+  [0o120000, 'link'],
+]);
 const KIND_BITS = 0o170000;
 const PERMISSION_BITS = 0o7777;
 const MAX_RECORD_BYTES = 8192;
@@ -57,7 +61,7 @@ function entryOf([modeField, size, modified, , nameField]: readonly Buffer[]): F
   if (name === null || !Number.isSafeInteger(bits + sizeBytes + seconds)) return null;
   return {
     name,
-    kind: KINDS[bits & KIND_BITS] ?? 'other',
+    kind: KINDS.get(bits & KIND_BITS) ?? 'other',
     sizeBytes,
     mode: bits & PERMISSION_BITS,
     modifiedAt: new Date(seconds * 1000),

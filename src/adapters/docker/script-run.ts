@@ -7,6 +7,7 @@ import { endable } from './container-commands.ts';
 import { endMarked } from './exec.ts';
 import { openExec } from './exec-stream.ts';
 import { frames } from './frames.ts';
+import { endOf, withTail } from './tail.ts';
 
 /** A program that says nothing for so long is ended. */
 const SILENT_SECONDS = 60;
@@ -46,7 +47,7 @@ export async function startScript(
   { script, args, stdin = false }: Script,
 ): Promise<ScriptRun> {
   const marker = randomUUID();
-  const { stream } = await openExec(calls, containerId, {
+  const { exec, stream } = await openExec(calls, containerId, {
     command: ['sh', '-c', script, 'berth', ...args],
     env: { LC_ALL: 'C', BERTH_EXEC: marker },
     tty: false,
@@ -54,7 +55,7 @@ export async function startScript(
   });
   const ending = endable(stream, () => endMarked(calls, containerId, `BERTH_EXEC=${marker}`, 0));
   const errors: string[] = [];
-  const output = stdoutOf(stream, ending.over, (data) => {
+  const output = stdoutOf(withTail(stream, endOf(calls, exec)), ending.over, (data) => {
     if (errors.join('').length < MAX_ERROR_BYTES) errors.push(data.toString());
   });
   let left: Buffer | null = null;
@@ -86,7 +87,7 @@ export async function startScript(
 }
 
 async function* stdoutOf(
-  stream: Duplex,
+  stream: AsyncIterable<Buffer>,
   over: () => void,
   complain: (data: Buffer) => void,
 ): AsyncGenerator<Buffer> {

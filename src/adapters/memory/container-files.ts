@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Header } from 'tar/header';
+import { Pax } from 'tar/pax';
 import type { FileEntry, FileError, FilePath } from '../../domain/files.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../ports/container-files.ts';
@@ -104,8 +105,8 @@ function archive(node: Node, path: string): Buffer[] {
     mtime: node.modifiedAt,
     size,
   });
-  header.encode();
-  const head = header.block ?? Buffer.alloc(512);
+  const long = header.encode() ? [new Pax({ path: header.path ?? '' }).encode()] : [];
+  const head = Buffer.concat([...long, header.block ?? Buffer.alloc(512)]);
   if (node.kind === 'file') return [head, node.content, Buffer.alloc((512 - (size % 512)) % 512)];
   return [head, ...[...node.inside].flatMap(([name, each]) => archive(each, `${path}/${name}`))];
 }

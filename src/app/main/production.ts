@@ -88,7 +88,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
-    readiness: () => readinessOf(engine.parts, answers),
+    readiness: () => readinessOf(engine.parts, { database: answers, engine: engine.runtime.ping }),
     createWaitMs: CREATE_WAIT_MS,
     verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
@@ -124,7 +124,7 @@ const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise
 type OpenStorage = {
   readonly storage: Storage;
   readonly bus: Bus;
-  readonly answers: () => Promise<boolean>;
+  readonly answers: () => Promise<void>;
 };
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
@@ -136,10 +136,7 @@ async function openStorage({ config, log, root }: ProductionOptions, opened: Sto
   await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
   const bus = postgresBus(url, log);
   opened.add('line to other processes', () => bus.close());
-  const answers = async (): Promise<boolean> => {
-    await sql`select 1`.execute(db);
-    return true;
-  };
+  const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));
   return { storage: postgresStorage(db), bus, answers };
 }
 

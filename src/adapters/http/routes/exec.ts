@@ -63,7 +63,7 @@ const toResultBody = (result: ExecResult): Static<typeof ExecResultBody> => ({
 function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
   noticeAbsence(request);
   const lines = Readable.from(linesOf(running.events), { objectMode: false });
-  lines.once('close', () => void running.end());
+  reply.raw.once('close', () => void running.end());
   return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
 }
 

@@ -1,0 +1,103 @@
+import t from 'tap';
+import type {
+  CommandRequest,
+  ContainerCommands,
+  RunningCommand,
+} from '../../src/ports/container-commands.ts';
+import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
+import { aSpec } from '../support/container-spec.ts';
+
+export type OpenCommands = {
+  readonly runtime: ContainerRuntime;
+  readonly commands: ContainerCommands;
+  readonly image: string;
+};
+
+export type Collected = {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | null | undefined;
+};
+
+/** All that a command writes. There is exactly one exit, and it is the last. */
+export async function collect({ events }: RunningCommand): Promise<Collected> {
+  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  let exitCode: number | null | undefined;
+  for await (const event of events) {
+    if (exitCode !== undefined) throw new Error('something came after the exit');
+    if (event.kind === 'output') output[event.stream].push(event.data);
+    else exitCode = event.exitCode;
+  }
+  return {
+    stdout: Buffer.concat(output.stdout).toString(),
+    stderr: Buffer.concat(output.stderr).toString(),
+    exitCode,
+  };
+}
+
+const ask = (command: readonly string[], more: Partial<CommandRequest> = {}): CommandRequest => ({
+  command,
+  timeoutSeconds: 20,
+  ...more,
+});
+
+/** What every place must do that runs commands whose output is followed. */
+export async function containerCommandsContract(
+  name: string,
+  { runtime, commands, image }: OpenCommands,
+): Promise<void> {
+  await t.test(`${name}: ContainerCommands`, async (t) => {
+    const handle = await runtime.create(aSpec(image));
+    await t.rejects(
+      commands.open(handle, ask(['true'])),
+      { name: 'RuntimeFailure', statusCode: 409 },
+      'a stopped container refuses',
+    );
+    await runtime.start(handle);
+    const run = async (command: readonly string[], more?: Partial<CommandRequest>) =>
+      await collect(await commands.open(handle, ask(command, more)));
+
+    await t.test('output and exit code arrive as the command gives them', async (t) => {
+      t.same(await run(['echo', 'a', '$b']), { stdout: 'a $b\n', stderr: '', exitCode: 0 });
+      t.same(await run(['true']), { stdout: '', stderr: '', exitCode: 0 });
+      t.same(await run(['false']), { stdout: '', stderr: '', exitCode: 1 });
+      t.match(await run(['cat', '/absent']), { stdout: '', stderr: /No such file/, exitCode: 1 });
+      t.match(await run(['pwd'], { workdir: '/tmp' }), { stdout: '/tmp\n' });
+      t.match(await run(['printenv', 'GIVEN'], { env: { GIVEN: 'here' } }), { stdout: 'here\n' });
+      t.match(await run(['cat'], { stdin: Buffer.from('grüße\n') }), { stdout: 'grüße\n', exitCode: 0 });
+    });
+
+    await t.test('a command that is not there is answered as a shell would', async (t) => {
+      t.same(await run(['no-such-command']), {
+        stdout: '',
+        stderr: 'no-such-command: not found\n',
+        exitCode: 127,
+      });
+    });
+
+    await t.test('a command ends at its time limit, without an exit code', async (t) => {
+      const startedAt = performance.now();
+      t.match(await run(['sleep', '60'], { timeoutSeconds: 0.5 }), { exitCode: null });
+      t.ok(performance.now() - startedAt < 6000);
+    });
+
+    await t.test('who goes away ends the command and its events', async (t) => {
+      const startedAt = performance.now();
+      const running = await commands.open(handle, ask(['sleep', '60']));
+      const collected = collect(running);
+      await Promise.all([running.end(), running.end()]);
+      const { stdout, exitCode } = await collected;
+      t.equal(stdout, '');
+      t.not(exitCode, 0);
+      await running.end();
+      t.ok(performance.now() - startedAt < 6000);
+    });
+
+    await runtime.remove(handle);
+    await t.rejects(
+      commands.open(handle, ask(['true'])),
+      { name: 'RuntimeFailure', statusCode: 404 },
+      'gone',
+    );
+  });
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import t from 'tap';
+import type { FilePath } from '../../src/domain/files.ts';
+import type { ContainerFiles } from '../../src/ports/container-files.ts';
+import type { ContainerRuntime, RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { untar } from '../support/untar.ts';
+
+export type OpenFiles = {
+  readonly runtime: ContainerRuntime;
+  readonly files: ContainerFiles;
+  readonly image: string;
+};
+
+export const bytesOf = async (content: Readable): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+};
+
+const LIMIT = 64 * 1024 * 1024;
+
+/** Short forms for one container. Each throws a refusal's code. */
+export function filesOf(files: ContainerFiles, handle: RuntimeHandle) {
+  const value = <T>(result: { ok: true; value: T } | { ok: false; error: { code: string } }): T => {
+    if (!result.ok) throw new Error(result.error.code);
+    return result.value;
+  };
+  const open = async (path: FilePath, folderAs: 'archive' | 'listing') =>
+    value(await files.open(handle, path, folderAs));
+  return {
+    open,
+    write: async (path: FilePath, content: Buffer | string | Readable, maxBytes = LIMIT) =>
+      value(
+        await files.write(
+          handle,
+          path,
+          content instanceof Readable ? content : Readable.from([Buffer.from(content)]),
+          maxBytes,
+        ),
+      ),
+    remove: async (path: FilePath) => value(await files.remove(handle, path)),
+    async read(path: FilePath): Promise<Buffer> {
+      const opened = await open(path, 'archive');
+      if (opened.kind !== 'file') throw new Error(`it is a ${opened.kind}`);
+      const bytes = await bytesOf(opened.content);
+      if (bytes.length !== opened.sizeBytes) throw new Error('it does not have the announced size');
+      return bytes;
+    },
+    async names(path: FilePath): Promise<readonly string[]> {
+      const opened = await open(path, 'listing');
+      if (opened.kind !== 'listing') throw new Error(`it is a ${opened.kind}`);
+      return opened.entries.map((entry) => entry.name);
+    },
+    async tar(path: FilePath) {
+      const opened = await open(path, 'archive');
+      if (opened.kind !== 'archive') throw new Error(`it is a ${opened.kind}`);
+      return untar(await bytesOf(opened.content));
+    },
+  };
+}
+
+const AWKWARD = [
+  '-rf',
+  '--help',
+  'with space',
+  "quo'te",
+  'dou"ble',
+  '$(id)',
+  '`id`',
+  'a\nb',
+  'tab\t',
+  '*',
+  '~',
+  'ünï — 漢字 🚢',
+  'back\\slash',
+  'x'.repeat(255),
+];
+
+/** What every place must do that holds files. */
+export async function containerFilesContract(name: string, open: OpenFiles): Promise<void> {
+  const { runtime, image } = open;
+  await t.test(`${name}: ContainerFiles`, async (t) => {
+    const handle = await runtime.create(aSpec(image));
+    const files = filesOf(open.files, handle);
+    await t.rejects(
+      files.read(['x']),
+      { name: 'RuntimeFailure', statusCode: 409 },
+      'a stopped container refuses',
+    );
+    await runtime.start(handle);
+
+    await t.test('what was written is read again, byte for byte', async (t) => {
+      for (const size of [0, 1, 65_535, 65_536, 3_000_001]) {
+        const bytes = randomBytes(size);
+        t.same(await files.write(['data', `${size}`], bytes), { sizeBytes: size, isNew: true });
+        t.ok((await files.read(['data', `${size}`])).equals(bytes), `${size} bytes`);
+      }
+      t.same(await files.write(['data', '1'], 'other'), { sizeBytes: 5, isNew: false });
+      t.equal(String(await files.read(['data', '1'])), 'other');
+    });
+
+    await t.test('names may have every character', async (t) => {
+      for (const each of AWKWARD) {
+        await files.write(['odd', each, each], each);
+        t.equal(String(await files.read(['odd', each, each])), each, JSON.stringify(each).slice(0, 40));
+      }
+      t.same(await files.names(['odd']), [...AWKWARD].sort());
+      const archived = (await files.tar(['odd'])).filter(({ type }) => type === 'File');
+      t.same(
+        archived.map(({ path, content }) => [path, String(content)]).sort(),
+        AWKWARD.map((each) => [`odd/${each}/${each}`, each]).sort(),
+      );
+      for (const each of AWKWARD) await files.remove(['odd', each]);
+      t.same(await files.names(['odd']), []);
+    });
+
+    await t.test('a folder is listed with the facts of each entry', async (t) => {
+      const startedAt = Date.now();
+      await files.write(['list', 'b.txt'], 'four');
+      await files.write(['list', 'a', 'deep', 'c'], '');
+      const opened = await files.open(['list'], 'listing');
+      t.match(opened, {
+        kind: 'listing',
+        complete: true,
+        entries: [
+          { name: 'a', kind: 'folder', mode: 0o755 },
+          { name: 'b.txt', kind: 'file', sizeBytes: 4, mode: 0o644 },
+        ],
+      });
+      const modifiedAt = opened.kind === 'listing' ? opened.entries[1]?.modifiedAt.getTime() : undefined;
+      t.ok(Math.abs((modifiedAt ?? 0) - startedAt) < 30_000);
+      t.ok((await files.names([])).includes('list'), 'the home itself');
+    });
+
+    await t.test('a folder is archived whole, below its name', async (t) => {
+      await files.write(['tree', 'x', 'y', 'z'], 'deep');
+      await files.write(['tree', 'top'], 'top');
+      t.same(
+        (await files.tar(['tree'])).map(({ path, type, content }) => [path, type, String(content)]).sort(),
+        [
+          ['tree/', 'Directory', ''],
+          ['tree/top', 'File', 'top'],
+          ['tree/x/', 'Directory', ''],
+          ['tree/x/y/', 'Directory', ''],
+          ['tree/x/y/z', 'File', 'deep'],
+        ],
+      );
+      t.ok(
+        (await files.tar([])).every(({ path }) => path.startsWith('workspace/')),
+        'the home itself',
+      );
+    });
+
+    await t.test('what is not there, or in the way, is refused', async (t) => {
+      await files.write(['plain'], 'x');
+      await t.rejects(files.read(['absent']), { message: 'file_not_found' });
+      await t.rejects(files.names(['absent']), { message: 'file_not_found' });
+      await t.rejects(files.read(['plain', 'below']), { message: 'file_not_found' });
+      await t.rejects(files.remove(['absent']), { message: 'file_not_found' });
+      await t.rejects(files.remove(['absent', 'below']), { message: 'file_not_found' });
+      await t.rejects(files.write(['plain', 'below'], 'x'), { message: 'file_in_the_way' });
+      await t.rejects(files.write(['data'], 'x'), { message: 'file_in_the_way' });
+      t.equal(String(await files.read(['plain'])), 'x');
+    });
+
+    await t.test('a folder is removed with all inside', async (t) => {
+      await files.write(['gone', 'a', 'b'], 'x');
+      await files.remove(['gone']);
+      await t.rejects(files.names(['gone']), { message: 'file_not_found' });
+    });
+
+    await t.test(
+      'an upload that is too large or breaks off leaves the old file and nothing else',
+      async (t) => {
+        await files.write(['kept', 'file'], 'old');
+        const large = Readable.from([Buffer.alloc(600), Buffer.alloc(600)]);
+        await t.rejects(files.write(['kept', 'file'], large, 1000), { message: 'file_too_large' });
+        t.notOk(large.destroyed, 'what is not taken is left unread');
+        const broken = Readable.from(
+          (async function* () {
+            yield Buffer.from('half');
+            throw new Error('the line broke');
+          })(),
+        );
+        await t.rejects(files.write(['kept', 'file'], broken), { message: 'the line broke' });
+        t.equal(String(await files.read(['kept', 'file'])), 'old');
+        t.same(await files.names(['kept']), ['file']);
+      },
+    );
+
+    await t.test('a reader that goes away disturbs nobody', async (t) => {
+      await files.write(['big'], randomBytes(5_000_000));
+      const opened = await files.open(['big'], 'archive');
+      if (opened.kind === 'file') {
+        for await (const chunk of opened.content) {
+          t.ok(chunk.length > 0);
+          break;
+        }
+        t.ok(opened.content.destroyed);
+      }
+      t.equal((await files.read(['big'])).length, 5_000_000);
+    });
+
+    await runtime.remove(handle);
+    await t.rejects(files.read(['x']), { name: 'RuntimeFailure', statusCode: 404 }, 'gone');
+  });
+}
