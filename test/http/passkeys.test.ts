@@ -1,24 +1,10 @@
 import t from 'tap';
-import { authenticator, type Tampering } from '../support/authenticator.ts';
-import { actions, aServiceInTime, codeAt, from, type InTime, logIn, withMfa } from '../support/factors.ts';
-import { aPerson, aService, as, type Person, person } from '../support/service.ts';
+import type { Tampering } from '../support/authenticator.ts';
+import { actions, aServiceInTime, from, withMfa } from '../support/factors.ts';
+import { register, signIn } from '../support/passkeys.ts';
+import { aPerson, aService, as } from '../support/service.ts';
 
-const AT = 'http://localhost:8080';
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
-
-async function register(service: InTime, who: Person, name = 'Laptop') {
-  const key = authenticator(AT);
-  const call = as(service, who);
-  const options = (await call('POST', '/api/me/passkeys/options')).json();
-  const made = await call('POST', '/api/me/passkeys/verify', { name, credential: key.create(options) });
-  if (made.statusCode !== 201) throw new Error(`not registered: ${made.body}`);
-  return { key, passkey: made.json() };
-}
-
-async function signIn(service: InTime, key: ReturnType<typeof authenticator>, tampering: Tampering = {}) {
-  const options = (await from(service)('/api/auth/passkey/options')).json();
-  return await from(service)('/api/auth/passkey/verify', { credential: key.get(options, tampering) });
-}
 
 t.test('a passkey is registered, listed, renamed and removed', async (t) => {
   const service = await aServiceInTime();
@@ -162,135 +148,6 @@ t.test('an authenticator that does not count may sign in again and again', async
   for (const _ of [1, 2]) t.equal((await signIn(service, key, { count: 0 })).statusCode, 200);
 });
 
-t.test('a registration is refused that answers no challenge of this user, here', async (t) => {
-  const service = await aServiceInTime();
-  const ada = as(service, await aPerson(service, 'ada'));
-  const mallory = as(service, await aPerson(service, 'mallory'));
-  const key = authenticator(AT);
-  const options = async () => (await ada('POST', '/api/me/passkeys/options')).json();
-  const rejected = [400, { error: 'the passkey was not accepted', code: 'passkey_rejected' }];
-  const verify = async (call: typeof ada, credential: object) => {
-    const answer = await call('POST', '/api/me/passkeys/verify', { credential });
-    return [answer.statusCode, answer.json()];
-  };
-  t.same(await verify(mallory, key.create(await options())), rejected, "another user's challenge");
-  t.same(await verify(ada, key.create(await options(), { origin: 'http://evil.example' })), rejected);
-  t.same(await verify(ada, key.create(await options(), { rpId: 'evil.example' })), rejected);
-  t.same(await verify(ada, key.create(await options(), { type: 'webauthn.get' })), rejected);
-  t.same(await verify(ada, key.create(await options(), { present: false })), rejected);
-  const login = (await from(service)('/api/auth/passkey/options')).json();
-  const asked = { ...login, rp: { id: 'localhost' }, user: { id: 'x' } };
-  t.same(await verify(ada, key.create(asked)), rejected, 'a challenge for signing in');
-  const once = key.create(await options());
-  t.equal((await verify(ada, once))[0], 201);
-  t.same(await verify(ada, once), rejected, 'again');
-  t.equal((await ada('GET', '/api/me/passkeys')).json().passkeys.length, 1);
-});
-
-t.test(
-  'a statement about the make of an authenticator is not asked for, and no certificate is looked at',
-  async (t) => {
-    const service = await aServiceInTime();
-    const call = as(service, await aPerson(service, 'ada'));
-    const verify = async (statement: 'self' | 'certificate') => {
-      const options = (await call('POST', '/api/me/passkeys/options')).json();
-      const credential = authenticator(AT).create(options, { statement });
-      return (await call('POST', '/api/me/passkeys/verify', { credential })).statusCode;
-    };
-    t.equal(await verify('self'), 201, 'signed by the key itself');
-    t.equal(await verify('certificate'), 400);
-  },
-);
-
-t.test('a passkey belongs to one user, and a user has at most twenty', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
-  const { key } = await register(service, ada);
-  const [stored] = (service.ports.storage as unknown as { state: { passkeys: { credentialId: string }[] } })
-    .state.passkeys;
-  const bob = as(service, await aPerson(service, 'bob'));
-  const options = (await bob('POST', '/api/me/passkeys/options')).json();
-  const fresh = authenticator(AT);
-  const credential = fresh.create(options);
-  if (stored) stored.credentialId = credential.id;
-  const answer = await bob('POST', '/api/me/passkeys/verify', { credential });
-  t.same([answer.statusCode, answer.json().code], [409, 'passkey_registered']);
-  t.ok(key);
-
-  for (let count = 1; count < 20; count += 1) await register(service, ada);
-  const more = (await as(service, ada)('POST', '/api/me/passkeys/options')).json();
-  const full = await as(service, ada)('POST', '/api/me/passkeys/verify', { credential: fresh.create(more) });
-  t.same([full.statusCode, full.json().code], [409, 'passkey_limit_reached']);
-});
-
-t.test('a passkey is a second factor: after the password, without verifying its user', async (t) => {
-  const service = await aServiceInTime();
-  const { who, secret } = await withMfa(service, 'ada');
-  const { key } = await register(service, who);
-  const waiting = (await logIn(service, 'ada')).json();
-  t.same(waiting.methods, ['totp', 'recovery_code', 'passkey']);
-  const { mfa_token } = waiting;
-  const options = (await from(service)('/api/auth/mfa/options', { mfa_token })).json();
-  t.match(options.allowCredentials, [{ id: key.keys[0]?.id.toString('base64url') }]);
-  const credential = key.get(options, { verified: false });
-  const both = await from(service)('/api/auth/mfa', { mfa_token, credential, code: '123456' });
-  t.equal(both.statusCode, 400, 'not both at once');
-  const done = await from(service)('/api/auth/mfa', { mfa_token, credential });
-  t.same([done.statusCode, done.json().user.username], [200, 'ada']);
-  t.equal((await from(service)('/api/auth/mfa', { mfa_token, credential })).statusCode, 401, 'used up');
-  const code = codeAt(secret, service.clock.now());
-  t.equal((await from(service)('/api/auth/mfa', { mfa_token, code })).statusCode, 401);
-});
-
-t.test("as a second factor only the user's own passkey counts, asked for this sign-in", async (t) => {
-  const service = await aServiceInTime();
-  const { who } = await withMfa(service, 'ada');
-  await register(service, who);
-  const { key: foreign } = await register(service, await aPerson(service, 'mallory'));
-  const { mfa_token } = (await logIn(service, 'ada')).json();
-  const options = (await from(service)('/api/auth/mfa/options', { mfa_token })).json();
-  const stolen = await from(service)('/api/auth/mfa', { mfa_token, credential: foreign.get(options) });
-  t.same([stolen.statusCode, stolen.json()], [401, wrong]);
-  const unknown = await from(service)('/api/auth/mfa/options', { mfa_token: 'x' });
-  t.same([unknown.statusCode, unknown.json()], [401, wrong]);
-  const alone = (await from(service)('/api/auth/passkey/options')).json();
-  const mixed = await from(service)('/api/auth/mfa', { mfa_token, credential: foreign.get(alone) });
-  t.same([mixed.statusCode, mixed.json()], [401, wrong]);
-});
-
-t.test('an answer to what another sign-in was asked does not count', async (t) => {
-  const service = await aServiceInTime();
-  const [ada, bob] = [await withMfa(service, 'ada'), await withMfa(service, 'bob')];
-  await register(service, ada.who);
-  const { key } = await register(service, bob.who);
-  const tokens = [(await logIn(service, 'ada')).json(), (await logIn(service, 'bob')).json()];
-  const [asked, mine] = tokens.map(({ mfa_token }) => mfa_token);
-  const options = (await from(service)('/api/auth/mfa/options', { mfa_token: asked })).json();
-  const answer = await from(service)('/api/auth/mfa', { mfa_token: mine, credential: key.get(options) });
-  t.same([answer.statusCode, answer.json()], [401, wrong]);
-});
-
-t.test('turning the second factor off ends sign-ins that wait, for passkeys too', async (t) => {
-  const service = await aServiceInTime();
-  const { who, secret } = await withMfa(service, 'ada');
-  const { key } = await register(service, who);
-  const { mfa_token } = (await logIn(service, 'ada')).json();
-  const options = (await from(service)('/api/auth/mfa/options', { mfa_token })).json();
-  await as(service, who)('DELETE', '/api/me/mfa', { code: codeAt(secret, service.clock.now()) });
-  const answer = await from(service)('/api/auth/mfa', { mfa_token, credential: key.get(options) });
-  t.same([answer.statusCode, answer.json()], [401, wrong]);
-});
-
-t.test('a second-factor answer does not sign in alone', async (t) => {
-  const service = await aServiceInTime();
-  const { who } = await withMfa(service, 'ada');
-  const { key } = await register(service, who);
-  const { mfa_token } = (await logIn(service, 'ada')).json();
-  const options = (await from(service)('/api/auth/mfa/options', { mfa_token })).json();
-  const answer = await from(service)('/api/auth/passkey/verify', { credential: key.get(options) });
-  t.same([answer.statusCode, answer.json()], [401, wrong]);
-});
-
 t.test('a disabled user does not sign in by passkey', async (t) => {
   const service = await aServiceInTime();
   const who = await aPerson(service, 'ada');
@@ -313,5 +170,4 @@ t.test('where browsers offer no passkeys, the answer says what to set', async (t
       [409, { code: 'passkeys_unavailable', error: /BERTH_PUBLIC_URL/ }],
     );
   }
-  t.ok(person);
 });
