@@ -24,7 +24,7 @@ const over = <T extends object>(base: T, replaced: Partial<T>): T =>
   Object.assign(Object.create(base) as T, replaced);
 
 function noting(repositories: Repositories, note: (changed: Changed) => void): Repositories {
-  const { sessions, users, screenLocks } = repositories;
+  const { sessions, users, screenLocks, tokens } = repositories;
   return {
     ...repositories,
     sessions: over(sessions, {
@@ -49,6 +49,18 @@ function noting(repositories: Repositories, note: (changed: Changed) => void): R
         const user = await users.rename(id, username);
         if (user !== null) note({ kind: 'user', id });
         return user;
+      },
+    }),
+    tokens: over(tokens, {
+      async revoke(id, userId) {
+        const done = await tokens.revoke(id, userId);
+        if (done?.changed) note({ kind: 'token', id });
+        return done;
+      },
+      async delete(id, userId) {
+        const deleted = await tokens.delete(id, userId);
+        if (deleted !== null) note({ kind: 'token', id });
+        return deleted;
       },
     }),
     screenLocks: over(screenLocks, {

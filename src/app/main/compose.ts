@@ -111,7 +111,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
   const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
   const counts = repositories.requestCounts;
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
-  const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
+  const tokens = apiTokens({ storage, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const work = operations({
     storage,
