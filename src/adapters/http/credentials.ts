@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
 const BEARER = /^Bearer +(\S.*)$/i;
+/** As every client writes it, without the expression's cost. */
+const USUAL = 'Bearer ';
 
 /**
  * The bearer token of a request: from the Authorization header or, where the route has a subprotocol, from
@@ -9,10 +11,16 @@ const BEARER = /^Bearer +(\S.*)$/i;
  */
 export function bearerOf(request: FastifyRequest): string | null {
   const { authorization } = request.headers;
-  if (authorization !== undefined) return BEARER.exec(authorization)?.[1] ?? null;
+  if (authorization !== undefined) return bearerIn(authorization);
   const { subprotocol } = request.routeOptions.config;
   if (subprotocol === undefined) return null;
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
   const bearer = offered.find((part) => part.startsWith('bearer.'));
   return offered.includes(subprotocol) && bearer !== undefined ? bearer.slice('bearer.'.length) : null;
+}
+
+function bearerIn(authorization: string): string | null {
+  const usual = authorization.startsWith(USUAL) && authorization[USUAL.length] !== ' ';
+  const bearer = usual ? authorization.slice(USUAL.length) : BEARER.exec(authorization)?.[1];
+  return bearer || null;
 }
