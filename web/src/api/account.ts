@@ -42,8 +42,8 @@ export async function listPasskeys(): Promise<readonly Passkey[]> {
 export const passkeyOptions = (): Promise<CreationOptions> =>
   authorized<CreationOptions>('/api/me/passkeys/options', { method: 'POST' });
 
-export const addPasskey = (credential: object): Promise<Passkey> =>
-  authorized<Passkey>('/api/me/passkeys/verify', { method: 'POST', body: { credential } });
+export const addPasskey = (credential: object, name: string): Promise<Passkey> =>
+  authorized<Passkey>('/api/me/passkeys/verify', { method: 'POST', body: { credential, name } });
 
 export const renamePasskey = (id: string, name: string): Promise<Passkey> =>
   authorized<Passkey>(under('/api/me/passkeys', id), { method: 'PATCH', body: { name } });

@@ -4,6 +4,7 @@ import type { Passkey } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format.ts';
 import { makePasskey, passkeysPossible } from '../../lib/passkeys.ts';
+import { browserOf } from '../../lib/user-agent.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -26,7 +27,10 @@ export function Passkeys() {
   const list = useLoaded(listPasskeys);
   const [ask, setAsk] = useState<Ask | null>(null);
   const adding = useSubmit(async () => {
-    const { name } = await addPasskey(await makePasskey(await passkeyOptions()));
+    const { name } = await addPasskey(
+      await makePasskey(await passkeyOptions()),
+      browserOf(navigator.userAgent),
+    );
     toastOk(`Passkey “${name}” added`);
     await list.reload();
   }, []);

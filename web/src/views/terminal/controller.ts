@@ -57,8 +57,7 @@ async function probe(id: string): Promise<Probe> {
   });
   try {
     const answer = await ask(id);
-    // why: a screen that was locked in between shut the terminal, and opens it again
-    return wasLocked && answer === 'ok' ? 'unreachable' : answer;
+    return wasLocked && answer === 'ok' ? 'unlocked' : answer;
   } finally {
     stop();
   }
