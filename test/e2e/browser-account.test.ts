@@ -28,6 +28,7 @@ async function signOutAndIn(page: Page, secret: string): Promise<void> {
   await page.waitForURL(/\/sign-in/);
   await fillPerson(page, { email: PERSON.username, password: PERSON.password });
   await page.getByText('One more step').waitFor();
+  t.equal(await page.evaluate('document.activeElement.name'), 'code', 'one can type at once');
   await page.fill('[name=code]', 'not a code');
   await page.keyboard.press('Enter');
   await page.getByText('This code was not accepted').waitFor();

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/passkeys.ts';
 import { giveCode, givePasskey } from '../../session/actions.ts';
@@ -17,7 +17,6 @@ const CODE_INPUT = {
   spellcheck: false,
   required: true,
   maxLength: 64,
-  autofocus: true,
 } as const;
 
 /** After the right password: a code, or a passkey. */
@@ -27,9 +26,11 @@ export function SecondStep({ waiting, onBack }: StepProps) {
   const passkey = useSubmit(() => givePasskey(waiting), []);
   const codes = waiting.methods.some((method) => method !== 'passkey');
   const failure = form.failure ?? passkey.failure;
+  const self = useRef<HTMLFormElement>(null);
+  useEffect(() => self.current?.querySelector('input')?.focus(), []);
   return (
     <AuthFrame title="One more step" lead="The password is right. This account has a second factor.">
-      <form onSubmit={(event) => void form.submit(event)}>
+      <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {failure !== null && <Problem failure={failure} />}
         {codes && (
           <TextField
