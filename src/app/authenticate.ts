@@ -1,15 +1,19 @@
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
-import { type LockFacts, seenEveryMs, sessionLocked } from '../domain/lock.ts';
+import { seenEveryMs, sessionLocked } from '../domain/lock.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import { sessionEndsAt, sessionState } from '../domain/session.ts';
-import { isTokenShaped, tokenAccepted } from '../domain/token.ts';
-import { guestExpired } from '../domain/user.ts';
+import { isTokenShaped } from '../domain/token.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/repositories.ts';
-import type { SessionWithUser } from '../ports/session-repository.ts';
-import type { TokenWithUser } from '../ports/token-repository.ts';
-import { type Changed, onChanged } from './credential-news.ts';
+import {
+  type Accepted,
+  type Authenticated,
+  acceptSession,
+  acceptToken,
+  asLocked,
+  concerns,
+} from './accepted.ts';
+import { onChanged } from './credential-news.ts';
 import { joined } from './joined.ts';
 import { sha256Hex } from './secrets.ts';
 import { type ToldCache, toldCache } from './told-cache.ts';
@@ -17,21 +21,8 @@ import { type Touches, touches } from './touches.ts';
 
 const WRITE_USES_EVERY_MS = 60_000;
 
-/** The caller that a credential stands for now, and how much it may ask for. */
-export type Authenticated = { readonly caller: Caller; readonly requestsPerMinute: number };
-
 /** At once when nobody has to be asked; a promise costs a turn that most requests can do without. */
 export type Soon<T> = T | Promise<T>;
-
-/** A credential that was good when it was read; `id` is the session's or the token's. */
-type Accepted = Authenticated & {
-  readonly id: string;
-  readonly lastUsedMs: number | null;
-  /** null for a token, which has no screen. */
-  readonly lock: LockFacts | null;
-  readonly endsAt: Date | null;
-  readonly readAt: Date;
-};
 
 export type AuthenticatorDeps = {
   readonly storage: Storage;
@@ -82,6 +73,14 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     ({ hash }) => hash.toString('hex'),
     acceptToken,
   );
+  const sessionNow = joined(async (ids) => {
+    const rows = await repositories.sessions.findAllWithUser(ids);
+    return new Map(rows.map((row) => [row.session.id, row]));
+  });
+  const tokenNow = joined(async (ids) => {
+    const rows = await repositories.tokens.findAllByIdWithUser(ids);
+    return new Map(rows.map((row) => [row.token.id, row]));
+  });
   onChanged(bus, (changed) => {
     sessions.forget((accepted) => concerns(accepted, changed));
     tokens.forget((accepted) => concerns(accepted, changed));
@@ -94,12 +93,11 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
   }
 
   // What a locked session is still allowed is no use of it, or asking would open an idle one again.
-  function unlessLocked(accepted: Accepted): Soon<Result<Authenticated, DomainError>> {
-    if (!isScreenLocked(accepted)) return noted(accepted, seen);
-    const { id, caller, requestsPerMinute } = accepted;
-    const credential = { kind: 'login', sessionId: id, locked: true } as const;
-    return ok({ caller: { ...caller, credential }, requestsPerMinute });
-  }
+  const unlessLocked = (accepted: Accepted): Soon<Result<Authenticated, DomainError>> =>
+    isScreenLocked(accepted) ? ok(asLocked(accepted)) : noted(accepted, seen);
+
+  const judgeToken = (accepted: Accepted | null): Soon<Result<Authenticated, DomainError>> =>
+    accepted === null ? REJECTED : noted(accepted, used);
 
   return {
     /** The claims come from a login token whose signature and time hold. */
@@ -113,25 +111,24 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     /** Whatever is wrong with it, the refusal is the same. What cannot be a token is refused without a question. */
     byApiToken(secret: string): Soon<Result<Authenticated, DomainError>> {
       if (!isTokenShaped(secret)) return REJECTED;
-      const judge = (accepted: Accepted | null) => (accepted === null ? REJECTED : noted(accepted, used));
       const hash = sha256Hex(secret);
       const kept = tokens.peek(hash);
-      return kept === null ? tokens.find(hash).then(judge) : judge(kept);
+      return kept === null ? tokens.find(hash).then(judgeToken) : judgeToken(kept);
     },
 
     /**
-     * Whether a caller may stay whose request is long past, as behind a socket. Asks the database. It is a use of the
-     * session only when something was typed since the last time, so that an idle terminal does not keep it open.
+     * What has become of a caller whose request is long past, as behind a socket; null when its credential opens nothing
+     * any more. Asks the database, once for all that ask in one turn; counts as a use only where it is one.
      */
-    async holds({ user, credential }: Caller, typed = false): Promise<boolean> {
-      const accepted =
-        credential.kind === 'login'
-          ? mapped(await repositories.sessions.findWithUser(credential.sessionId), acceptSession)
-          : mapped(await repositories.tokens.findByIdWithUser(credential.tokenId), acceptToken);
-      if (accepted === null || accepted.caller.user.id !== user.id) return false;
-      if (isScreenLocked(accepted) || guestExpired(accepted.caller.user, accepted.readAt)) return false;
-      if (typed) await noted(accepted, credential.kind === 'login' ? seen : used);
-      return true;
+    async current({ user, credential }: Caller, isUse: boolean): Promise<Caller | null> {
+      const byLogin = credential.kind === 'login';
+      const accepted = byLogin
+        ? mapped(await sessionNow(credential.sessionId), acceptSession)
+        : mapped(await tokenNow(credential.tokenId), acceptToken);
+      if (accepted?.caller.user.id !== user.id) return null;
+      if (isScreenLocked(accepted)) return asLocked(accepted).caller;
+      if (isUse) await noted(accepted, byLogin ? seen : used);
+      return accepted.caller;
     },
 
     /** Uses that are not written yet, for lists that must not be stale; null when the database knows all. */
@@ -157,42 +154,3 @@ function noted(accepted: Accepted, uses: Touches): Soon<Result<Authenticated, Do
   const first = uses.used(id, lastUsedMs, withinMs);
   return first === undefined ? ok(accepted) : first.then(() => ok(accepted));
 }
-
-function acceptSession({
-  session,
-  user,
-  now,
-  idleMinutes,
-  requestsPerMinute,
-  lock,
-}: SessionWithUser): Accepted | null {
-  if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
-  const { id } = session;
-  return {
-    id,
-    caller: { user, credential: { kind: 'login', sessionId: id, locked: false } },
-    requestsPerMinute,
-    lastUsedMs: session.lastSeenAt.getTime(),
-    lock,
-    endsAt: sessionEndsAt(session, idleMinutes),
-    readAt: now,
-  };
-}
-
-function acceptToken({ token, user, now, requestsPerMinute }: TokenWithUser): Accepted | null {
-  if (!tokenAccepted(token, user, now)) return null;
-  const { id, scopes } = token;
-  return {
-    id,
-    caller: { user, credential: { kind: 'api_token', tokenId: id, scopes } },
-    requestsPerMinute,
-    lastUsedMs: token.lastUsedAt?.getTime() ?? null,
-    lock: null,
-    endsAt: token.expiresAt,
-    readAt: now,
-  };
-}
-
-/** Whether the change may make this one wrong; null is any change at all. */
-const concerns = ({ id, caller }: Accepted, changed: Changed | null): boolean =>
-  changed === null || (changed.kind === 'user' ? caller.user.id : id) === changed.id;

@@ -11,7 +11,12 @@ import {
   type RelyingParty,
 } from '../domain/passkey.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import type { BrowserOptions, PasskeyCeremonies, RegistrationAnswer } from '../ports/passkey-ceremonies.ts';
+import type {
+  BrowserOptions,
+  PasskeyCeremonies,
+  Registered,
+  RegistrationAnswer,
+} from '../ports/passkey-ceremonies.ts';
 import type { Storage } from '../ports/repositories.ts';
 import { newSecret, sha256 } from './secrets.ts';
 import { orRollBack } from './transaction.ts';
@@ -28,6 +33,18 @@ export type Passkeys = ReturnType<typeof passkeys>;
 /** A user's own passkeys. */
 export function passkeys({ storage, ceremonies, party }: PasskeyDeps) {
   const { repositories, inTransaction } = storage;
+
+  /** The key pair that answered a challenge of this user's. The challenge is used up, whatever comes of it. */
+  async function prove(answer: RegistrationAnswer, userId: string): Promise<Result<Registered, DomainError>> {
+    const at = party();
+    if (at === null) return refuse({ code: 'passkeys_unavailable' });
+    const challenge = challengeIn(answer.response.clientDataJSON);
+    const { pending } = repositories;
+    const asked = challenge && (await pending.spend(sha256(challenge), 'passkey_registration'));
+    if (challenge === null || !asked || asked.userId !== userId) return refuse({ code: 'passkey_rejected' });
+    const made = await ceremonies.register(at, challenge, answer);
+    return made === null ? refuse({ code: 'passkey_rejected' }) : ok(made);
+  }
 
   return {
     list: ({ user }: Caller): Promise<readonly Passkey[]> => repositories.passkeys.listOf(user.id),
@@ -53,21 +70,14 @@ export function passkeys({ storage, ceremonies, party }: PasskeyDeps) {
       const name = (wanted ?? DEFAULT_PASSKEY_NAME).trim();
       const fields = passkeyNameFaults(name);
       if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-      const at = party();
-      if (at === null) return refuse({ code: 'passkeys_unavailable' });
-      const challenge = challengeIn(answer.response.clientDataJSON);
-      const { pending } = repositories;
-      const asked = challenge && (await pending.spend(sha256(challenge), 'passkey_registration'));
-      if (challenge === null || !asked || asked.userId !== user.id)
-        return refuse({ code: 'passkey_rejected' });
-      const made = await ceremonies.register(at, challenge, answer);
-      if (made === null) return refuse({ code: 'passkey_rejected' });
+      const made = await prove(answer, user.id);
+      if (!made.ok) return made;
       return await orRollBack(inTransaction, async (tx) => {
         await tx.users.lock(user.id);
         if ((await tx.passkeys.listOf(user.id)).length >= MAX_PASSKEYS) {
           return refuse({ code: 'passkey_limit_reached', max: MAX_PASSKEYS });
         }
-        const passkey = await tx.passkeys.insert({ ...made, userId: user.id, name });
+        const passkey = await tx.passkeys.insert({ ...made.value, userId: user.id, name });
         if (passkey === null) return refuse({ code: 'passkey_registered' });
         await tx.audit.append({ userId: user.id, action: 'passkey_added', ...origin, details: passkey.id });
         return ok(passkey);

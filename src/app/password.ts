@@ -2,22 +2,19 @@ import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { passwordFaults } from '../domain/user.ts';
-import type { Bus } from '../ports/bus.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
-import { tellChanged } from './credential-news.ts';
 import type { Guard } from './guard.ts';
 
 export type PasswordDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
   readonly guard: Guard;
-  readonly bus: Bus;
 };
 
 export type Passwords = ReturnType<typeof passwords>;
 
-export const passwords = ({ storage, hasher, guard, bus }: PasswordDeps) => ({
+export const passwords = ({ storage, hasher, guard }: PasswordDeps) => ({
   /** Replaces the password and ends every other session, and all sign-ins that wait, in one transaction. */
   async change(
     { user, credential }: Caller,
@@ -31,7 +28,7 @@ export const passwords = ({ storage, hasher, guard, bus }: PasswordDeps) => ({
     const matches = await hasher.verify(current, old);
     const replacement = matches ? await hasher.hash(wanted) : '';
     const keepId = credential.kind === 'login' ? credential.sessionId : null;
-    const changed = await storage.inTransaction(async (tx): Promise<Result<null, DomainError>> => {
+    return await storage.inTransaction(async (tx) => {
       const right = await guard.tryCode(
         tx,
         'password',
@@ -45,8 +42,6 @@ export const passwords = ({ storage, hasher, guard, bus }: PasswordDeps) => ({
       await endOthers(tx, user.id, keepId, origin);
       return ok(null);
     });
-    if (changed.ok) tellChanged(bus, { kind: 'user', id: user.id });
-    return changed;
   },
 });
 

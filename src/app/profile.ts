@@ -2,9 +2,7 @@ import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { type User, usernameFaults } from '../domain/user.ts';
-import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/repositories.ts';
-import { tellChanged } from './credential-news.ts';
 import { orRollBack } from './transaction.ts';
 
 /** The caller's own view of itself. */
@@ -20,15 +18,20 @@ export type ProfileChange = { readonly username?: string; readonly autoLockMinut
 
 export type Profiles = ReturnType<typeof profiles>;
 
-export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
+export function profiles({ repositories, inTransaction }: Storage) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
     const { factors, screenLocks } = repositories;
+    const [totp, passcode, autoLockMinutes] = await Promise.all([
+      factors.totp(user.id),
+      screenLocks.passcodeHash(user.id),
+      screenLocks.autoLockMinutes(user.id),
+    ]);
     return {
       user,
       locked: isLocked(caller),
-      mfaEnabled: (await factors.totp(user.id))?.confirmedAt != null,
-      passcodeSet: (await screenLocks.passcodeHash(user.id)) !== null,
-      autoLockMinutes: await screenLocks.autoLockMinutes(user.id),
+      mfaEnabled: totp?.confirmedAt != null,
+      passcodeSet: passcode !== null,
+      autoLockMinutes,
     };
   }
 
@@ -47,6 +50,7 @@ export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
       if (autoLockMinutes !== undefined && credential.kind !== 'login') {
         return refuse({ code: 'login_token_required' });
       }
+      if (username === undefined && autoLockMinutes === undefined) return ok(await read(caller));
       const changed = await orRollBack(inTransaction, async (tx) => {
         const renamed = username === undefined ? user : await tx.users.rename(user.id, username);
         if (renamed === null) {
@@ -57,9 +61,7 @@ export function profiles({ repositories, inTransaction }: Storage, bus: Bus) {
         await tx.audit.append({ userId: user.id, action: 'user_updated', ...origin, details });
         return ok(renamed);
       });
-      if (!changed.ok) return changed;
-      tellChanged(bus, { kind: 'user', id: user.id });
-      return ok(await read(caller, changed.value));
+      return changed.ok ? ok(await read(caller, changed.value)) : changed;
     },
   };
 }

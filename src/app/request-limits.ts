@@ -27,7 +27,8 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
   const late: RequestCount[] = [];
   let aheadMs = startMs - monotonicMs();
   let cleanedMinute = 0;
-  let sending: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let telling = false;
   const nowMs = (): number => monotonicMs() + aheadMs;
 
   function roll(key: string, entry: Counted, minute: number): void {
@@ -73,12 +74,21 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
     await counts.forgetBefore(minute - 1);
   }
 
+  // One after the other, so that no request is sent twice; what is counted by now has been sent when it resolves.
   const flush = (): Promise<void> => {
-    sending ??= send().finally(() => {
-      sending = undefined;
-    });
-    return sending;
+    last = last.then(send, send);
+    return last;
   };
+
+  function tellSoon(): void {
+    if (telling) return;
+    telling = true;
+    const done = (): void => {
+      telling = false;
+    };
+    // A fault is met again by the flush that somebody waits for.
+    flush().then(done, done);
+  }
 
   return {
     /** Counts one request of the key, or refuses it and does not. No limit when `perMinute` is 0. */
@@ -90,8 +100,7 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
       if (wait > 0) return refuse({ code: 'rate_limited', retryAfterSeconds: Math.ceil(wait / 1000) });
       entry.tally = { ...entry.tally, count: entry.tally.count + 1 };
       entry.unsent += 1;
-      // A failure is met again by the flush that somebody waits for.
-      if (entry.unsent >= perMinute * TELL_AFTER) void flush().catch(() => undefined);
+      if (entry.unsent >= perMinute * TELL_AFTER) tellSoon();
       return FINE;
     },
 

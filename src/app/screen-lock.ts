@@ -2,10 +2,8 @@ import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { passcodeFaults, WRONG_PASSCODES } from '../domain/lock.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import type { Bus } from '../ports/bus.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
-import { tellChanged } from './credential-news.ts';
 import { endSession } from './sign-in.ts';
 
 export type ScreenLock = ReturnType<typeof screenLock>;
@@ -16,18 +14,10 @@ type Done = Promise<Result<null, DomainError>>;
 export type ScreenLockDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
-  readonly bus: Bus;
 };
 
-export function screenLock({ storage, hasher, bus }: ScreenLockDeps) {
+export function screenLock({ storage, hasher }: ScreenLockDeps) {
   const { repositories, inTransaction } = storage;
-
-  /** Done or refused, the session may not be any more what others hold it for. */
-  const told = async (sessionId: string, done: Done): Done => {
-    const result = await done;
-    tellChanged(bus, { kind: 'session', id: sessionId });
-    return result;
-  };
 
   const withSession = (caller: Caller, work: (sessionId: string) => Done): Done =>
     caller.credential.kind === 'login'
@@ -43,7 +33,6 @@ export function screenLock({ storage, hasher, bus }: ScreenLockDeps) {
         await tx.screenLocks.setPasscode(user.id, hash);
         await tx.audit.append({ userId: user.id, action: 'passcode_changed', ...origin, details: '' });
       });
-      tellChanged(bus, { kind: 'user', id: user.id });
       return ok(null);
     },
 
@@ -54,15 +43,11 @@ export function screenLock({ storage, hasher, bus }: ScreenLockDeps) {
         await tx.screenLocks.setPasscode(user.id, null);
         await tx.audit.append({ userId: user.id, action: 'passcode_removed', ...origin, details: '' });
       });
-      tellChanged(bus, { kind: 'user', id: user.id });
     },
 
     lock: (caller: Caller, origin: Origin): Done =>
       withSession(caller, (sessionId) =>
-        told(
-          sessionId,
-          inTransaction((tx) => lockNow(tx, caller.user.id, sessionId, origin)),
-        ),
+        inTransaction((tx) => lockNow(tx, caller.user.id, sessionId, origin)),
       ),
 
     /** The fifth wrong passcode ends the session. An open session is asked as well: a wrong one is never a success. */
@@ -71,10 +56,7 @@ export function screenLock({ storage, hasher, bus }: ScreenLockDeps) {
         const hash = await repositories.screenLocks.passcodeHash(caller.user.id);
         if (hash === null) return refuse({ code: 'passcode_not_set' });
         const right = await hasher.verify(hash, passcode);
-        return await told(
-          sessionId,
-          inTransaction((tx) => settle(tx, caller.user.id, sessionId, right, origin)),
-        );
+        return await inTransaction((tx) => settle(tx, caller.user.id, sessionId, right, origin));
       }),
   };
 }

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller, Origin } from '../domain/caller.ts';
+import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { Container } from '../domain/container.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import {
-  CLOSE,
-  type CloseReason,
-  muxSessionName,
-  type TerminalKey,
-  terminalKey,
-} from '../domain/terminal.ts';
+import { type CloseReason, muxSessionName, type TerminalKey, terminalKey } from '../domain/terminal.ts';
 import { guestExpired } from '../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Storage } from '../ports/repositories.ts';
+import type { Repositories, Storage } from '../ports/repositories.ts';
 import type { PtyStream, TerminalBackend } from '../ports/terminal-backend.ts';
 import { findOwn, handleOf } from './containers/access.ts';
+import { type LiveTerminal, liveTerminals, type TerminalConnection } from './live-terminals.ts';
 
 /** What a client asks for with the upgrade; values are valid already. */
 export type TerminalAsk = {
@@ -32,22 +27,15 @@ export type TerminalGrant = {
   readonly origin: Origin;
 };
 
-/** The socket as the use case sees it. */
-export type TerminalConnection = { close(reason: CloseReason): void };
-
 /** A terminal that is open: its stream, and what to do when the socket has gone. */
 export type OpenTerminal = {
   readonly id: string;
   readonly key: TerminalKey;
   readonly pty: PtyStream;
+  resize(cols: number, rows: number): Promise<void>;
+  /** The peer has answered a ping. */
+  pinged(): void;
   release(): Promise<void>;
-};
-
-type Live = {
-  readonly id: string;
-  readonly dbId: string;
-  readonly key: TerminalKey;
-  readonly connection: TerminalConnection;
 };
 
 export type TerminalDeps = {
@@ -60,23 +48,8 @@ export type Terminals = ReturnType<typeof terminals>;
 
 /** Opens terminals and knows the live ones of this process. */
 export function terminals({ storage, backend, clock }: TerminalDeps) {
-  const { repositories } = storage;
-  const live = new Map<TerminalKey, Live>();
-
-  const register = (entry: Live): void => {
-    live.get(entry.key)?.connection.close(CLOSE.replaced);
-    live.set(entry.key, entry);
-  };
-
-  // The late close of a replaced socket must not remove its successor, hence the identity check.
-  const unregister = (entry: Live): void => {
-    if (live.get(entry.key) === entry) live.delete(entry.key);
-  };
-
-  async function record(action: 'terminal_opened' | 'terminal_closed', grant: TerminalGrant): Promise<void> {
-    const { caller, container, origin } = grant;
-    await repositories.audit.append({ userId: caller.user.id, action, ...origin, details: container.dbId });
-  }
+  const { repositories, inTransaction } = storage;
+  const live = liveTerminals(clock);
 
   return {
     /** The checks that come before the upgrade. */
@@ -95,40 +68,105 @@ export function terminals({ storage, backend, clock }: TerminalDeps) {
 
     /** Opens the pseudo-terminal behind an upgraded socket. Throws what the backend throws. */
     async open(grant: TerminalGrant, connection: TerminalConnection): Promise<OpenTerminal> {
-      const { caller, container, ask } = grant;
-      const handle = handleOf(container);
-      if (handle === null) throw new Error(`container ${container.dbId} runs without a runtime id`);
-      const id = randomUUID();
-      const key = terminalKey(handle.runtimeId, caller.user.id, ask.connectionId);
-      const entry: Live = { id, dbId: container.dbId, key, connection };
-      register(entry);
+      const handle = handleOf(grant.container);
+      if (handle === null) throw new Error(`container ${grant.container.dbId} runs without a runtime id`);
+      const { connectionId, cols, rows, forceNew } = grant.ask;
+      const entry = liveEntry(grant, handle.runtimeId, connection, clock.now());
+      live.register(entry);
+      let pty: PtyStream | undefined;
       try {
-        const { connectionId, cols, rows, forceNew } = ask;
         const muxSession = muxSessionName(connectionId);
-        const { shell } = container;
-        const pty = await backend.open(handle, { muxSession, cols, rows, forceNew, marker: id, shell });
-        await Promise.all([record('terminal_opened', grant), repositories.containers.touch(container.dbId)]);
-        return { id, key, pty, release: () => release(entry, grant, pty) };
+        const { shell } = grant.container;
+        pty = await backend.open(handle, { muxSession, cols, rows, forceNew, marker: entry.id, shell });
+        entry.muxSession = pty.muxSession;
+        await inTransaction((tx) => recordOpened(tx, entry, grant));
+        return openTerminal(entry, grant, pty);
       } catch (error) {
-        unregister(entry);
+        live.unregister(entry);
+        await pty?.close().catch(() => undefined);
         throw error;
       }
     },
 
+    /** Whether somebody may keep an open terminal, going by what is known of them now. */
+    mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
+
+    /** Those of this process, newest first. */
+    list: live.list,
+    find: live.find,
+
     /** Closes every terminal of a container. */
     closeAll(dbId: string, reason: CloseReason): void {
-      for (const entry of live.values()) if (entry.dbId === dbId) entry.connection.close(reason);
+      live.close(reason, ({ containerId }) => containerId === dbId);
     },
 
     /** Closes every terminal of this process. */
-    closeEverything(reason: CloseReason): void {
-      for (const entry of live.values()) entry.connection.close(reason);
-    },
+    closeEverything: (reason: CloseReason): void => live.close(reason),
+
+    /** Writes what is due of the records, and clears away those of processes that died; for a timer. */
+    writeDue: () => live.writeDue(repositories.terminals),
   };
 
-  async function release(entry: Live, grant: TerminalGrant, pty: PtyStream): Promise<void> {
-    unregister(entry);
-    await pty.close();
-    await record('terminal_closed', grant);
+  function openTerminal(entry: LiveTerminal, grant: TerminalGrant, pty: PtyStream): OpenTerminal {
+    return {
+      id: entry.id,
+      key: entry.key,
+      pty,
+      resize(cols, rows) {
+        Object.assign(entry, { cols, rows });
+        return pty.resize(cols, rows);
+      },
+      pinged() {
+        entry.lastPingAt = clock.now();
+      },
+      async release() {
+        live.unregister(entry);
+        await pty.close();
+        await inTransaction((tx) => recordClosed(tx, entry, grant));
+      },
+    };
   }
+}
+
+function liveEntry(
+  { caller: { user }, container, ask }: TerminalGrant,
+  runtimeId: string,
+  connection: TerminalConnection,
+  now: Date,
+): LiveTerminal {
+  return {
+    id: randomUUID(),
+    key: terminalKey(runtimeId, user.id, ask.connectionId),
+    userId: user.id,
+    username: user.username,
+    containerId: container.dbId,
+    containerName: container.name,
+    connectionId: ask.connectionId,
+    owner: container.ownerId === user.id,
+    createdAt: now,
+    connection,
+    muxSession: null,
+    cols: ask.cols,
+    rows: ask.rows,
+    lastPingAt: now,
+  };
+}
+
+async function recordOpened(
+  tx: Repositories,
+  { id, userId, containerId }: LiveTerminal,
+  { origin }: TerminalGrant,
+): Promise<void> {
+  await tx.terminals.insert({ id, userId, containerId });
+  await tx.audit.append({ userId, action: 'terminal_opened', ...origin, details: containerId });
+  await tx.containers.touch(containerId);
+}
+
+async function recordClosed(
+  tx: Repositories,
+  { id, userId, containerId }: LiveTerminal,
+  { origin }: TerminalGrant,
+): Promise<void> {
+  await tx.terminals.remove(id);
+  await tx.audit.append({ userId, action: 'terminal_closed', ...origin, details: containerId });
 }

@@ -11,15 +11,13 @@ import {
   roomForToken,
   TOKEN_RANDOM_BYTES,
 } from '../domain/token.ts';
-import type { Bus } from '../ports/bus.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
-import { tellChanged } from './credential-news.ts';
 import { sha256 } from './secrets.ts';
 import { orRollBack } from './transaction.ts';
 
 export type ApiTokenDeps = {
+  /** One that tells of what is changed in it. */
   readonly storage: Storage;
-  readonly bus: Bus;
   /** The last use that is not written yet. */
   readonly pendingUse: (tokenId: string) => Date | null;
 };
@@ -27,7 +25,7 @@ export type ApiTokenDeps = {
 export type ApiTokens = ReturnType<typeof apiTokens>;
 
 /** API tokens of the caller's own; another's is like none. */
-export function apiTokens({ storage: { repositories, inTransaction }, bus, pendingUse }: ApiTokenDeps) {
+export function apiTokens({ storage: { repositories, inTransaction }, pendingUse }: ApiTokenDeps) {
   const withPendingUse = (token: ApiToken): ApiToken => {
     const pending = pendingUse(token.id);
     const newer = pending !== null && (token.lastUsedAt === null || token.lastUsedAt < pending);
@@ -71,7 +69,7 @@ export function apiTokens({ storage: { repositories, inTransaction }, bus, pendi
         if (done?.changed) await record(tx, 'token_revoked', done.token, origin);
         return done?.token ?? null;
       });
-      return ended(revoked);
+      return orUnknown(revoked);
     },
 
     /** Removes the token for good; only the audit remembers that it was there. */
@@ -82,16 +80,13 @@ export function apiTokens({ storage: { repositories, inTransaction }, bus, pendi
         if (token !== null) await record(tx, 'token_deleted', token, origin);
         return token;
       });
-      return ended(deleted);
+      return orUnknown(deleted);
     },
   };
-
-  function ended(token: ApiToken | null): Result<ApiToken, DomainError> {
-    if (token === null) return refuse({ code: 'token_not_found' });
-    tellChanged(bus, { kind: 'token', id: token.id });
-    return ok(token);
-  }
 }
+
+const orUnknown = (token: ApiToken | null): Result<ApiToken, DomainError> =>
+  token === null ? refuse({ code: 'token_not_found' }) : ok(token);
 
 async function record(
   tx: Repositories,

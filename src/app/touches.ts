@@ -30,6 +30,9 @@ export type TouchesDeps = {
 
 type Entry = {
   usedMs: number;
+  /** The latest use that the store holds. */
+  savedMs: number;
+  /** When the store was written last. */
   writtenMs: number;
   withinMs: number;
   first: Promise<void> | undefined;
@@ -40,11 +43,15 @@ export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
   let last: Promise<void> = Promise.resolve();
 
   async function writeThose(due: (entry: Entry) => boolean): Promise<void> {
-    const batch = [...entries].filter(([, entry]) => isPending(entry) && due(entry));
-    const uses = batch.map(([id, { usedMs }]) => ({ id, at: new Date(usedMs) }));
+    const batch = [...entries]
+      .filter(([, entry]) => isPending(entry) && due(entry))
+      .map(([id, entry]) => ({ id, entry, usedMs: entry.usedMs }));
     const now = nowMs();
-    if (uses.length > 0) await write(uses);
-    for (const [, entry] of batch) entry.writtenMs = now;
+    if (batch.length > 0) await write(batch.map(({ id, usedMs }) => ({ id, at: new Date(usedMs) })));
+    for (const { entry, usedMs } of batch) {
+      entry.savedMs = usedMs;
+      entry.writtenMs = now;
+    }
     for (const [id, entry] of entries) {
       if (!isPending(entry) && now - entry.writtenMs >= everyMs) entries.delete(id);
     }
@@ -61,6 +68,7 @@ export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
     const { usedMs } = entry;
     try {
       await write([{ id, at: new Date(usedMs) }]);
+      entry.savedMs = usedMs;
       entry.writtenMs = Math.max(entry.writtenMs, usedMs);
     } catch {
       // It stays pending.
@@ -76,11 +84,12 @@ export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
       if (known !== undefined) {
         known.usedMs = usedMs;
         known.withinMs = withinMs;
-        if (lastWrittenMs !== null && lastWrittenMs > known.writtenMs) known.writtenMs = lastWrittenMs;
+        known.savedMs = Math.max(known.savedMs, lastWrittenMs ?? known.savedMs);
+        known.writtenMs = Math.max(known.writtenMs, lastWrittenMs ?? known.writtenMs);
         return known.first;
       }
       const writtenMs = lastWrittenMs ?? Number.NEGATIVE_INFINITY;
-      const entry: Entry = { usedMs, writtenMs, withinMs, first: undefined };
+      const entry: Entry = { usedMs, savedMs: writtenMs, writtenMs, withinMs, first: undefined };
       entries.set(id, entry);
       if (lastWrittenMs === null) entry.first = writeFirst(id, entry);
       return entry.first;
@@ -98,4 +107,4 @@ export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
   };
 }
 
-const isPending = ({ usedMs, writtenMs }: Entry): boolean => usedMs > writtenMs;
+const isPending = ({ usedMs, savedMs }: Entry): boolean => usedMs > savedMs;

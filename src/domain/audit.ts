@@ -17,6 +17,10 @@ export type AuditAction =
   | 'token_revoked'
   | 'token_deleted'
   | 'user_updated'
+  | 'users_listed'
+  | 'terminals_listed'
+  | 'ssh_key_added'
+  | 'ssh_key_removed'
   | 'settings_updated'
   | 'password_changed'
   | 'mfa_enabled'
@@ -40,4 +44,11 @@ export type AuditEntry = {
   readonly userAgent: string;
   /** The session id for session actions; otherwise what the action was about. Never a secret. */
   readonly details: string;
+};
+
+export type AuditRecord = Omit<AuditEntry, 'action'> & {
+  readonly id: string;
+  /** Text, as a newer version may have written ones that this one does not know. */
+  readonly action: string;
+  readonly createdAt: Date;
 };

@@ -1,7 +1,4 @@
-import type { DomainError } from './errors.ts';
 import type { FieldFaults, Resources } from './resources.ts';
-import { ok, type Result, refuse } from './result.ts';
-import { guestExpired, type User } from './user.ts';
 
 /**
  *   creating --> running <--> stopped        each change passes through starting, stopping or updating
@@ -9,15 +6,18 @@ import { guestExpired, type User } from './user.ts';
  *       v           v            v
  *     failed     deleted <-------+           deleted is soft: the volume stays until the retention is over
  */
-export type ContainerState =
-  | 'creating'
-  | 'starting'
-  | 'running'
-  | 'stopping'
-  | 'stopped'
-  | 'updating'
-  | 'failed'
-  | 'deleted';
+export const CONTAINER_STATES = [
+  'creating',
+  'starting',
+  'running',
+  'stopping',
+  'stopped',
+  'updating',
+  'failed',
+  'deleted',
+] as const;
+
+export type ContainerState = (typeof CONTAINER_STATES)[number];
 
 export type Container = {
   readonly dbId: string;
@@ -52,16 +52,6 @@ export type Observation =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'gone'; readonly volumeExists: boolean };
 
-export type StartDecision =
-  | { readonly do: 'nothing' }
-  | { readonly do: 'start' }
-  | { readonly do: 'recreate'; readonly volumeKept: boolean };
-
-export type StopDecision =
-  | { readonly do: 'nothing' }
-  | { readonly do: 'stop' }
-  | { readonly do: 'mark_stopped' };
-
 const NAME = /^[a-zA-Z0-9-]{1,64}$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
@@ -77,25 +67,6 @@ export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
   if (entries.some(([, value]) => value.includes('\0'))) return { env: 'values must not contain NUL' };
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
   return bytes > 32_768 ? { env: 'must be at most 32 KiB in all' } : {};
-}
-
-/** What a start has to do, given what the engine says. Starting a running one changes nothing. */
-export function decideStart(user: User, seen: Observation, now: Date): Result<StartDecision, DomainError> {
-  if (guestExpired(user, now)) return refuse({ code: 'guest_session_expired' });
-  switch (seen.kind) {
-    case 'running':
-      return ok({ do: 'nothing' });
-    case 'stopped':
-      return ok({ do: 'start' });
-    case 'gone':
-      return ok({ do: 'recreate', volumeKept: seen.volumeExists });
-  }
-}
-
-/** What a stop has to do. One that is already down only needs its row to say so. */
-export function decideStop(container: Container, seen: Observation): StopDecision {
-  if (seen.kind === 'running') return { do: 'stop' };
-  return container.state === 'stopped' ? { do: 'nothing' } : { do: 'mark_stopped' };
 }
 
 /** The state that a row should show once what its engine says is known; null when it already does. */

@@ -37,6 +37,13 @@ export type DomainError =
   | { readonly code: 'passkeys_unavailable' }
   | { readonly code: 'token_not_found' }
   | { readonly code: 'token_limit_reached'; readonly max: number }
+  | { readonly code: 'session_not_found' }
+  | { readonly code: 'user_not_found' }
+  | { readonly code: 'last_administrator' }
+  | { readonly code: 'terminal_not_found' }
+  | { readonly code: 'ssh_key_not_found' }
+  | { readonly code: 'ssh_key_exists' }
+  | { readonly code: 'ssh_key_limit_reached'; readonly max: number }
   | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];

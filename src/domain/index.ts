@@ -17,6 +17,7 @@ export * from './result.ts';
 export * from './scope.ts';
 export * from './session.ts';
 export * from './settings.ts';
+export * from './ssh-key.ts';
 export * from './terminal.ts';
 export * from './throttle.ts';
 export * from './token.ts';

@@ -31,7 +31,7 @@ export function waitMs({ count, countBefore, minute }: RequestTally, limit: numb
 /** Milliseconds into a minute until what is left of the earlier count, and one request more, are within `room`. */
 function whenFits(earlier: number, room: number): number {
   const left = room - 1;
-  return earlier <= left ? 0 : Math.ceil(MINUTE_MS * (1 - left / earlier));
+  return earlier <= left ? 0 : Math.ceil((MINUTE_MS * (earlier - left)) / earlier);
 }
 
 /**

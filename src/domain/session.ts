@@ -34,6 +34,21 @@ export function sessionEndsAt({ expiresAt, lastSeenAt }: UserSession, idleMinute
   return new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + idleMinutes * 60_000));
 }
 
+/** Revoked ones stay in their user's list for so long. */
+export const REVOKED_LISTED_DAYS = 30;
+
+/** Whether a session is in its user's list: it is active, or was until it was revoked lately. */
+export function sessionListed(session: UserSession, now: Date, idleMinutes: number): boolean {
+  const { revokedAt } = session;
+  if (revokedAt === null) return sessionState(session, now, idleMinutes) === 'active';
+  const lately = revokedAt.getTime() + REVOKED_LISTED_DAYS * 86_400_000 > now.getTime();
+  return lately && sessionEndsAt(session, idleMinutes) > revokedAt;
+}
+
+/** What is recorded when nobody gives a reason. */
+export const REVOKED_BY_USER = 'revoked_by_user';
+export const REVOKED_OTHER_SESSIONS = 'revoked_other_sessions';
+
 /** How long the client may repeat a refresh whose answer was lost and get the same successor. */
 export const REFRESH_GRACE_SECONDS = 10;
 

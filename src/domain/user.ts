@@ -1,4 +1,6 @@
+import type { DomainError } from './errors.ts';
 import type { FieldFaults } from './resources.ts';
+import { ok, type Result, refuse } from './result.ts';
 
 export type UserRole = 'user' | 'admin';
 
@@ -44,3 +46,34 @@ export function passwordFaults(password: string): FieldFaults {
 /** A guest whose time is over may read and delete, but start nothing. */
 export const guestExpired = (user: User, now: Date): boolean =>
   user.guestUntil !== null && user.guestUntil <= now;
+
+/** What an administrator may change of a user; what is absent stays. */
+export type UserChange = {
+  readonly tier?: string;
+  readonly role?: UserRole;
+  readonly disabled?: boolean;
+};
+
+/** What that leaves of the change: only what differs. Whoever is the last administrator stays an enabled one. */
+export function decideUserChange(
+  user: User,
+  change: UserChange,
+  tiers: readonly string[],
+  otherAdmins: number,
+): Result<UserChange, DomainError> {
+  const { tier = user.tier, role = user.role, disabled = user.disabledAt !== null } = change;
+  const fields: FieldFaults = {
+    ...(tiers.includes(tier) ? {} : { tier: `must be one of ${tiers.join(', ')}` }),
+    ...(role === 'admin' && user.guestUntil !== null ? { role: 'must be user for a guest' } : {}),
+  };
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const counts = user.role === 'admin' && user.disabledAt === null;
+  if (counts && otherAdmins === 0 && (role !== 'admin' || disabled)) {
+    return refuse({ code: 'last_administrator' });
+  }
+  return ok({
+    ...(tier === user.tier ? {} : { tier }),
+    ...(role === user.role ? {} : { role }),
+    ...(disabled === (user.disabledAt !== null) ? {} : { disabled }),
+  });
+}

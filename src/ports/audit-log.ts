@@ -1,6 +1,19 @@
-import type { AuditEntry } from '../domain/audit.ts';
+import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
+import type { Page, PageRequest } from './page.ts';
+
+/** What is left out is not filtered by. */
+export type AuditFilter = {
+  readonly userId?: string;
+  readonly action?: string;
+  /** Inclusive. */
+  readonly from?: Date;
+  /** Exclusive. */
+  readonly to?: Date;
+};
 
 /** Only grows. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
+  /** Newest first. Throws `UnknownPage`. */
+  page(filter: AuditFilter, request: PageRequest): Promise<Page<AuditRecord>>;
 }

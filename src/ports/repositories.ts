@@ -12,6 +12,8 @@ import type { RequestCounts } from './request-counts.ts';
 import type { ScreenLockRepository } from './screen-lock-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
+import type { SshKeyRepository } from './ssh-key-repository.ts';
+import type { TerminalRecords } from './terminal-records.ts';
 import type { ThrottleRepository } from './throttle-repository.ts';
 import type { TokenRepository } from './token-repository.ts';
 import type { UserRepository } from './user-repository.ts';
@@ -35,6 +37,8 @@ export type Repositories = {
   readonly throttle: ThrottleRepository;
   readonly tokens: TokenRepository;
   readonly requestCounts: RequestCounts;
+  readonly terminals: TerminalRecords;
+  readonly sshKeys: SshKeyRepository;
 };
 
 /** All writes of `work` happen, or none. Nothing outside the database is done inside it. */

@@ -15,6 +15,13 @@ export type SessionWithUser = {
   readonly requestsPerMinute: number;
 };
 
+/** With what decides which of them are active; `now` is the database's clock. */
+export type OwnedSessions = {
+  readonly sessions: readonly UserSession[];
+  readonly now: Date;
+  readonly idleMinutes: number;
+};
+
 export interface SessionRepository {
   /** Lives for `SESSION_LIFE_DAYS` at most. */
   insert(session: NewSession): Promise<UserSession>;
@@ -23,6 +30,8 @@ export interface SessionRepository {
   findAllWithUser(ids: readonly string[]): Promise<readonly SessionWithUser[]>;
   /** Sets last_seen_at, which never goes back. */
   touch(uses: readonly Use[]): Promise<void>;
+  /** Newest first, at most 1,000: those whose absolute life is not over, and those revoked lately. */
+  listOwned(userId: string): Promise<OwnedSessions>;
   /** False when it is not the user's, or revoked already. */
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
   /** Revokes all of the user's but one; their ids. */

@@ -26,7 +26,7 @@ export interface TokenRepository {
   listOwned(userId: string): Promise<readonly ApiToken[]>;
   /** Those of these hashes that exist, whatever their state. */
   findWithUser(hashes: readonly Buffer[]): Promise<readonly TokenWithUser[]>;
-  findByIdWithUser(id: string): Promise<TokenWithUser | null>;
+  findAllByIdWithUser(ids: readonly string[]): Promise<readonly TokenWithUser[]>;
   /** null when it is not the user's. The first revocation stays; `changed` says whether this was it. */
   revoke(id: string, userId: string): Promise<{ readonly token: ApiToken; readonly changed: boolean } | null>;
   /** Removes the row, and answers what it was; null when it is not the user's. */

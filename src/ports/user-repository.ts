@@ -1,4 +1,5 @@
-import type { User, UserRole } from '../domain/user.ts';
+import type { User, UserChange, UserRole } from '../domain/user.ts';
+import type { Page, PageRequest } from './page.ts';
 
 export type NewUser = {
   readonly email: string | null;
@@ -19,10 +20,16 @@ export interface UserRepository {
   findForLogin(login: string): Promise<UserWithPassword | null>;
   /** By id, and as it is until the transaction ends: neither disabled nor given another password meanwhile. */
   holdForSignIn(id: string): Promise<UserWithPassword | null>;
-  /** null when another user has that name, compared without case. */
+  /** null when another user has that name, compared without case; a transaction cannot go on then. */
   rename(id: string, username: string): Promise<User | null>;
   /** Replaces exactly that password. False when it is another one by now. */
   changePassword(id: string, fromHash: string, toHash: string): Promise<boolean>;
+  /** Newest first. */
+  page(request: PageRequest): Promise<Page<User>>;
+  /** Ids of the administrators that are not disabled, none of whom changes until the transaction ends. */
+  lockAdmins(): Promise<readonly string[]>;
+  /** Disabling again keeps the first time; null when there is no such user. */
+  change(id: string, change: UserChange): Promise<User | null>;
   /** Locks the user's row until the transaction ends, so that what is counted stays true. */
   lock(id: string): Promise<void>;
 }

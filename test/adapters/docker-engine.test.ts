@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +23,7 @@ import { ensureNetwork } from '../../src/adapters/docker/network.ts';
 import { missingEnginePackages } from '../../src/adapters/docker/packages.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
+import { runProcess } from '../support/child.ts';
 import { engineOrSkip, silentLog } from '../support/engine.ts';
 
 const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
@@ -136,19 +136,19 @@ async function privateEngine(t: Test): Promise<void> {
 async function survival(t: Test): Promise<void> {
   const dataDir = await dataDirFor(t);
   const at = layoutOf(dataDir);
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../support/engine-child.ts'), dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  t.match(JSON.parse(line.toString()), { kind: 'private' });
+  const child = runProcess(t, process.execPath, [
+    join(import.meta.dirname, '../support/engine-child.ts'),
+    dataDir,
+  ]);
+  t.match(JSON.parse(await child.line()), { kind: 'private' });
   const beside = await openPrivate(dataDir);
   const container = await runTiny(beside.docker, 'none', null);
   const daemon = await findDaemon(at);
   await beside.stop();
   t.equal((await findDaemon(at))?.pid, daemon?.pid, 'who only joined does not stop it');
 
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  child.process.kill('SIGKILL');
+  await child.ended;
   const heir = await openPrivate(dataDir);
   t.equal((await findDaemon(at))?.pid, daemon?.pid, 'the engine of a killed service is taken over');
   const before = (await container.inspect()).State;

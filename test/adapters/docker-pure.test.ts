@@ -6,6 +6,7 @@ import {
   type RuntimeSettings,
 } from '../../src/adapters/docker/create-options.ts';
 import { addressOf, compareVersions, floorWarning, tooOld } from '../../src/adapters/docker/engine-probe.ts';
+import { removalScript } from '../../src/adapters/docker/firewall.ts';
 import { neededOpenings, restoreScript } from '../../src/adapters/docker/firewall-rules.ts';
 import { daemonArgs, layoutOf } from '../../src/adapters/docker/layout.ts';
 import { networkOptions } from '../../src/adapters/docker/network.ts';
@@ -48,7 +49,13 @@ t.test('blocks of addresses', async (t) => {
   for (const bad of ['300.1.1.1', '1.2.3', '1.2.3.4/33', '::1', '']) t.equal(blockOf(bad), null, bad);
 });
 
-const SETTINGS: RuntimeSettings = { instanceId: 'i', network: 'n', cgroupParent: '/c', maxOpenFiles: 1024 };
+const SETTINGS: RuntimeSettings = {
+  instanceId: 'i',
+  network: 'n',
+  cgroupParent: '/c',
+  maxOpenFiles: 1024,
+  hostCpuMillicores: 64_000,
+};
 
 t.test('limits become exactly what the engine enforces', async (t) => {
   const table = [
@@ -125,7 +132,7 @@ t.test('rules: nothing but resolvers and mirrors of the internal networks is ope
     'a public mirror needs no opening',
   );
   const plan = { chain: 'C', bridge: 'br', subnet: '10.1.0.0/20', openings, isRouter: true };
-  const lines = restoreScript(plan).split('\n');
+  const lines = restoreScript(plan, '').split('\n');
   const at = (part: string): number => lines.findIndex((line) => line.includes(part));
   t.ok(
     at('-A C-FW -i br -d 10.0.0.53/32 -p udp --dport 53 -j ACCEPT') <
@@ -137,7 +144,15 @@ t.test('rules: nothing but resolvers and mirrors of the internal networks is ope
   );
   t.ok(at('-A C-IN -i br -j DROP') > 0);
   t.ok(at('MASQUERADE') > 0);
-  const guest = restoreScript({ ...plan, isRouter: false });
+  const saved =
+    '*filter\n:INPUT ACCEPT [0:0]\n:C-IN - [0:0]\n:X - [0:0]\n-A INPUT -j X\n-A INPUT -j C-IN\n-A C-IN -i br -j DROP\nCOMMIT\n';
+  t.notMatch(restoreScript(plan, saved), /-I INPUT/, 'what is there is not added again');
+  t.equal(
+    removalScript(saved, new Set(['C-IN', 'C-FW'])),
+    '*filter\n-D INPUT -j C-IN\n-F C-IN\n-X C-IN\nCOMMIT\n',
+  );
+  const guest = restoreScript({ ...plan, isRouter: false }, '\n:DOCKER-USER - [0:0]\n');
+  t.match(guest, /-I DOCKER-USER 1 -j C-FW/);
   t.notMatch(guest, /MASQUERADE|-s 10\.1\.0\.0/, 'an engine of others routes for itself');
 });
 
@@ -195,10 +210,15 @@ t.test("the image gets this machine's own package sources, and no one else's", a
     'https://docker.example/debian|bookworm|stable',
     '',
   ].join('\n');
-  t.same(sourceLines(targets, 'bookworm', ''), [
+  t.same(sourceLines(targets, 'bookworm'), [
     'deb http://deb.example/debian/ bookworm main contrib',
     'deb http://deb.example/security/ bookworm-security main',
   ]);
+  t.same(
+    sourceLines('http://deb.example/debian/|trixie|main', 'trixie'),
+    ['deb http://deb.example/debian/ bookworm main'],
+    'of the release that the reference names',
+  );
   const dump = [
     'Acquire::Check-Date "false";',
     'Acquire::http::Proxy "http://proxy.example:3128";',
@@ -213,18 +233,25 @@ t.test("the image gets this machine's own package sources, and no one else's", a
     ],
     env: { https_proxy: 'http://127.0.0.1:3142' },
   });
-  t.same(
-    hostsOf([
-      'http://a.example/x',
-      'http://a.example/y',
-      'https://b.example:8443/',
-      'cdrom:[x]',
-      'file:///srv',
-      '',
-    ]),
-    [
-      { name: 'a.example', port: 80 },
-      { name: 'b.example', port: 8443 },
-    ],
-  );
+  const apt = [
+    'deb [trusted=yes] http://a.example/x bookworm main',
+    'URIs: http://a.example/y https://b.example:8443/',
+    '# deb http://commented.example/ bookworm main',
+    '  // Acquire::http::Proxy "http://old.example";',
+    'Acquire::http::Proxy "http://10.0.0.9:3128";',
+    'deb cdrom:[x]/ bookworm main',
+  ].join('\n');
+  t.same(hostsOf(apt), [
+    { name: 'a.example', port: 80 },
+    { name: 'b.example', port: 8443 },
+    { name: '10.0.0.9', port: 3128 },
+  ]);
+});
+
+t.test('a container is promised no more processor than the machine has', async (t) => {
+  const asked = (cpuMillicores: number) =>
+    createOptions(aSpec('i', { resources: { memoryMb: 512, cpuMillicores, diskMb: 512 } }), SETTINGS)
+      .HostConfig?.NanoCpus;
+  t.equal(asked(250), 250_000_000);
+  t.equal(asked(80_000), 64_000_000_000);
 });

@@ -184,7 +184,14 @@ async function execLeavesNothing(t: Test, instance: TestInstance): Promise<void>
 }
 
 async function unanswered(t: Test): Promise<void> {
-  const settings = { instanceId: 'i', network: 'n', node: 'x', cgroupParent: null, maxOpenFiles: 1024 };
+  const settings = {
+    instanceId: 'i',
+    network: 'n',
+    node: 'x',
+    cgroupParent: null,
+    maxOpenFiles: 1024,
+    hostCpuMillicores: 4000,
+  };
   const handle = { node: 'x', runtimeId: 'a'.repeat(64) };
   const absent = dockerRuntime(dockerAt({ socketPath: '/nonexistent/docker.sock' }), settings);
   await t.rejects(absent.observe(handle), { name: 'RuntimeUnavailable' }, 'absent: never "gone"');

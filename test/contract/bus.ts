@@ -13,11 +13,14 @@ export type BusPair = {
 const PATIENCE_MS = 5_000;
 
 /** Waits until it holds; false when it does not in time. */
-export async function eventually(check: () => boolean, withinMs = PATIENCE_MS): Promise<boolean> {
+export async function eventually(
+  check: () => boolean | Promise<boolean>,
+  withinMs = PATIENCE_MS,
+): Promise<boolean> {
   for (const end = performance.now() + withinMs; performance.now() < end; await delay(2)) {
-    if (check()) return true;
+    if (await check()) return true;
   }
-  return check();
+  return await check();
 }
 
 /** What a process hears on a topic, in order; `gap` stands for a call of onGap. */

@@ -2,8 +2,6 @@ import t from 'tap';
 import {
   type Container,
   decideOrphan,
-  decideStart,
-  decideStop,
   envFaults,
   nameFaults,
   type Observation,
@@ -11,50 +9,12 @@ import {
   volumeName,
 } from '../../src/domain/container.ts';
 import { parseContainerRef } from '../../src/domain/container-id.ts';
-import { aContainer, aUser } from '../support/builders.ts';
+import { aContainer } from '../support/builders.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 const running: Observation = { kind: 'running' };
 const stopped: Observation = { kind: 'stopped' };
 const gone: Observation = { kind: 'gone', volumeExists: false };
-const goneButVolume: Observation = { kind: 'gone', volumeExists: true };
-
-t.test('a start does what the engine lacks, and nothing else', async (t) => {
-  const cases: [Observation, object][] = [
-    [running, { do: 'nothing' }],
-    [stopped, { do: 'start' }],
-    [gone, { do: 'recreate', volumeKept: false }],
-    [goneButVolume, { do: 'recreate', volumeKept: true }],
-  ];
-  for (const [seen, expected] of cases) {
-    t.same(decideStart(aUser(), seen, now), { ok: true, value: expected }, JSON.stringify(seen));
-  }
-});
-
-t.test('an expired guest starts nothing, whatever the engine says', async (t) => {
-  const guest = aUser({ guestUntil: now });
-  for (const seen of [running, stopped, gone]) {
-    t.same(decideStart(guest, seen, now), { ok: false, error: { code: 'guest_session_expired' } });
-  }
-  t.ok(
-    decideStart(aUser({ guestUntil: new Date(now.getTime() + 1) }), stopped, now).ok,
-    'not before the end',
-  );
-});
-
-t.test('a stop acts only on what runs', async (t) => {
-  const cases: [Container['state'], Observation, string][] = [
-    ['running', running, 'stop'],
-    ['stopped', running, 'stop'],
-    ['running', stopped, 'mark_stopped'],
-    ['running', gone, 'mark_stopped'],
-    ['stopped', stopped, 'nothing'],
-    ['stopped', gone, 'nothing'],
-  ];
-  for (const [state, seen, expected] of cases) {
-    t.equal(decideStop(aContainer({ state }), seen).do, expected, `${state}, ${seen.kind}`);
-  }
-});
 
 t.test('a row settles on what the engine says, and a second pass changes nothing', async (t) => {
   const cases: [Container['state'], Observation, Container['state'] | null][] = [

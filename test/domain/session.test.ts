@@ -1,5 +1,10 @@
 import t from 'tap';
-import { decideRefresh, REFRESH_GRACE_SECONDS, sessionState } from '../../src/domain/session.ts';
+import {
+  decideRefresh,
+  REFRESH_GRACE_SECONDS,
+  sessionListed,
+  sessionState,
+} from '../../src/domain/session.ts';
 import { guestExpired, passwordFaults, personFaults } from '../../src/domain/user.ts';
 import { aSession, aUser } from '../support/builders.ts';
 
@@ -56,4 +61,19 @@ t.test('a guest ends at the end of its life, others never', async (t) => {
   t.notOk(guestExpired(aUser(), at(1e9)));
   t.notOk(guestExpired(aUser({ guestUntil: at(10) }), at(9)));
   t.ok(guestExpired(aUser({ guestUntil: at(10) }), at(10)));
+});
+
+t.test('a list has what is active, and what was until it was revoked in the last 30 days', async (t) => {
+  const day = 86_400;
+  const cases: [string, Parameters<typeof sessionListed>, boolean][] = [
+    ['active', [aSession(), at(60), 30], true],
+    ['idle for too long', [aSession(), at(1800), 30], false],
+    ['its life over', [aSession({ expiresAt: at(100) }), at(100), 30], false],
+    ['revoked', [aSession({ revokedAt: at(60) }), at(61), 30], true],
+    ['revoked, and by now idle', [aSession({ revokedAt: at(60) }), at(3 * day), 30], true],
+    ['revoked 30 days ago', [aSession({ revokedAt: at(60) }), at(60 + 30 * day), 30], false],
+    ['revoked a moment less ago', [aSession({ revokedAt: at(60) }), at(59 + 30 * day), 30], true],
+    ['revoked when it had expired already', [aSession({ revokedAt: at(1800) }), at(1801), 30], false],
+  ];
+  for (const [name, args, expected] of cases) t.equal(sessionListed(...args), expected, name);
 });

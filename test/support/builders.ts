@@ -2,6 +2,7 @@ import type { Caller } from '../../src/domain/caller.ts';
 import type { Container } from '../../src/domain/container.ts';
 import type { Tier } from '../../src/domain/resources.ts';
 import type { UserSession } from '../../src/domain/session.ts';
+import type { ApiToken } from '../../src/domain/token.ts';
 import type { User } from '../../src/domain/user.ts';
 
 const created = new Date('2026-01-01T00:00:00Z');
@@ -28,6 +29,19 @@ export const aSession = (over: Partial<UserSession> = {}): UserSession => ({
   userAgent: 'test',
   revokedAt: null,
   revokedReason: null,
+  ...over,
+});
+
+export const aToken = (over: Partial<ApiToken> = {}): ApiToken => ({
+  id: '44444444-4444-4444-8444-444444444444',
+  userId: aUser().id,
+  name: 'ci',
+  prefix: 'svc_01234567',
+  scopes: ['read', 'write'],
+  createdAt: created,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
   ...over,
 });
 

@@ -83,11 +83,25 @@ async function signUp(service: Service, url: string, payload: object): Promise<P
   return { token: answer.json().token, id: answer.json().user.id, cookie };
 }
 
+/** Whatever is sent as a bearer. */
+export type Bearer = { readonly token: string };
+
+/** A new API token of that person's; `id` is the token's. */
+export async function anApiToken(
+  service: Service,
+  owner: Bearer,
+  request: object = {},
+): Promise<Bearer & { readonly id: string }> {
+  const answer = await as(service, owner)('POST', '/api/tokens', { name: 'ci', ...request });
+  if (answer.statusCode !== 201) throw new Error(`a token was answered ${answer.statusCode} ${answer.body}`);
+  return answer.json();
+}
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /** One request as somebody; null for nobody. */
 export const as =
-  (service: Service, who: Person | null) =>
+  (service: Service, who: Bearer | null) =>
   (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) =>
     service.http.inject({
       method,

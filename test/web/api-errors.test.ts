@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ApiError, errorOf, fieldFaults, unreachable } from '../../web/src/api/errors.ts';
 import { explain } from '../../web/src/api/explain.ts';
-import { healthOf } from '../../web/src/api/health.ts';
+import { commandIn, healthOf } from '../../web/src/api/health.ts';
 
 t.test('an error answer keeps its code, words, fields and the time to wait', async (t) => {
   const body = {
@@ -69,9 +69,29 @@ t.test('health names only the parts that are not ready, and how to mend them', a
   t.same(healthOf({ status: 'degraded', parts }), {
     status: 'degraded',
     faults: [
-      { part: 'engine', status: 'down', detail: 'no engine', mend: 'apt-get install docker.io' },
-      { part: 'image', status: 'down', detail: 'waits', mend: null },
+      {
+        part: 'engine',
+        status: 'down',
+        detail: 'no engine',
+        mend: null,
+        command: 'apt-get install docker.io',
+      },
+      { part: 'image', status: 'down', detail: 'waits', mend: null, command: null },
     ],
   });
   t.same(healthOf(null), { status: 'unready', faults: [] });
+});
+
+t.test('the command in a mending step is found, and none is made up', async (t) => {
+  const cases: [string, string | null][] = [
+    ['sudo usermod -aG docker $USER, then sign in again', 'sudo usermod -aG docker $USER'],
+    ['start Docker (sudo systemctl start docker) or set DOCKER_HOST', 'sudo systemctl start docker'],
+    [
+      'apt-get update && apt-get install docker.io (no dockerd)',
+      'apt-get update && apt-get install docker.io',
+    ],
+    ['see the log', null],
+    ['', null],
+  ];
+  for (const [words, command] of cases) t.equal(commandIn(words), command, words);
 });

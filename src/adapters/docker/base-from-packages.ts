@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
-import { BASE_CHANGES, buildArgs, machineRecipe } from './base-recipe.ts';
+import { ARCHIVE_KEYS, BASE_CHANGES, buildArgs, machineRecipe } from './base-recipe.ts';
 import type { BaseImageSettings, Draft } from './base-settings.ts';
 import { adminPath, isRoot, lastLines, lineSplitter } from './host.ts';
 import { installPackages, missingPackages } from './packages.ts';
@@ -18,18 +18,11 @@ export async function buildFromPackages(
   settings: BaseImageSettings,
 ): Promise<void> {
   if (!isRoot()) throw new Error('building the base image needs root');
-  const absent = await missingPackages({ mmdebstrap: 'mmdebstrap' });
+  const tools = await missingPackages({ mmdebstrap: 'mmdebstrap' });
+  const absent = existsSync(ARCHIVE_KEYS) ? tools : [...tools, 'debian-archive-keyring'];
   if (absent.length > 0) await installPackages(absent, settings.progress, settings.log);
   const recipe = await machineRecipe();
-  const own = await readdir('/usr/local/share/ca-certificates').catch(() => []);
-  const build = startBuild(
-    buildArgs(
-      recipe,
-      own.some((name) => name.endsWith('.crt')),
-    ),
-    recipe.env,
-    settings,
-  );
+  const build = startBuild(buildArgs(recipe), recipe.env, settings);
   const imported = importDraft(docker, draft, build.archive);
   // A failed build ends the archive early, which the engine may take for its end: only both count.
   const [built, arrived] = await Promise.allSettled([build.done, imported]);

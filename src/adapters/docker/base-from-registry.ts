@@ -1,10 +1,8 @@
 import type Docker from 'dockerode';
 import { BASE_CHANGES, BASE_PACKAGES, BASE_SETUP } from './base-recipe.ts';
 import { BASE_UPSTREAM, type BaseImageSettings, type Draft } from './base-settings.ts';
-import { followToEnd } from './progress.ts';
+import { pullImage } from './pull.ts';
 
-const FIRST_ANSWER_SECONDS = 6;
-const PULL_SECONDS = 300;
 const INSTALL_SECONDS = 600;
 const REPORT_MS = 3000;
 
@@ -16,33 +14,6 @@ export async function provisionFromRegistry(
 ): Promise<void> {
   await pullImage(docker, BASE_UPSTREAM, settings.progress);
   await provision(docker, BASE_UPSTREAM, draft, settings);
-}
-
-/** Pulls an image. A registry that does not answer at once counts as absent. */
-export async function pullImage(
-  docker: Docker,
-  reference: string,
-  progress: (message: string) => void,
-): Promise<void> {
-  progress(`asking the registry for ${reference}`);
-  const abort = new AbortController();
-  const limit = (seconds: number): NodeJS.Timeout => setTimeout(() => abort.abort(), seconds * 1000);
-  let timer = limit(FIRST_ANSWER_SECONDS);
-  try {
-    const answer = await docker.pull(reference, { abortSignal: abort.signal });
-    clearTimeout(timer);
-    timer = limit(PULL_SECONDS);
-    await followToEnd(
-      docker,
-      answer,
-      throttled(({ status, id }) => progress(`pulling ${reference}: ${status} ${id ?? ''}`)),
-    );
-  } catch (error) {
-    const reason = abort.signal.aborted ? 'no answer in time' : (error as Error).message.trim();
-    throw new Error(`registry: ${reason}`);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Runs the installation in a container of `from` and commits what came out. */
@@ -70,13 +41,4 @@ export async function provision(
     clearInterval(timer);
     await container.remove({ force: true }).catch(() => {});
   }
-}
-
-function throttled<T>(report: (value: T) => void): (value: T) => void {
-  let next = 0;
-  return (value) => {
-    if (Date.now() < next) return;
-    next = Date.now() + REPORT_MS;
-    report(value);
-  };
 }

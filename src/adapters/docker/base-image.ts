@@ -2,29 +2,40 @@ import { randomBytes } from 'node:crypto';
 import type Docker from 'dockerode';
 import { buildFromPackages } from './base-from-packages.ts';
 import { provisionFromRegistry } from './base-from-registry.ts';
+import { BASE_LABEL, BASE_VERSION } from './base-recipe.ts';
 import type { BaseImageSettings, Draft } from './base-settings.ts';
-import { engineCalls, inspectThing, LIMITS, statusOf } from './client.ts';
+import { engineCalls, inspectThing, LIMITS, orNull } from './client.ts';
+import { isMadeHere, pullImage } from './pull.ts';
 
 export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' };
 
 /**
- * Makes sure that the default image is there: as it is, from a registry, or from the distribution's packages.
- * The reference appears only once the image is whole. Throws with both reasons when neither way works.
+ * Makes sure that the default image is there: as it is, from a registry, or from the distribution's packages. One
+ * that an older Berth made is made again, and kept when that fails. The reference appears only once the image is
+ * whole. Throws with every reason when no way works.
  */
 export async function ensureBaseImage(docker: Docker, settings: BaseImageSettings): Promise<BaseImage> {
-  const { reference, allowPull } = settings;
-  if (await imageExists(docker, reference)) return { reference, how: 'present' };
-  const draft = { repo: 'berth/draft', tag: randomBytes(6).toString('hex') };
-  const faults: string[] = [];
+  const { reference, log, progress } = settings;
+  const labels = await imageLabels(docker, reference);
+  const isCurrent = labels !== null && (!isMadeHere(reference) || labels[BASE_LABEL] === BASE_VERSION);
+  if (isCurrent) return { reference, how: 'present' };
   try {
-    if (allowPull && (await attempt(() => provisionFromRegistry(docker, draft, settings), faults))) {
-      await publish(docker, draft, reference);
-      return { reference, how: 'pulled' };
-    }
-    if (!(await attempt(() => buildFromPackages(docker, draft, settings), faults)))
-      throw new Error(faults.join('; '));
-    await publish(docker, draft, reference);
-    return { reference, how: 'built' };
+    if (isMadeHere(reference)) return { reference, how: await make(docker, settings) };
+    await pullImage(docker, reference, progress);
+    return { reference, how: 'pulled' };
+  } catch (error) {
+    if (labels === null) throw error;
+    log.warn(`the base image stays as an older version made it: ${String(error)}`);
+    return { reference, how: 'present' };
+  }
+}
+
+async function make(docker: Docker, settings: BaseImageSettings): Promise<'pulled' | 'built'> {
+  const draft = { repo: 'berth/draft', tag: randomBytes(6).toString('hex') };
+  try {
+    const how = await makeDraft(docker, draft, settings);
+    await publish(docker, draft, settings.reference);
+    return how;
   } finally {
     await docker
       .getImage(`${draft.repo}:${draft.tag}`)
@@ -33,17 +44,31 @@ export async function ensureBaseImage(docker: Docker, settings: BaseImageSetting
   }
 }
 
-/** Whether the engine has an image under this reference. */
-export async function imageExists(docker: Docker, reference: string): Promise<boolean> {
-  try {
-    await engineCalls(docker).read(LIMITS.inspect, (signal) =>
-      inspectThing(docker.getImage(reference), signal),
-    );
-    return true;
-  } catch (error) {
-    if (statusOf(error) === 404) return false;
-    throw error;
+async function makeDraft(
+  docker: Docker,
+  draft: Draft,
+  settings: BaseImageSettings,
+): Promise<'pulled' | 'built'> {
+  const faults: string[] = [];
+  if (settings.allowPull && settings.network !== undefined) {
+    const fault = await faultOf(provisionFromRegistry(docker, draft, settings));
+    if (fault === null) return 'pulled';
+    faults.push(fault);
   }
+  const fault = await faultOf(buildFromPackages(docker, draft, settings));
+  if (fault === null) return 'built';
+  throw new Error([...faults, fault].join('; '));
+}
+
+/** Labels of the image of this reference, or null when the engine has none. */
+export async function imageLabels(
+  docker: Docker,
+  reference: string,
+): Promise<Readonly<Record<string, string>> | null> {
+  const info = await engineCalls(docker).read(LIMITS.inspect, (signal) =>
+    orNull([404], inspectThing(docker.getImage(reference), signal)),
+  );
+  return info === null ? null : (info.Config.Labels ?? {});
 }
 
 async function publish(docker: Docker, draft: Draft, reference: string): Promise<void> {
@@ -55,12 +80,8 @@ async function publish(docker: Docker, draft: Draft, reference: string): Promise
     .tag({ repo, tag: isTag ? reference.slice(colon + 1) : 'latest' });
 }
 
-async function attempt(way: () => Promise<void>, faults: string[]): Promise<boolean> {
-  try {
-    await way();
-    return true;
-  } catch (error) {
-    faults.push(error instanceof Error ? error.message : String(error));
-    return false;
-  }
-}
+const faultOf = (work: Promise<void>): Promise<string | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );

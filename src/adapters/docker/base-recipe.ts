@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { readText, run } from './host.ts';
+import { shortHash } from './subnet.ts';
 
 /** What a workspace's image carries beyond the distribution's minimum. */
 export const BASE_PACKAGES = [
@@ -19,14 +19,6 @@ export const BASE_PACKAGES = [
   'vim-tiny',
 ] as const;
 
-/** Dockerfile instructions for an imported or committed image. */
-export const BASE_CHANGES = [
-  'ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  'LABEL berth.base=1',
-  'WORKDIR /workspace',
-  'CMD ["/bin/bash", "-l"]',
-] as const;
-
 /**
  * Run inside the image as root: the home is the volume, and a fresh volume starts with these files. A copy of
  * ping loses the file capability, which no container has and without which ping works.
@@ -37,52 +29,83 @@ export const BASE_SETUP =
   'cp /usr/bin/ping /usr/bin/ping.new && mv /usr/bin/ping.new /usr/bin/ping; ' +
   'rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb';
 
+/** Tells an image that an older recipe made, so that it is made again. */
+export const BASE_LABEL = 'berth.base';
+export const BASE_VERSION = shortHash([...BASE_PACKAGES, BASE_SETUP].join(' '));
+
+/** Dockerfile instructions for an imported or committed image. */
+export const BASE_CHANGES = [
+  'ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  `LABEL ${BASE_LABEL}=${BASE_VERSION}`,
+  'WORKDIR /workspace',
+  'CMD ["/bin/bash", "-l"]',
+] as const;
+
+/** The release that the reference names, whatever release this machine has. */
+const SUITE = 'bookworm';
+const PUBLIC_SOURCES = [
+  `deb http://deb.debian.org/debian ${SUITE} main`,
+  `deb http://deb.debian.org/debian ${SUITE}-updates main`,
+  `deb http://deb.debian.org/debian-security ${SUITE}-security main`,
+];
+
+/** The keys of Debian's archive, by the package that brings them. */
+export const ARCHIVE_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const TRUSTED_KEYS = '/etc/apt/trusted.gpg.d';
+
 export type Recipe = {
-  readonly codename: string;
   /** sources.list of the image. */
   readonly sources: readonly string[];
+  /** Folders and files of keys that the sources may be signed with. */
+  readonly keys: readonly string[];
+  /** Folders of this machine that the image gets a copy of, with the folder they go into. */
+  readonly copies: readonly (readonly [from: string, into: string])[];
   /** apt settings that the image needs as this machine does. */
   readonly aptOptions: readonly string[];
   /** Settings for the time of building alone. */
   readonly env: NodeJS.ProcessEnv;
 };
 
-/** How to build the image as this machine itself gets its packages. Throws when it is not Debian-like. */
+/** How to build the image as this machine itself gets its packages; on other distributions, from Debian's own. */
 export async function machineRecipe(): Promise<Recipe> {
   const release = (await readText('/etc/os-release')) ?? '';
-  const codename = /^VERSION_CODENAME="?(\w+)"?$/m.exec(release)?.[1];
-  if (codename === undefined) throw new Error('this machine has no packages of Debian or Ubuntu');
+  const isDebian = /^ID="?debian"?$/m.test(release);
+  const codename = /^VERSION_CODENAME="?(\w+)"?$/m.exec(release)?.[1] ?? SUITE;
   const format = '$(REPO_URI)|$(RELEASE)|$(COMPONENT)';
-  const [targets, config, signedBy] = await Promise.all([
+  const [targets, config, trusted, certificates] = await Promise.all([
     run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']),
     run('apt-config', ['dump']),
-    signature(),
+    readdir(TRUSTED_KEYS).catch(() => []),
+    readdir(OWN_CERTIFICATES).catch(() => []),
   ]);
-  const { aptOptions, env } = aptSettings(config.stdout);
-  return { codename, sources: sourceLines(targets.stdout, codename, signedBy), aptOptions, env };
+  const own = isDebian ? sourceLines(targets.stdout, codename) : [];
+  const sharesKeys = isDebian && trusted.length > 0;
+  const hasCertificates = certificates.some((name) => name.endsWith('.crt'));
+  return {
+    sources: own.length > 0 ? own : PUBLIC_SOURCES,
+    keys: sharesKeys ? [ARCHIVE_KEYS, TRUSTED_KEYS] : [ARCHIVE_KEYS],
+    copies: [
+      ...(sharesKeys ? [[TRUSTED_KEYS, '/etc/apt'] as const] : []),
+      ...(hasCertificates ? [[OWN_CERTIFICATES, '/usr/local/share'] as const] : []),
+    ],
+    ...aptSettings(config.stdout),
+  };
 }
 
-/** The keyring to name when this machine trusts no key for all sources. */
-async function signature(): Promise<string> {
-  const trusted = await readdir('/etc/apt/trusted.gpg.d').catch(() => []);
-  if (trusted.length > 0) return '';
-  const names = ['debian-archive-keyring.gpg', 'debian-archive-keyring.pgp', 'ubuntu-archive-keyring.gpg'];
-  const ring = names.map((name) => `/usr/share/keyrings/${name}`).find((path) => existsSync(path));
-  return ring === undefined ? '' : `[signed-by=${ring}] `;
-}
+const OWN_CERTIFICATES = '/usr/local/share/ca-certificates';
 
-/** The distribution's own sources out of `apt-get indextargets`; sources of third parties stay out. */
-export function sourceLines(targets: string, codename: string, signedBy: string): readonly string[] {
+/** This machine's own archive out of `apt-get indextargets`, for our release; sources of third parties stay out. */
+export function sourceLines(targets: string, codename: string): readonly string[] {
   const suites = new Map<string, string[]>();
+  const known = new RegExp(`^${codename}(-updates|-security|-backports)?$`);
   for (const line of new Set(targets.split('\n'))) {
     const [uri, suite, component] = line.split('|');
-    if (uri === undefined || suite === undefined || component === undefined) continue;
-    if (!new RegExp(`^${codename}(-updates|-security|-backports)?(/updates)?$`).test(suite)) continue;
-    const key = `${uri} ${suite}`;
+    if (uri === undefined || suite === undefined || component === undefined || !known.test(suite)) continue;
+    const key = `${uri} ${suite.replace(codename, SUITE)}`;
     suites.set(key, [...(suites.get(key) ?? []), component]);
   }
   const own = [...suites].filter(([, components]) => components.includes('main'));
-  return own.map(([key, components]) => `deb ${signedBy}${key} ${components.join(' ')}`);
+  return own.map(([key, components]) => `deb ${key} ${components.join(' ')}`);
 }
 
 const KEPT = /^Acquire::(https?::.+|Check-Valid-Until|Check-Date|Retries) ".*";$/;
@@ -102,26 +125,19 @@ export function aptSettings(dump: string): Pick<Recipe, 'aptOptions' | 'env'> {
 }
 
 /** Arguments of mmdebstrap; the archive goes to its stdout. */
-export function buildArgs(recipe: Recipe, hasOwnCertificates: boolean): readonly string[] {
-  const certificates = '/usr/local/share/ca-certificates';
+export function buildArgs({ aptOptions, keys, copies, sources }: Recipe): readonly string[] {
   return [
     '--mode=root',
     '--variant=minbase',
     '--dpkgopt=force-unsafe-io',
     `--include=${BASE_PACKAGES.join(',')}`,
-    ...recipe.aptOptions.map((option) => `--aptopt=${option}`),
-    ...(hasOwnCertificates
-      ? [
-          `--customize-hook=copy-in ${certificates} /usr/local/share`,
-          '--customize-hook=chroot "$1" update-ca-certificates',
-        ]
-      : []),
-    ...(existsSync('/etc/apt/trusted.gpg.d')
-      ? ['--customize-hook=copy-in /etc/apt/trusted.gpg.d /etc/apt']
-      : []),
+    ...aptOptions.map((option) => `--aptopt=${option}`),
+    ...keys.map((key) => `--keyring=${key}`),
+    ...copies.map(([from, into]) => `--customize-hook=copy-in ${from} ${into}`),
+    '--customize-hook=chroot "$1" update-ca-certificates',
     `--customize-hook=chroot "$1" sh -c '${BASE_SETUP}'`,
-    recipe.codename,
+    SUITE,
     '-',
-    ...recipe.sources,
+    ...sources,
   ];
 }

@@ -8,9 +8,9 @@ export type BaseImageSettings = {
   readonly reference: string;
   readonly progress: (message: string) => void;
   readonly log: Log;
-  /** Whether a registry may be asked. */
+  /** Whether a registry may be asked, given a network for installing into what it has. */
   readonly allowPull: boolean;
-  /** Network for an image that is made from a pulled one. */
+  /** One with a way out: the default network of a private engine has none. */
   readonly network?: string;
 };
 

@@ -112,7 +112,7 @@ export function statusOf(error: unknown): number | null {
 }
 
 /** A fault that the engine reported becomes `RuntimeFailure`; everything else means that it is unreachable. */
-export function inPortWords(error: unknown): Error {
+function inPortWords(error: unknown): Error {
   if (error instanceof RuntimeFailure || error instanceof RuntimeUnavailable) return error;
   const message = error instanceof Error ? error.message : String(error);
   const status = statusOf(error);

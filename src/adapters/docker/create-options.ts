@@ -9,6 +9,8 @@ export type RuntimeSettings = {
   readonly network: string;
   /** Group above the containers' own, or null for the engine's choice. */
   readonly cgroupParent: string | null;
+  /** What the engine's machine has in all. */
+  readonly hostCpuMillicores: number;
   /** Open files a process may have; not above the engine's own hard limit. */
   readonly maxOpenFiles: number;
 };
@@ -32,7 +34,7 @@ const MIB = 1024 * 1024;
 /** The engine's name of a row's container: the same try gives the same name, so that it can not exist twice. */
 export const containerName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;
 
-export const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
+const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
   [INSTANCE_LABEL]: instanceId,
   [DB_ID_LABEL]: spec.dbId,
   [OWNER_LABEL]: spec.ownerId,
@@ -68,7 +70,8 @@ function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.Host
   return {
     Memory: memory,
     MemorySwap: memory,
-    NanoCpus: spec.resources.cpuMillicores * 1_000_000,
+    // The engine refuses more than the machine has, and more would not be had anyway.
+    NanoCpus: Math.min(spec.resources.cpuMillicores, settings.hostCpuMillicores) * 1_000_000,
     PidsLimit: 512,
     OomScoreAdj: 500,
     ShmSize: 64 * MIB,

@@ -3,6 +3,7 @@ import { type ContainerSpec, RuntimeFailure } from '../../ports/container-runtim
 import { type EngineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
 import { containerName, createOptions, type RuntimeSettings } from './create-options.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+import { isMadeHere, pullImage } from './pull.ts';
 
 const CONFLICT_SECONDS = 5;
 
@@ -40,6 +41,7 @@ export async function createOrAdopt(
 ): Promise<string> {
   const options = createOptions(spec, settings);
   const end = Date.now() + CONFLICT_SECONDS * 1000;
+  let pulled = false;
   for (;;) {
     try {
       const made = await calls.change(LIMITS.create, (abortSignal) =>
@@ -47,6 +49,11 @@ export async function createOrAdopt(
       );
       return made.id;
     } catch (error) {
+      if (isMissingImage(error) && !pulled && !isMadeHere(spec.image)) {
+        pulled = true;
+        await pullForCreate(calls, spec.image);
+        continue;
+      }
       if (statusOf(error) !== 409) throw error;
       const taken = await whoHas(calls, spec, settings.instanceId);
       if (taken.by === 'us') return taken.id;
@@ -54,6 +61,17 @@ export async function createOrAdopt(
       if (taken.by === 'others' || Date.now() > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
+  }
+}
+
+const isMissingImage = (error: unknown): boolean =>
+  statusOf(error) === 404 && error instanceof Error && /no such image/i.test(error.message);
+
+async function pullForCreate({ docker }: EngineCalls, image: string): Promise<void> {
+  try {
+    await pullImage(docker, image, () => {});
+  } catch (error) {
+    throw new RuntimeFailure(`image ${image}: ${String(error)}`, 404, { cause: error });
   }
 }
 

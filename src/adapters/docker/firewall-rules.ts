@@ -22,18 +22,38 @@ export const chainsOf = (chain: string): { input: string; forward: string; nat: 
   nat: `${chain}-NAT`,
 });
 
+type Hook = { readonly table: 'filter' | 'nat'; readonly from: string; readonly to: string };
+
+/** Where packets enter our chains. DOCKER-USER is where Docker leaves room for others. */
+function hooksOf(plan: Pick<FirewallPlan, 'chain' | 'isRouter'>, saved: string): readonly Hook[] {
+  const { input, forward, nat } = chainsOf(plan.chain);
+  const usesDocker = !plan.isRouter && saved.includes('\n:DOCKER-USER ');
+  return [
+    { table: 'filter', from: 'INPUT', to: input },
+    { table: 'filter', from: usesDocker ? 'DOCKER-USER' : 'FORWARD', to: forward },
+    ...(plan.isRouter ? [{ table: 'nat', from: 'POSTROUTING', to: nat } as const] : []),
+  ];
+}
+
+/** Hooks that are not in the output of iptables-save: first in their chain, so that no rule of others comes before. */
+const missingHooks = (table: Hook['table'], plan: FirewallPlan, saved: string): readonly string[] =>
+  hooksOf(plan, saved)
+    .filter((hook) => hook.table === table && !saved.includes(`-A ${hook.from} -j ${hook.to}\n`))
+    .map((hook) => `-I ${hook.from} 1 -j ${hook.to}`);
+
 /**
- * Input of `iptables-restore --noflush`: our own chains alone, replaced in one step. Containers reach the
- * outside and the openings; not each other, not this machine, not internal networks.
+ * Input of `iptables-restore --noflush`: our own chains alone, replaced in one step, and the ways into them that
+ * `saved` (iptables-save) lacks. Containers reach the outside and the openings; not each other, not this
+ * machine, not internal networks.
  */
-export function restoreScript(plan: FirewallPlan): string {
+export function restoreScript(plan: FirewallPlan, saved: string): string {
   const { input, forward, nat } = chainsOf(plan.chain);
   const { bridge, subnet } = plan;
-  const openings = [...openingRules(forward, plan), ...openingRules(input, plan)];
   const filter = [
     `:${input} - [0:0]`,
     `:${forward} - [0:0]`,
-    ...openings,
+    ...openingRules(forward, plan),
+    ...openingRules(input, plan),
     `-A ${input} -i ${bridge} -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT`,
     `-A ${input} -i ${bridge} -j DROP`,
     `-A ${forward} -i ${bridge} -o ${bridge} -j DROP`,
@@ -41,13 +61,18 @@ export function restoreScript(plan: FirewallPlan): string {
     `-A ${forward} -o ${bridge} -j DROP`,
     ...INTERNAL_NETWORKS.map((network) => `-A ${forward} -i ${bridge} -d ${network} -j DROP`),
     ...(plan.isRouter ? [`-A ${forward} -i ${bridge} -s ${subnet} -j ACCEPT`] : []),
+    ...missingHooks('filter', plan, saved),
   ];
-  const masquerade = [`:${nat} - [0:0]`, `-A ${nat} -s ${subnet} ! -o ${bridge} -j MASQUERADE`];
+  const masquerade = [
+    `:${nat} - [0:0]`,
+    `-A ${nat} -s ${subnet} ! -o ${bridge} -j MASQUERADE`,
+    ...missingHooks('nat', plan, saved),
+  ];
   return table('filter', filter) + (plan.isRouter ? table('nat', masquerade) : '');
 }
 
 /** The same for IPv6: containers have no address there, so nothing of theirs may pass at all. */
-export function restoreScript6(plan: FirewallPlan): string {
+export function restoreScript6(plan: FirewallPlan, saved: string): string {
   const { input, forward } = chainsOf(plan.chain);
   return table('filter', [
     `:${input} - [0:0]`,
@@ -55,6 +80,7 @@ export function restoreScript6(plan: FirewallPlan): string {
     `-A ${input} -i ${plan.bridge} -j DROP`,
     `-A ${forward} -i ${plan.bridge} -j DROP`,
     `-A ${forward} -o ${plan.bridge} -j DROP`,
+    ...missingHooks('filter', plan, saved),
   ]);
 }
 

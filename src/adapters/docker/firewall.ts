@@ -3,49 +3,52 @@ import { run, runOrThrow } from './host.ts';
 import { chainName } from './labels.ts';
 
 const WAIT = ['--wait', '5'] as const;
-const BOTH = ['iptables', 'ip6tables'] as const;
-
-type Hook = { readonly table: 'filter' | 'nat'; readonly from: string; readonly to: string };
-
-/** Where the packet filter enters our chains. DOCKER-USER is where Docker leaves room for others. */
-function hooksOf(chain: string, forwardFrom: string, withNat: boolean): readonly Hook[] {
-  const { input, forward, nat } = chainsOf(chain);
-  return [
-    { table: 'filter', from: 'INPUT', to: input },
-    { table: 'filter', from: forwardFrom, to: forward },
-    ...(withNat ? [{ table: 'nat', from: 'POSTROUTING', to: nat } as const] : []),
-  ];
-}
 
 /** Sets the rules, or sets them again after something flushed them. Throws when the packet filter refuses. */
 export async function applyFirewall(plan: FirewallPlan): Promise<void> {
-  await runOrThrow('iptables-restore', ['--noflush', ...WAIT], { input: restoreScript(plan) });
-  const dockerUser = await run('iptables', [...WAIT, '-n', '-L', 'DOCKER-USER']);
-  const forwardFrom = !plan.isRouter && dockerUser.code === 0 ? 'DOCKER-USER' : 'FORWARD';
-  for (const hook of hooksOf(plan.chain, forwardFrom, plan.isRouter)) await ensureHook('iptables', hook);
-  // Machines without IPv6 have nothing to close here.
-  const six = await run('ip6tables-restore', ['--noflush', ...WAIT], { input: restoreScript6(plan) });
-  if (six.code !== 0) return;
-  for (const hook of hooksOf(plan.chain, 'FORWARD', false)) await ensureHook('ip6tables', hook);
-}
-
-/** First in its chain, so that no earlier rule of others lets a packet pass. */
-async function ensureHook(command: (typeof BOTH)[number], { table, from, to }: Hook): Promise<void> {
-  const present = await run(command, [...WAIT, '-t', table, '-C', from, '-j', to]);
-  if (present.code !== 0) await runOrThrow(command, [...WAIT, '-t', table, '-I', from, '1', '-j', to]);
+  const restore = ['--noflush', ...WAIT];
+  const four = async (): Promise<void> => {
+    const saved = await runOrThrow('iptables-save', []);
+    await runOrThrow('iptables-restore', restore, { input: restoreScript(plan, saved) });
+  };
+  const six = async (): Promise<void> => {
+    // Machines without IPv6 have nothing to close here.
+    const saved = await run('ip6tables-save', []);
+    if (saved.code === 0)
+      await run('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
+  };
+  await Promise.all([four(), six()]);
 }
 
 /** Removes all rules of an installation; absent is fine. */
 export async function removeFirewall(instanceId: string): Promise<void> {
-  for (const command of BOTH) {
-    const hooks = [
-      ...hooksOf(chainName(instanceId), 'FORWARD', true),
-      ...hooksOf(chainName(instanceId), 'DOCKER-USER', false),
-    ];
-    for (const { table, from, to } of hooks) await run(command, [...WAIT, '-t', table, '-D', from, '-j', to]);
-    for (const { table, to } of hooks) {
-      await run(command, [...WAIT, '-t', table, '-F', to]);
-      await run(command, [...WAIT, '-t', table, '-X', to]);
-    }
-  }
+  const chain = chainName(instanceId);
+  const own = new Set(Object.values(chainsOf(chain)));
+  await Promise.all(
+    ['iptables', 'ip6tables'].map(async (command) => {
+      const saved = (await run(`${command}-save`, [])).stdout;
+      const script = removalScript(saved, own);
+      if (script !== '') await run(`${command}-restore`, ['--noflush', ...WAIT], { input: script });
+    }),
+  );
+}
+
+/** Of iptables-save, what takes these chains out again: the ways into them, their rules, themselves. */
+export function removalScript(saved: string, chains: ReadonlySet<string>): string {
+  const isOurs = (name: string | undefined): boolean => name !== undefined && chains.has(name);
+  return saved
+    .split(/^(?=\*)/m)
+    .map((table) => {
+      const lines = table.split('\n');
+      const hooks = lines.filter((line) => isOurs(/^-A \S+ -j (\S+)$/.exec(line)?.[1]));
+      const names = lines.map((line) => /^:(\S+) /.exec(line)?.[1]).filter(isOurs);
+      if (names.length === 0) return '';
+      const steps = [
+        ...hooks.map((line) => line.replace('-A', '-D')),
+        ...names.map((name) => `-F ${name}`),
+        ...names.map((name) => `-X ${name}`),
+      ];
+      return `${lines[0]}\n${steps.join('\n')}\nCOMMIT\n`;
+    })
+    .join('');
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type Docker from 'dockerode';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
@@ -39,13 +40,13 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
   const subnet = await ensureBridgeNetwork(engine, settings);
   const bridge = bridgeName(instanceId);
   const mirrors = engine.isLocal && isRoot() ? await packageOpenings() : [];
-  const assertRules = async (): Promise<void> => {
+  const assertRules = oneAtATime(async () => {
     const openings = await openingsNow(mirrors);
     const isRouter = engine.kind === 'private';
     if (isRouter) await routePackets();
     await filterBridgedPackets();
     await applyFirewall({ chain: chainName(instanceId), bridge, subnet, openings, isRouter });
-  };
+  });
   const warning = await protect(engine, assertRules);
   if (warning !== null) log.warn(warning);
   return {
@@ -76,6 +77,16 @@ async function protect(engine: Engine, assertRules: () => Promise<void>): Promis
     if (engine.kind === 'private') throw error;
     return `the packet filter refuses: containers can reach services of this machine (${(error as Error).message})`;
   }
+}
+
+/** Two that look for missing rules at the same time would both add them. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return () => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
 }
 
 async function openingsNow(mirrors: readonly Opening[]): Promise<readonly Opening[]> {
@@ -166,7 +177,7 @@ async function routePackets(): Promise<void> {
 
 /** Traffic between two ports of one bridge passes the packet filter only when the kernel is told so. */
 async function filterBridgedPackets(): Promise<void> {
-  await run('modprobe', ['br_netfilter']);
+  if (!existsSync('/proc/sys/net/bridge')) await run('modprobe', ['br_netfilter']);
   await writeFile('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
   await writeFile('/proc/sys/net/bridge/bridge-nf-call-ip6tables', '1').catch(() => {});
 }

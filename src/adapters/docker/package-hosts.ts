@@ -1,33 +1,35 @@
 import { lookup } from 'node:dns/promises';
+import { readdir } from 'node:fs/promises';
 import type { Opening } from './firewall-rules.ts';
-import { run } from './host.ts';
+import { readText } from './host.ts';
 
 const LOOKUP_MS = 2000;
 
 /** Addresses of the package mirrors and proxies that this machine's apt uses; none where there is no apt. */
 export async function packageOpenings(): Promise<readonly Opening[]> {
-  const [targets, config] = await Promise.all([
-    run('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'], {
-      timeoutSeconds: 10,
-    }),
-    run('apt-config', ['dump'], { timeoutSeconds: 10 }),
-  ]);
-  const proxies = [...config.stdout.matchAll(/^Acquire::https?::Proxy "(.+)";$/gm)].map(
-    (match) => match[1] ?? '',
-  );
-  const hosts = hostsOf([...targets.stdout.split('\n'), ...proxies]);
+  const folders = ['/etc/apt', '/etc/apt/sources.list.d', '/etc/apt/apt.conf.d'];
+  const names = await Promise.all(folders.map(async (folder) => filesOf(folder)));
+  const texts = await Promise.all(names.flat().map(readText));
+  const hosts = hostsOf(texts.map((text) => text ?? '').join('\n'));
   return (await Promise.all(hosts.map(openingsOf))).flat();
 }
 
+const filesOf = async (folder: string): Promise<readonly string[]> => {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => /^[^.]*$|\.(list|sources|conf)$/.test(name))
+    .map((name) => `${folder}/${name}`);
+};
+
 type Host = { readonly name: string; readonly port: number };
 
-/** Host and port of each http or https URL, once each. */
-export function hostsOf(urls: readonly string[]): readonly Host[] {
+/** Host and port of each http or https URL in package sources and settings, once each; comments do not count. */
+export function hostsOf(text: string): readonly Host[] {
   const hosts = new Map<string, Host>();
-  for (const text of urls) {
-    if (!URL.canParse(text)) continue;
-    const { protocol, hostname, port } = new URL(text);
-    if (protocol !== 'http:' && protocol !== 'https:') continue;
+  const active = text.replaceAll(/^\s*(#|\/\/).*$/gm, '');
+  for (const [url] of active.matchAll(/\bhttps?:\/\/[^\s"';]+/g)) {
+    if (!URL.canParse(url)) continue;
+    const { protocol, hostname, port } = new URL(url);
     const host = { name: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
     hosts.set(`${host.name}:${host.port}`, host);
   }

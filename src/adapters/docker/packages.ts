@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Log, lastLines, readText, run, which } from './host.ts';
+import { throttled } from './progress.ts';
+
+const REPORT_MS = 3000;
 
 type Progress = (message: string) => void;
 
@@ -52,8 +55,9 @@ export async function installPackages(names: readonly string[], progress: Progre
 function aptGet(args: readonly string[], progress: Progress, timeoutSeconds: number): ReturnType<typeof run> {
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
   const env = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' };
+  const tell = throttled(REPORT_MS, (line: string) => progress(line.slice(0, 80)));
   const onLine = (line: string): void => {
-    if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) progress(line.slice(0, 100));
+    if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) tell(line);
   };
   return run('apt-get', [...options, ...args], { timeoutSeconds, env, onLine });
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 
-type Report = { readonly error?: string; readonly status?: string; readonly id?: string };
+export type Report = { readonly error?: string; readonly status?: string; readonly id?: string };
 
 /** Reads the engine's report of a long action to its end. Throws the fault that it contains. */
 export async function followToEnd(
@@ -16,4 +16,14 @@ export async function followToEnd(
   });
   const fault = reports.find((report) => report.error !== undefined);
   if (fault?.error !== undefined) throw new Error(fault.error);
+}
+
+/** Passes on at most one report in `everyMs`. */
+export function throttled<T>(everyMs: number, report: (value: T) => void): (value: T) => void {
+  let next = 0;
+  return (value) => {
+    if (Date.now() < next) return;
+    next = Date.now() + everyMs;
+    report(value);
+  };
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type Docker from 'dockerode';
 import { engineCalls, engineInfo, LIMITS } from './client.ts';
 import type { DockerRuntimeSettings } from './container-runtime.ts';
@@ -12,5 +13,6 @@ export async function runtimeSettings(docker: Docker, chosen: Chosen): Promise<D
   const group = cgroupName(chosen.instanceId);
   const parents: Readonly<Record<string, string>> = { cgroupfs: `/${group}`, systemd: `${group}.slice` };
   const cgroupParent = parents[(info as { CgroupDriver?: string }).CgroupDriver ?? ''] ?? null;
-  return { ...chosen, cgroupParent, maxOpenFiles: await openFilesLimit() };
+  const { NCPU: cpus = availableParallelism() } = info as { NCPU?: number };
+  return { ...chosen, cgroupParent, hostCpuMillicores: cpus * 1000, maxOpenFiles: await openFilesLimit() };
 }

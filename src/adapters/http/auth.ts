@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Authenticated, Authenticator, Soon } from '../../app/authenticate.ts';
+import type { Authenticated } from '../../app/accepted.ts';
+import type { Authenticator, Soon } from '../../app/authenticate.ts';
 import type { RequestLimits } from '../../app/request-limits.ts';
 import { authorize, type Caller, credentialId, type Origin } from '../../domain/caller.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
@@ -24,10 +25,11 @@ export type AuthDeps = {
 
 /** One hook for plain requests and upgrades alike: origin, credential, limit, scope, in this order. */
 export function authenticateEverything(http: Http, deps: AuthDeps): void {
-  http.addHook('onRoute', (route) => {
-    if (route.config?.scope === undefined) {
-      throw new Error(`route ${String(route.method)} ${route.url} declares no scope`);
-    }
+  const declared = new Map<string, RouteScope>();
+  http.decorate('routeScopes', declared);
+  http.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.scope === undefined) throw new Error(`route ${String(method)} ${url} declares no scope`);
+    for (const each of [method].flat()) declared.set(`${each} ${url}`, config.scope);
   });
   http.decorateRequest('caller', null as unknown as Caller);
   // Worked out when somebody asks, which most requests do not.
@@ -38,16 +40,11 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
-    const { scope, whileLocked } = request.routeOptions.config;
+    const { scope } = request.routeOptions.config;
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
-    const settle = (found: Result<Authenticated, DomainError>): void => {
-      const admitted = found.ok ? admit(found.value, scope, whileLocked, deps.limits) : found;
-      if (admitted.ok) request.caller = admitted.value;
-      done(admitted.ok ? undefined : new Refusal(admitted.error));
-    };
     const found = identify(request, scope, deps);
-    if (found instanceof Promise) found.then(settle, done);
-    else settle(found);
+    if (found instanceof Promise) found.then((one) => done(enter(request, scope, one, deps.limits)), done);
+    else done(enter(request, scope, found, deps.limits));
   });
 }
 
@@ -65,14 +62,21 @@ function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: Au
     .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
 }
 
-function admit(
-  { caller, requestsPerMinute }: Authenticated,
+/** Lets the caller in, or says why not. */
+function enter(
+  request: FastifyRequest,
   scope: RouteScope,
-  whileLocked: boolean | undefined,
+  found: Result<Authenticated, DomainError>,
   limits: RequestLimits,
-): Result<Caller, DomainError> {
+): Refusal | undefined {
+  if (!found.ok) return new Refusal(found.error);
+  const { caller, requestsPerMinute } = found.value;
   const room = limits.admit(credentialId(caller.credential), requestsPerMinute);
-  return room.ok ? authorize(caller, scope, whileLocked) : room;
+  if (!room.ok) return new Refusal(room.error);
+  const allowed = authorize(caller, scope, request.routeOptions.config.whileLocked);
+  if (!allowed.ok) return new Refusal(allowed.error);
+  request.caller = caller;
+  return undefined;
 }
 
 function identify(

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageUnavailable } from '../../ports/repositories.ts';
+import { headersOfData } from './headers.ts';
 import { validationFields } from './validation.ts';
 
 type Answer = readonly [status: number, message: string];
@@ -49,6 +50,13 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
   token_not_found: [404, 'token not found'],
   token_limit_reached: [409, 'token limit reached'],
+  session_not_found: [404, 'session not found'],
+  user_not_found: [404, 'user not found'],
+  last_administrator: [409, 'the last administrator must stay one'],
+  terminal_not_found: [404, 'terminal not found'],
+  ssh_key_not_found: [404, 'ssh key not found'],
+  ssh_key_exists: [409, 'ssh key already added'],
+  ssh_key_limit_reached: [409, 'ssh key limit reached'],
   rate_limited: [429, 'too many requests'],
 };
 
@@ -103,18 +111,29 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   }
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
+  const log = request.log.child({ reqId: request.id });
   if (error instanceof StorageUnavailable && !hasWords(request)) {
-    request.log.warn({ err: error }, 'database does not answer');
+    log.warn({ err: error }, 'database does not answer');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
   }
-  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    request.log.info({ err: error }, 'request refused by the framework');
-    return reply.code(error.statusCode).send({ error: 'bad request', code: 'bad_request' });
+  // Only the framework's own: an engine's refusal has a status as well, and is a fault of ours.
+  const { statusCode = 500, code = '' } = error;
+  if (code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
+    log.info({ err: error }, 'request refused by the framework');
+    return reply.code(statusCode).send({ error: 'bad request', code: 'bad_request' });
   }
-  request.log.error({ err: error }, 'request failed');
+  log.error({ err: error }, 'request failed');
   const words = request.routeOptions.config.failure ?? 'internal error';
   return reply.code(500).send({ error: words, code: 'internal_error' });
+}
+
+/** The same for an address that leads to no route, where no hook runs: its socket would stay open after an upgrade. */
+export function onBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  headersOfData(request, reply);
+  const { socket, headers } = request.raw;
+  if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroy());
+  void onError(error, request, reply);
 }
 
 /** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fastifyCookie from '@fastify/cookie';
-import fastifyHelmet from '@fastify/helmet';
 import fastifyWebsocket from '@fastify/websocket';
-import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
 import { limitBodies } from './body-timeout.ts';
-import { onError, onNotFound } from './errors.ts';
+import { onBadAddress, onError, onNotFound } from './errors.ts';
+import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { openApi } from './open-api.ts';
 import type { Http } from './types.ts';
@@ -27,8 +27,11 @@ export type Routes = (http: Http, tokens: LoginTokens) => void;
 export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
   const http: Http = Fastify({
     loggerInstance: options.logger,
+    // A log of its own for each request costs as much as authenticating it, and most requests have nothing to say.
+    childLoggerFactory: (log) => log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    frameworkErrors: onBadAddress,
     bodyLimit: 65_536,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
@@ -40,22 +43,16 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   http.setNotFoundHandler(onNotFound);
   acceptEmptyJson(http);
   limitBodies(http);
-  await http.register(fastifyHelmet, helmetOptions);
-  http.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
-  });
-  http.addHook('onResponse', async (request, reply) => {
-    const { method, routeOptions } = request;
-    const fields = { method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime };
-    request.log.debug(fields, 'request answered');
-  });
-  await http.register(fastifyCookie);
+  headersOfEveryAnswer(http);
+  logAnswers(http);
+  await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
-  authenticateEverything(http, { ...options, tokens });
+  // Before the authentication: a refused upgrade is hung up only when this plugin has seen it come.
   await http.register(fastifyWebsocket, {
     options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: pickProtocol },
   });
+  authenticateEverything(http, { ...options, tokens });
   await http.register(async (scope) => {
     for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
   });
@@ -66,6 +63,16 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
 const pickProtocol = (offered: Set<string>): string | false =>
   [...offered].find((name) => name.startsWith('berth.')) ?? false;
 
+/** Said only to those who listen: a hook costs each request, whatever the level. */
+function logAnswers(http: Http): void {
+  if (!['debug', 'trace'].includes(http.log.level)) return;
+  http.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions } = request;
+    const fields = { method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime };
+    request.log.debug({ reqId: request.id, ...fields }, 'request answered');
+  });
+}
+
 /** An empty body with a JSON content type is an empty body (R9); prototype poisoning is a 400. */
 function acceptEmptyJson(http: Http): void {
   const parse = http.getDefaultJsonParser('error', 'error');
@@ -74,27 +81,13 @@ function acceptEmptyJson(http: Http): void {
     else void parse(request, body as string, done);
   });
   // A missing body is validated as an empty object, so that the answer names the missing fields.
-  http.addHook('preValidation', async (request) => {
-    const wantsBody = request.routeOptions.schema?.body !== undefined;
-    if (wantsBody && (request.body === undefined || request.body === null)) request.body = {};
+  http.addHook('onRoute', (route) => {
+    if (route.schema?.body === undefined) return;
+    route.preValidation = [bodyOrEmpty, ...[route.preValidation ?? []].flat()];
   });
 }
 
-const helmetOptions = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'", 'data:'],
-      fontSrc: ["'self'"],
-      connectSrc: ["'self'"],
-      manifestSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'self'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  referrerPolicy: { policy: 'no-referrer' as const },
+const bodyOrEmpty: preValidationHookHandler = (request, _reply, done) => {
+  request.body ??= {};
+  done();
 };

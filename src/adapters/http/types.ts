@@ -17,6 +17,10 @@ declare module 'fastify' {
     /** The body may take its time; the route itself ends one that stalls. */
     slowBody?: boolean;
   }
+  interface FastifyInstance {
+    /** What every route asks for, by method and pattern. */
+    routeScopes: ReadonlyMap<string, RouteScope>;
+  }
   interface FastifyRequest {
     /** Set by the authentication hook for every scope but `public`. */
     caller: Caller;

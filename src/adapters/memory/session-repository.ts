@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
@@ -51,21 +51,27 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       }
     },
 
+    async listOwned(userId) {
+      const now = clock.now();
+      const { sessionIdleMinutes: idleMinutes } = { ...DEFAULT_SETTINGS, ...state.settings };
+      const sessions = state.sessions.filter((session) => session.userId === userId && isKept(session, now));
+      return { sessions: sessions.reverse().slice(0, MAX_LISTED), now, idleMinutes };
+    },
+
+    async revokeOthers(userId, keepId, reason) {
+      const others = state.sessions.filter(
+        (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
+      );
+      const revoked = { revokedAt: clock.now(), revokedReason: reason };
+      for (const { id } of others) replace(id, (session) => ({ ...session, ...revoked }));
+      return others.map(({ id }) => id);
+    },
+
     async revoke(id, userId, reason) {
       const found = state.sessions.find((one) => one.id === id && one.userId === userId);
       if (found === undefined || found.revokedAt !== null) return false;
       replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
       return true;
-    },
-
-    async revokeOthers(userId, keepId, reason) {
-      const others = state.sessions.filter(
-        (one) => one.userId === userId && one.id !== keepId && one.revokedAt === null,
-      );
-      for (const { id } of others) {
-        replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
-      }
-      return others.map(({ id }) => id);
     },
 
     seenAt: async (userId, ipAddress) =>
@@ -87,3 +93,10 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
     },
   };
 }
+
+const MAX_LISTED = 1_000;
+
+const isKept = ({ revokedAt, expiresAt }: UserSession, now: Date): boolean =>
+  revokedAt === null
+    ? expiresAt > now
+    : revokedAt.getTime() > now.getTime() - REVOKED_LISTED_DAYS * 86_400_000;

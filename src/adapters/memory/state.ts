@@ -5,9 +5,11 @@ import type { ContainerEvent } from '../../domain/events.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { SshKey } from '../../domain/ssh-key.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
+import type { TerminalRecord } from '../../ports/terminal-records.ts';
 import { emptyFactors, type FactorState } from './factor-state.ts';
 
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
@@ -21,10 +23,12 @@ export type MemoryState = FactorState & {
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */
   requestCounts: Map<string, number>;
-  audit: (AuditEntry & { createdAt: Date })[];
   operations: (StoredOperation & { leaseUntil: Date })[];
   events: (ContainerEvent & { createdAt: Date })[];
   orphans: Map<string, Date>;
+  audit: (AuditEntry & { id: string; createdAt: Date })[];
+  terminals: TerminalRecord[];
+  sshKeys: SshKey[];
   setupCodeHash: string | null;
   readonly installationId: string;
   readonly tiers: readonly Tier[];
@@ -61,6 +65,8 @@ export const emptyState = (): MemoryState => ({
   operations: [],
   events: [],
   orphans: new Map(),
+  terminals: [],
+  sshKeys: [],
   setupCodeHash: null,
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',

@@ -1,6 +1,7 @@
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/repositories.ts';
+import { memoryAudit } from './audit-log.ts';
 import { memoryContainers } from './container-repository.ts';
 import { memoryFactors } from './factor-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
@@ -11,7 +12,9 @@ import { memoryRecoveryCodes } from './recovery-code-repository.ts';
 import { memoryRequestCounts } from './request-counts.ts';
 import { memoryScreenLocks } from './screen-lock-repository.ts';
 import { memorySessions } from './session-repository.ts';
+import { memorySshKeys } from './ssh-key-repository.ts';
 import { emptyState, type MemoryState } from './state.ts';
+import { memoryTerminalRecords } from './terminal-records.ts';
 import { memoryThrottle } from './throttle-repository.ts';
 import { memoryTokens } from './token-repository.ts';
 import { memoryUsers } from './user-repository.ts';
@@ -48,11 +51,9 @@ const repositoriesOn = (state: MemoryState, clock: Clock): Repositories => ({
       state.events.push({ ...event, createdAt: clock.now() });
     },
   },
-  audit: {
-    append: async (entry) => {
-      state.audit.push({ ...entry, createdAt: clock.now() });
-    },
-  },
+  audit: memoryAudit(state, clock),
+  terminals: memoryTerminalRecords(state, clock),
+  sshKeys: memorySshKeys(state, clock),
 });
 
 /** Storage without a database. Transactions run one after the other and are undone when they throw. */

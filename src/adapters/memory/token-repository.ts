@@ -52,8 +52,8 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
       return state.apiTokens.filter((token) => wanted.has(token.hash)).flatMap(withUser);
     },
 
-    findByIdWithUser: async (id) =>
-      state.apiTokens.filter((token) => token.id === id).flatMap(withUser)[0] ?? null,
+    findAllByIdWithUser: async (ids) =>
+      state.apiTokens.filter((token) => ids.includes(token.id)).flatMap(withUser),
 
     async revoke(id, userId) {
       const found = findOwned(id, userId);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { UserRepository } from '../../ports/user-repository.ts';
+import { pageOf } from './page.ts';
 import type { MemoryState } from './state.ts';
 
 const same = (a: string | null, b: string | null): boolean =>
@@ -43,6 +44,20 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     if (found?.passwordHash !== fromHash) return false;
     state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash: toHash } : user));
     return true;
+  },
+
+  page: async (request) => pageOf(state.users.map(withoutPassword).reverse(), request),
+
+  lockAdmins: async () =>
+    state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
+
+  async change(id, { disabled, ...change }) {
+    const found = state.users.find((user) => user.id === id);
+    if (found === undefined) return null;
+    const disabledAt = disabled ? (found.disabledAt ?? clock.now()) : null;
+    const changed = { ...found, ...change, ...(disabled === undefined ? {} : { disabledAt }) };
+    state.users = state.users.map((user) => (user.id === id ? changed : user));
+    return withoutPassword(changed);
   },
 
   async lock() {},

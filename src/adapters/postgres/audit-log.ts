@@ -1,6 +1,8 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import type { AuditRecord } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
-import type { Database } from './schema.ts';
+import { isAfter, position, toPage } from './page.ts';
+import type { AuditRecordsTable, Database } from './schema.ts';
 
 export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
   async append(entry) {
@@ -15,4 +17,31 @@ export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
       })
       .execute();
   },
+
+  async page({ userId, action, from, to }, { after, limit }) {
+    const rows = await db
+      .selectFrom('audit_records')
+      .selectAll()
+      .select(position('audit_records').as('position'))
+      .where(isAfter('audit_records', after))
+      .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
+      .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+      .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? new Date(0)))
+      .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? new Date(0)))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    return toPage(rows, limit, toRecord);
+  },
+});
+
+const toRecord = (row: Selectable<AuditRecordsTable>): AuditRecord => ({
+  id: row.id,
+  userId: row.user_id,
+  action: row.action,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  details: row.details,
+  createdAt: row.created_at,
 });

@@ -1,4 +1,5 @@
-import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { on, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../../ports/logger.ts';
@@ -92,10 +93,32 @@ async function opened(url: string, { onPayload }: ListenerEvents): Promise<pg.Cl
   try {
     await client.connect();
     await client.query(`listen ${CHANNEL}`);
+    await hearItself(client);
     return client;
   } catch (error) {
     await hangUp(client);
     throw error;
+  }
+}
+
+/** Behind a pooler that shares connections LISTEN succeeds and nothing ever comes: better to know at once. */
+async function hearItself(client: pg.Client): Promise<void> {
+  const word = JSON.stringify({ probe: randomUUID() });
+  const tooLate = new AbortController();
+  const heard = (async () => {
+    for await (const [message] of on(client, 'notification', { signal: tooLate.signal })) {
+      if ((message as pg.Notification).payload === word) return;
+    }
+  })();
+  const timer = setTimeout(() => tooLate.abort(), ANSWER_WITHIN_MS);
+  try {
+    await Promise.all([heard, client.query('select pg_notify($1, $2)', [CHANNEL, word])]);
+  } catch (error) {
+    if (!tooLate.signal.aborted) throw error;
+    throw new Error('no message comes through: the database must be reached directly, not through a pooler');
+  } finally {
+    clearTimeout(timer);
+    tooLate.abort();
   }
 }
 

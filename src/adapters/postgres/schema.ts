@@ -96,7 +96,7 @@ export type ContainersTable = {
   deleted_at: Date | null;
 };
 
-type AuditRecordsTable = {
+export type AuditRecordsTable = {
   id: Generated<string>;
   user_id: string | null;
   action: string;
@@ -186,6 +186,24 @@ export type ApiTokensTable = {
 
 type RequestCountsTable = { key: string; minute: number; count: number };
 
+export type TerminalRecordsTable = {
+  id: string;
+  user_id: string;
+  container_id: string;
+  created_at: Generated<Date>;
+  last_ping_at: Defaulted<Date>;
+};
+
+export type SshKeysTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  type: string;
+  public_key: string;
+  fingerprint: string;
+  created_at: Generated<Date>;
+};
+
 export type Database = {
   operations: OperationsTable;
   events: EventsTable;
@@ -207,4 +225,6 @@ export type Database = {
   failures: FailuresTable;
   api_tokens: ApiTokensTable;
   request_counts: RequestCountsTable;
+  terminal_records: TerminalRecordsTable;
+  ssh_keys: SshKeysTable;
 };

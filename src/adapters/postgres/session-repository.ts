@@ -1,10 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
+import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
 import { fromJson, numberSetting, unnested } from './fragments.ts';
 import type { Database, SessionsTable, UsersTable } from './schema.ts';
 import { toUser } from './user-repository.ts';
+
+const MAX_LISTED = 1_000;
 
 export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   async insert(session) {
@@ -32,15 +34,29 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     `.execute(db);
   },
 
-  async revoke(id, userId, reason) {
-    const done = await db
-      .updateTable('sessions')
-      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
-      .where('id', '=', id)
+  async listOwned(userId) {
+    const since = sql<Date>`now() - make_interval(days => ${REVOKED_LISTED_DAYS})`;
+    const rows = await db
+      .selectFrom('sessions')
+      .selectAll()
       .where('user_id', '=', userId)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
+      .where((eb) =>
+        eb.or([
+          eb('revoked_at', '>', since),
+          eb.and([eb('revoked_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]),
+        ]),
+      )
+      .orderBy('created_at', 'desc')
+      .limit(MAX_LISTED)
+      .execute();
+    const facts = await db
+      .selectNoFrom([sql<Date>`now()`.as('now'), numberSetting(db, 'sessionIdleMinutes').as('idle_minutes')])
+      .executeTakeFirstOrThrow();
+    return {
+      sessions: rows.map(toSession),
+      now: facts.now,
+      idleMinutes: facts.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+    };
   },
 
   async revokeOthers(userId, keepId, reason) {
@@ -53,6 +69,17 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       .returning('id')
       .execute();
     return rows.map(({ id }) => id);
+  },
+
+  async revoke(id, userId, reason) {
+    const done = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
   },
 
   async seenAt(userId, ipAddress) {

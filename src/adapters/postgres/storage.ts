@@ -15,6 +15,8 @@ import type { Database } from './schema.ts';
 import { postgresScreenLocks } from './screen-lock-repository.ts';
 import { postgresSessions } from './session-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
+import { postgresSshKeys } from './ssh-key-repository.ts';
+import { postgresTerminalRecords } from './terminal-records.ts';
 import { postgresThrottle } from './throttle-repository.ts';
 import { postgresTokens } from './token-repository.ts';
 import { postgresUsers } from './user-repository.ts';
@@ -37,6 +39,8 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   throttle: postgresThrottle(db),
   tokens: postgresTokens(db),
   requestCounts: postgresRequestCounts(db),
+  terminals: postgresTerminalRecords(db),
+  sshKeys: postgresSshKeys(db),
 });
 
 /** All repositories on one database. */

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { User } from '../../domain/user.ts';
 import type { UserRepository } from '../../ports/user-repository.ts';
+import { isAfter, position, toPage } from './page.ts';
 import type { Database, UsersTable } from './schema.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -79,6 +80,47 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
       .where('password_hash', '=', fromHash)
       .executeTakeFirst();
     return done.numUpdatedRows === 1n;
+  },
+
+  async page({ after, limit }) {
+    const rows = await db
+      .selectFrom('users')
+      .selectAll()
+      .select(position('users').as('position'))
+      .where(isAfter('users', after))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    return toPage(rows, limit, toUser);
+  },
+
+  async lockAdmins() {
+    const rows = await db
+      .selectFrom('users')
+      .select('id')
+      .where('role', '=', 'admin')
+      .where('disabled_at', 'is', null)
+      .orderBy('id')
+      .forUpdate()
+      .execute();
+    return rows.map(({ id }) => id);
+  },
+
+  async change(id, { tier, role, disabled }) {
+    const row = await db
+      .updateTable('users')
+      .set({
+        ...(tier === undefined ? {} : { tier }),
+        ...(role === undefined ? {} : { role }),
+        ...(disabled === undefined
+          ? {}
+          : { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null }),
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return row === undefined ? null : toUser(row);
   },
 
   async lock(id) {

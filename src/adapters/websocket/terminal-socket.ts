@@ -1,11 +1,13 @@
 import { Value } from '@sinclair/typebox/value';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
+import type { LiveSockets } from '../../app/live-sockets.ts';
 import type { OpenTerminal, TerminalGrant, Terminals } from '../../app/terminals.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { hangUp } from './hang-up.ts';
 import { keepAlive } from './keep-alive.ts';
 import { ClientMessage, type ServerMessage, TERMINAL_PROTOCOL } from './protocol.ts';
 import { pumpOutput, writeInput } from './pump.ts';
@@ -17,8 +19,7 @@ const MAX_EARLY_FRAMES = 256;
 export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
-  /** Whether the caller's credential still holds; asked every so often while the socket lives. */
-  readonly stillAllowed: (request: FastifyRequest, typed: boolean) => Promise<boolean>;
+  readonly live: LiveSockets;
 };
 
 /** GET /api/containers/{id}/terminal: refused as plain HTTP before the upgrade, a terminal after it. */
@@ -42,7 +43,7 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
     wsHandler: (socket, request) => {
       const grant = grants.get(request);
       if (grant === undefined) throw new Error('a socket was opened without a grant');
-      void serve(socket, request, grant, deps);
+      serve(socket, grant, deps).catch((err: unknown) => deps.log.error({ err }, 'a terminal failed'));
     },
   });
 }
@@ -56,11 +57,10 @@ const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JS
 
 async function serve(
   socket: WebSocket,
-  request: FastifyRequest,
   grant: TerminalGrant,
-  { terminals, log, stillAllowed }: TerminalSocketDeps,
+  { terminals, log, live }: TerminalSocketDeps,
 ): Promise<void> {
-  const close = ({ code, reason }: CloseReason): void => socket.close(code, reason);
+  const close = (reason: CloseReason): void => hangUp(socket, reason);
   const early: [RawData, boolean][] = [];
   const hold = (data: RawData, isBinary: boolean): void => {
     if (early.length < MAX_EARLY_FRAMES) early.push([data, isBinary]);
@@ -69,6 +69,13 @@ async function serve(
   // Listeners first: a frame or an end that comes while the terminal opens must not be lost.
   socket.on('error', (error) => log.info({ err: error }, 'terminal socket failed'));
   socket.on('message', hold);
+  const registration = live.register({
+    caller: grant.caller,
+    mayStay: terminals.mayStay,
+    close: () => close(CLOSE.unauthorized),
+  });
+  socket.once('close', registration.end);
+  socket.on('message', (_data, isBinary) => isBinary && registration.used());
   const terminal = await terminals.open(grant, { close }).catch((error: unknown) => {
     log.error({ err: error }, 'terminal did not open');
     send(socket, { type: 'notice', message: 'failed to open terminal' });
@@ -78,8 +85,8 @@ async function serve(
   if (terminal === null) return;
   socket.off('message', hold);
   if (socket.readyState !== socket.OPEN) return terminal.release();
-  relay(socket, grant, terminal, close);
-  keepAlive(socket, (typed) => stillAllowed(request, typed), close);
+  relay(socket, grant, terminal, close, log);
+  keepAlive(socket, terminal.pinged);
   for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
 }
 
@@ -88,6 +95,7 @@ function relay(
   { ask }: TerminalGrant,
   terminal: OpenTerminal,
   close: (reason: CloseReason) => void,
+  log: Logger,
 ): void {
   const { pty, id, release } = terminal;
   send(socket, {
@@ -104,13 +112,15 @@ function relay(
   });
   const stopPump = pumpOutput(pty.stream, socket, () => close(CLOSE.tooSlow));
   socket.on('message', (data, isBinary) => {
+    // Frames still come in while a close is on its way.
+    if (socket.readyState !== socket.OPEN) return;
     if (isBinary) writeInput(socket, pty.stream, data as Buffer);
     else control(socket, terminal, data.toString());
   });
   pty.stream.once('close', () => void ended(socket, terminal, close));
   socket.once('close', () => {
     stopPump();
-    void release();
+    release().catch((err: unknown) => log.error({ err }, 'the end of a terminal was not recorded'));
   });
 }
 
@@ -125,11 +135,11 @@ async function ended(
   close(CLOSE.ended);
 }
 
-function control(socket: WebSocket, { pty }: OpenTerminal, text: string): void {
+function control(socket: WebSocket, terminal: OpenTerminal, text: string): void {
   const message = parse(text);
   switch (message?.type) {
     case 'resize':
-      void pty.resize(message.cols, message.rows);
+      void terminal.resize(message.cols, message.rows);
       break;
     case 'ping':
       send(socket, { type: 'pong', t: message.t });

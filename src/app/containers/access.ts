@@ -1,9 +1,9 @@
 import type { Caller } from '../../domain/caller.ts';
-import type { Container, Observation } from '../../domain/container.ts';
+import type { Container } from '../../domain/container.ts';
 import { parseContainerRef } from '../../domain/container-id.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import type { ContainerRuntime, RuntimeHandle } from '../../ports/container-runtime.ts';
+import type { RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { Repositories } from '../../ports/repositories.ts';
 
 /** The caller's container by either id. Unknown, foreign, deleted and malformed are one refusal. */
@@ -20,11 +20,3 @@ export async function findOwn(
 /** Where the row's container is; null until the engine has made one. */
 export const handleOf = ({ node, runtimeId }: Container): RuntimeHandle | null =>
   runtimeId === null ? null : { node, runtimeId };
-
-/** What the engine says now of a row's container and, when that is gone, of its volume. */
-export async function observe(runtime: ContainerRuntime, container: Container): Promise<Observation> {
-  const handle = handleOf(container);
-  const seen = handle === null ? ({ kind: 'gone' } as const) : await runtime.observe(handle);
-  if (seen.kind !== 'gone') return { kind: seen.kind };
-  return { kind: 'gone', volumeExists: await runtime.volumeExists(container.volume) };
-}

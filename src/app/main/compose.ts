@@ -1,12 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { adminTerminalRoutes } from '../../adapters/http/routes/admin-terminals.ts';
+import { auditRoutes } from '../../adapters/http/routes/audit.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/catalogue.ts';
 import { containerRoutes } from '../../adapters/http/routes/containers.ts';
 import { execRoutes } from '../../adapters/http/routes/exec.ts';
 import { fileRoutes } from '../../adapters/http/routes/files.ts';
 import { insightRoutes } from '../../adapters/http/routes/insight.ts';
+import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { settingsRoutes } from '../../adapters/http/routes/settings.ts';
+import { sshKeyRoutes } from '../../adapters/http/routes/ssh-keys.ts';
 import { systemRoutes } from '../../adapters/http/routes/system.ts';
 import { tokenRoutes } from '../../adapters/http/routes/tokens.ts';
+import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/static.ts';
@@ -23,14 +28,21 @@ import type { Storage } from '../../ports/repositories.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 import { containerAccess } from '../access/index.ts';
 import type { Accounts } from '../accounts.ts';
+import { adminTerminals } from '../admin-terminals.ts';
+import { announced } from '../announced.ts';
+import { auditTrail } from '../audit.ts';
 import { authenticator } from '../authenticate.ts';
 import { containers } from '../containers/index.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { liveSockets } from '../live-sockets.ts';
 import { type Operations, operations } from '../operations/submit.ts';
 import { requestLimits } from '../request-limits.ts';
+import { sessions } from '../sessions.ts';
 import { settingsService } from '../settings.ts';
+import { sshKeys } from '../ssh-keys.ts';
 import { terminals } from '../terminals.ts';
 import { apiTokens } from '../tokens.ts';
+import { users } from '../users.ts';
 import { identity } from './identity.ts';
 import type { Keys } from './keys.ts';
 import { addressOf } from './listening.ts';
@@ -90,15 +102,16 @@ export type Service = {
 
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(ports: Ports, options: ComposeOptions): Promise<Service> {
-  const { storage, clock } = ports;
+  const { clock } = ports;
+  const storage = announced(ports.storage, ports.bus);
   const log = options.logger;
-  const people = identity(ports, options, () => options.publicUrl ?? addressBound(http));
+  const people = identity({ ...ports, storage }, options, () => options.publicUrl ?? addressBound(http));
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
   const counts = repositories.requestCounts;
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
-  const tokens = apiTokens({ storage, bus: ports.bus, pendingUse: auth.pendingUse });
+  const tokens = apiTokens({ storage, pendingUse: auth.pendingUse });
   const shells = terminals({ storage, backend: ports.terminalBackend, clock });
   const work = operations({
     storage,
@@ -109,6 +122,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     checkpoint: options.checkpoint ?? (async () => {}),
     verifyMs: options.verifyMs,
   });
+  const live = liveSockets({ bus: ports.bus, current: auth.current, log });
   const containerDeps = {
     storage,
     runtime: ports.runtime,
@@ -124,7 +138,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminalSocket(http, {
       terminals: shells,
       log,
-      stillAllowed: ({ caller }, typed) => auth.holds(caller, typed),
+      live,
     });
   const access = {
     authenticator: auth,
@@ -137,6 +151,11 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     ...people.routes,
     settingsRoutes(settingsService(storage, ports.bus)),
     tokenRoutes(tokens),
+    sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
+    auditRoutes(auditTrail(repositories)),
+    userRoutes(users(storage, clock)),
+    adminTerminalRoutes(adminTerminals({ storage, terminals: shells, clock }), options.replica),
+    sshKeyRoutes(sshKeys(storage)),
     catalogueRoutes(repositories.catalogue),
     containerRoutes(boxes, () => ports.runtime.capabilities.diskQuota),
     execRoutes(boxes, inside),
@@ -152,7 +171,7 @@ export async function compose(ports: Ports, options: ComposeOptions): Promise<Se
     terminals: shells,
     operations: work,
     reconcile: reconcile(containerDeps),
-    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush()])),
+    writeDue: async () => void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue()])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
   };
 }

@@ -15,6 +15,7 @@ export type EngineParts = {
 /** Ports of an engine that may be missing at the start and come later; until then every call says so. */
 export function engineSlot() {
   let current: EngineParts | null = null;
+  let assertRules = async (): Promise<void> => {};
   const parts = (): EngineParts => {
     if (current === null) throw new RuntimeUnavailable('no container engine');
     return current;
@@ -58,6 +59,11 @@ export function engineSlot() {
     commands,
     files,
     insight,
+    /** What keeps the engine's network closed, to be done again and again. */
+    keep: (rules: () => Promise<void>): void => {
+      assertRules = rules;
+    },
+    assertRules: (): Promise<void> => assertRules(),
     fill: (engine: EngineParts): void => {
       current = engine;
     },

@@ -8,12 +8,14 @@ import { dockerTerminals } from '../../adapters/docker/terminal-backend.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Config } from './config.ts';
 import { engineSlot } from './engine-slot.ts';
+import { every } from './every.ts';
 import { say } from './progress.ts';
 import type { Parts } from './readiness.ts';
 
 /** Name of the one engine in handles. */
 export const NODE = 'local';
 const LOOK_AGAIN_MS = 5_000;
+const RULES_EVERY_MS = 30_000;
 
 export type EngineSetUp = {
   readonly config: Config;
@@ -47,6 +49,8 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
   let unwatch = (): void => {};
+  // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
+  const stopRules = every(RULES_EVERY_MS, () => slot.assertRules(), setUp.log);
 
   const bringUp = async (): Promise<void> => {
     await attach(engine, setUp, slot, parts).catch((error: unknown) => {
@@ -68,6 +72,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     stop: async () => {
       clearTimeout(timer);
       unwatch();
+      await stopRules();
       await engine.stop();
     },
   };
@@ -90,8 +95,10 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'waits for the engine' };
     return;
   }
-  const { docker } = engine;
+  const { docker, warning } = engine;
+  if (warning !== null) log.warn(warning);
   const network = await ensureNetwork(engine, { instanceId, log });
+  slot.keep(network.assertRules);
   const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
   slot.fill({
     runtime: dockerRuntime(docker, settings),
@@ -103,7 +110,13 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
     return;
   }
-  await ensureBaseImage(docker, { reference: baseImage, progress: say, log, allowPull: true }).then(
+  await ensureBaseImage(docker, {
+    reference: baseImage,
+    progress: say,
+    log,
+    allowPull: true,
+    network: network.name,
+  }).then(
     ({ how }) => {
       parts.image = { status: 'ready', detail: how };
     },

@@ -8,7 +8,6 @@ import type { Routes } from '../../adapters/http/server.ts';
 import { oneTimeCodes } from '../../adapters/security/one-time-codes.ts';
 import { passkeyCeremonies } from '../../adapters/security/passkey-ceremonies.ts';
 import { relyingPartyAt } from '../../domain/passkey.ts';
-import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
@@ -28,7 +27,6 @@ export type IdentityPorts = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
-  readonly bus: Bus;
 };
 
 export type Identity = {
@@ -40,7 +38,7 @@ export type Identity = {
 
 /** Everything about who somebody is: accounts, signing in, second factors, passkeys and the screen lock. */
 export function identity(
-  { storage, hasher, clock, bus }: IdentityPorts,
+  { storage, hasher, clock }: IdentityPorts,
   options: { readonly keys: Keys; readonly secureCookie: boolean },
   publicUrl: () => string,
 ): Identity {
@@ -78,12 +76,12 @@ export function identity(
       }),
       authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
       meRoutes({
-        profiles: profiles(storage, bus),
-        passwords: passwords({ storage, hasher, guard: slow, bus }),
+        profiles: profiles(storage),
+        passwords: passwords({ storage, hasher, guard: slow }),
       }),
       mfaRoutes(second),
       passkeyRoutes(passkeys(passkeyDeps)),
-      screenLockRoutes(screenLock({ storage, hasher, bus })),
+      screenLockRoutes(screenLock({ storage, hasher })),
     ],
   };
 }

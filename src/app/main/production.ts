@@ -88,7 +88,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
-    readiness: () => readinessOf(engine.parts, answers),
+    readiness: () => readinessOf(engine.parts, { database: answers, engine: engine.runtime.ping }),
     createWaitMs: CREATE_WAIT_MS,
     verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
@@ -99,6 +99,8 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   opened.add('reconciler', keeper.start(service));
   opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
   const rotateKeys = async (): Promise<void> => {
+    // What only the retired key opens would be lost with it.
+    if (!(await reseal(service, log))) return;
     await rotate(keys, log);
     await reseal(service, log);
   };
@@ -122,7 +124,7 @@ const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise
 type OpenStorage = {
   readonly storage: Storage;
   readonly bus: Bus;
-  readonly answers: () => Promise<boolean>;
+  readonly answers: () => Promise<void>;
 };
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
@@ -134,10 +136,7 @@ async function openStorage({ config, log, root }: ProductionOptions, opened: Sto
   await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
   const bus = postgresBus(url, log);
   opened.add('line to other processes', () => bus.close());
-  const answers = async (): Promise<boolean> => {
-    await sql`select 1`.execute(db);
-    return true;
-  };
+  const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));
   return { storage: postgresStorage(db), bus, answers };
 }
 
@@ -157,12 +156,14 @@ async function closeService({ http, terminals, operations, flush }: Service): Pr
   await flush();
 }
 
-/** What the database holds encrypted follows the key, at the start and when it was rotated. */
-async function reseal(service: Service, log: FastifyBaseLogger): Promise<void> {
+/** What the database holds encrypted follows the key, at the start and when it is rotated. False when it could not. */
+async function reseal(service: Service, log: FastifyBaseLogger): Promise<boolean> {
   try {
     const lost = await service.reseal();
     if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that is gone`);
+    return true;
   } catch (err) {
     log.warn({ err }, 'could not encrypt second factors with the present key');
+    return false;
   }
 }

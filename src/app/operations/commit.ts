@@ -1,5 +1,5 @@
 import type { AuditAction } from '../../domain/audit.ts';
-import type { Container, ContainerState } from '../../domain/container.ts';
+import { CONTAINER_STATES, type Container } from '../../domain/container.ts';
 import { containerEvent, type EventType } from '../../domain/events.ts';
 import { type Facts, needsFresh, nextStep, type OperationKind, type Step } from '../../domain/operation.ts';
 import type { StateChange } from '../../ports/container-repository.ts';
@@ -16,17 +16,6 @@ const ANNOUNCED: { readonly [K in OperationKind]: EventType & AuditAction } = {
   delete: 'container_deleted',
   restore: 'container_restored',
 };
-
-const ANY_STATE: readonly ContainerState[] = [
-  'creating',
-  'starting',
-  'running',
-  'stopping',
-  'stopped',
-  'updating',
-  'failed',
-  'deleted',
-];
 
 /** Row, audit record, event and the operation's own progress: all of them, or none. */
 export async function commit(
@@ -83,7 +72,7 @@ async function changeRow(
   { dbId }: StoredOperation,
   change: StateChange,
 ): Promise<Container> {
-  const container = await tx.containers.changeState(dbId, ANY_STATE, change);
+  const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
   return container;
 }

@@ -59,7 +59,7 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
   }),
   session_locked: () => ({
     title: 'Your session is locked',
-    next: 'Unlock it, then try again.',
+    next: 'This page cannot unlock it yet. Sign out and in again, or unlock it through the interface.',
   }),
 };
 

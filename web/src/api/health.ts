@@ -1,13 +1,21 @@
 import type { ReadyBody } from '../../../src/adapters/http/schema/system.ts';
 import { exchange } from './request.ts';
 
-/** One part of the service that is not well, and the command or step that mends it, where there is one. */
+/** One part of the service that is not well. */
 export type Fault = {
   readonly part: string;
   readonly status: string;
   readonly detail: string;
+  /** The step that mends it, in words; null when there is none. */
   readonly mend: string | null;
+  /** The command in those words that can be copied; null when there is none. */
+  readonly command: string | null;
 };
+
+const COMMAND = /\b(?:sudo|apt-get|systemctl|npm)\s[^,;()]*/;
+
+/** `start Docker (sudo systemctl start docker) or …` has a command to copy, `see the log` has none. */
+export const commandIn = (words: string): string | null => COMMAND.exec(words)?.[0].trim() ?? null;
 
 export type Health = { readonly status: ReadyBody['status']; readonly faults: readonly Fault[] };
 
@@ -18,7 +26,10 @@ export function healthOf(body: Partial<ReadyBody> | null): Health {
   const parts: Parts = body?.parts ?? {};
   const faults = Object.entries(parts)
     .filter(([, { status }]) => status !== 'ready')
-    .map(([part, { status, detail, mend }]) => ({ part, status, detail, mend: mend ?? null }));
+    .map(([part, { status, detail, mend = '' }]) => {
+      const command = commandIn(mend);
+      return { part, status, detail, mend: mend === '' || mend === command ? null : mend, command };
+    });
   return { status: body?.status ?? 'unready', faults };
 }
 

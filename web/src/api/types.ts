@@ -11,7 +11,7 @@ import type {
 
 export type User = UserBody;
 export type SignedIn = SignedInBody;
-export type AuthOptions = SignInOptionsBody & { readonly guests_enabled?: boolean };
+export type AuthOptions = SignInOptionsBody;
 export type Container = ContainerBody;
 export type Resources = ContainerBody['resources'];
 export type NewContainer = CreateContainerRequest;

@@ -14,14 +14,3 @@ export function store(key: string, value: string): void {
     // why: a browser that forbids storage still gets a working page
   }
 }
-
-/** Whether anything can be kept at all. */
-export function canStore(): boolean {
-  try {
-    localStorage.setItem('berth.probe', '1');
-    localStorage.removeItem('berth.probe');
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,7 +3,7 @@ import { ApiError } from '../api/errors.ts';
 import { hasStatus, type RequestOptions, request } from '../api/request.ts';
 import type { SignedIn, User } from '../api/types.ts';
 import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
-import { canStore, store, stored } from '../lib/storage.ts';
+import { store, stored } from '../lib/storage.ts';
 import { usableForMs } from './token-life.ts';
 
 export type SessionState =
@@ -78,9 +78,12 @@ async function tokenInsteadOf(refused: string): Promise<string | null> {
   return await loginToken();
 }
 
-/** Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. */
-export async function restore(): Promise<void> {
-  if (stored(HINT) !== 'yes' && canStore()) {
+/**
+ * Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. `likely`:
+ * what to assume where this browser does not remember whether there is a session.
+ */
+export async function restore(likely: boolean): Promise<void> {
+  if ((stored(HINT) ?? (likely ? 'yes' : 'no')) === 'no') {
     letGo();
     return;
   }
@@ -88,7 +91,7 @@ export async function restore(): Promise<void> {
     await loginToken();
   } catch {
     session.value = { kind: 'unreachable' };
-    setTimeout(() => void restore(), 3_000);
+    setTimeout(() => void restore(true), 3_000);
   }
 }
 

@@ -21,6 +21,7 @@ export const LINE_TIMES: LineTimes = { handshakeMs: 15_000, pingEveryMs: 25_000,
 
 const MAX_UNSENT_BYTES = 128 * 1024;
 const DRAIN_POLL_MS = 15;
+const FIRST_PING_MS = 1_000;
 
 /** One WebSocket from connect to close: its frames, its heartbeat, and input as fast as it drains. */
 export class Line {
@@ -32,6 +33,7 @@ export class Line {
   #deadline: ReturnType<typeof setTimeout> | undefined;
   #beat: ReturnType<typeof setInterval> | undefined;
   #drain: ReturnType<typeof setTimeout> | undefined;
+  #first: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     open: (listener: Parameters<OpenSocket>[2]) => Socket,
@@ -61,7 +63,8 @@ export class Line {
     this.#ready = true;
     this.#clearDeadline();
     this.#beat = setInterval(() => this.check(), this.#times.pingEveryMs);
-    this.check();
+    // why: a shell that is just being started would make the line look slow
+    this.#first = setTimeout(() => this.check(), FIRST_PING_MS);
     this.pump();
   }
 
@@ -93,6 +96,7 @@ export class Line {
     this.#clearDeadline();
     clearInterval(this.#beat);
     clearTimeout(this.#drain);
+    clearTimeout(this.#first);
     this.#socket.drop();
   }
 

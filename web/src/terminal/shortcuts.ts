@@ -1,4 +1,4 @@
-export type TerminalAction = 'copy' | 'paste' | 'search' | 'larger' | 'smaller' | 'usual_size';
+export type TerminalAction = 'copy' | 'paste' | 'search' | 'leave' | 'larger' | 'smaller' | 'usual_size';
 
 /** The parts of a key press that decide; a `KeyboardEvent` has them. */
 export type KeyPress = {
@@ -10,7 +10,12 @@ export type KeyPress = {
   readonly metaKey: boolean;
 };
 
-const WITH_SHIFT: Readonly<Record<string, TerminalAction>> = { KeyC: 'copy', KeyV: 'paste', KeyF: 'search' };
+const WITH_SHIFT: Readonly<Record<string, TerminalAction>> = {
+  KeyC: 'copy',
+  KeyV: 'paste',
+  KeyF: 'search',
+  KeyL: 'leave',
+};
 const SIZES: Readonly<Record<string, TerminalAction>> = {
   '+': 'larger',
   '=': 'larger',

@@ -9,6 +9,7 @@ const PATHS = {
   stop: 'M7 7h10v10H7z',
   trash: 'M5 7h14M10 7V4.5h4V7M7 7l.8 12.5h8.4L17 7M10.2 11v5M13.8 11v5',
   copy: 'M9 9h10.5v10.5H9zM15 9V4.5H4.5V15H9',
+  paste: 'M9 5H6v15.5h12V5h-3M9 3.5h6v3H9z',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   close: 'M6 6l12 12M18 6L6 18',
   dots: 'M12 5.5v.01M12 12v.01M12 18.5v.01',

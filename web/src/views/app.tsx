@@ -6,18 +6,12 @@ import { forgetContainers } from '../state/containers.ts';
 import { Spinner } from '../ui/button.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
-import { Register } from './auth/register.tsx';
-import { Setup } from './auth/setup.tsx';
-import { SignIn } from './auth/sign-in.tsx';
 import { ContainersPage } from './containers/page.tsx';
+import { GATES, isGate } from './gates.ts';
 import { NotFound } from './not-found.tsx';
 import { Shell } from './shell.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { TerminalPage } from './terminal/page.tsx';
-
-const GATES = { '/sign-in': SignIn, '/register': Register, '/setup': Setup } as const;
-
-const isGate = (at: string): at is keyof typeof GATES => Object.hasOwn(GATES, at);
 
 /** Keeps address and session together: strangers at the gate, everybody else inside. */
 function useGate(): void {
@@ -45,8 +39,8 @@ function Outside() {
   const { kind } = session.value;
   const at = path.value;
   if (kind === 'restoring' || kind === 'unreachable') return <Arriving lost={kind === 'unreachable'} />;
-  const Gate = isGate(at) ? GATES[at] : null;
-  return Gate && <Gate />;
+  const Gate = GATES[at];
+  return Gate ? <Gate /> : null;
 }
 
 function Arriving({ lost }: { lost: boolean }) {

@@ -32,11 +32,13 @@ function FaultLine({ fault }: { fault: Fault }) {
       <Icon name="warning" size={18} />
       <div class="fault-text">
         <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
-        <p>{sentence(fault.detail)}</p>
-        {fault.mend && (
+        <p>
+          {sentence(fault.detail)} {fault.mend && `To mend it: ${fault.mend}.`}
+        </p>
+        {fault.command && (
           <div class="command">
-            <code>{fault.mend}</code>
-            <CopyButton text={fault.mend} label="Copy the command" />
+            <code>{fault.command}</code>
+            <CopyButton text={fault.command} label="Copy the command" />
           </div>
         )}
       </div>

@@ -1,5 +1,8 @@
+import { useTitle } from '../ui/use-title.ts';
+
 /** A path that leads nowhere. */
 export function NotFound() {
+  useTitle('Not found');
   return (
     <div class="empty">
       <h1>There is nothing here</h1>

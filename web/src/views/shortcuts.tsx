@@ -16,6 +16,7 @@ const TERMINAL: readonly Shortcut[] = [
   [['Ctrl', 'Shift', 'C'], 'Copy the selection'],
   [['Ctrl', 'C'], 'Copy a selection, else interrupt'],
   [['Ctrl', 'Shift', 'V'], 'Paste'],
+  [['Ctrl', 'Shift', 'L'], 'Leave the shell for the bar above'],
   [['Ctrl', '+'], 'Larger text'],
   [['Ctrl', '−'], 'Smaller text'],
   [['Ctrl', '0'], 'Usual size of text'],

@@ -1,23 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import type { Containers } from '../../../app/containers/index.ts';
+import { CONTAINER_STATES } from '../../../domain/container.ts';
 import { orThrow } from '../errors.ts';
 import { Closed, IdParams } from '../schema/common.ts';
 import * as schema from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
 import { toContainerBody, toCreateRequest, toStartedBody, toUpdateRequest } from './container-body.ts';
 
-const AT_REST_STATES = [
-  'creating',
-  'starting',
-  'running',
-  'stopping',
-  'stopped',
-  'updating',
-  'failed',
-] as const;
+const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
 const ListQuery = Closed({
-  status: Type.Optional(Type.Union(AT_REST_STATES.map((state) => Type.Literal(state)))),
+  status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
 });
 
 /** `quota` tells whether the engine enforces `disk_mb` now. */

@@ -45,7 +45,8 @@ const toWaitingBody = ({ mfaToken, expiresAt, methods }: Waiting): MfaRequiredBo
 });
 
 export function refreshCookie(request: FastifyRequest): string {
-  const value = request.cookies[REFRESH_COOKIE];
+  // Parsed here, where it is wanted, rather than for each request.
+  const value = request.server.parseCookie(request.headers.cookie ?? '')[REFRESH_COOKIE];
   if (value === undefined || value.length > 128) throw new Refusal({ code: 'unauthorized' });
   return value;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../../ui/icon.tsx';
+import { useTitle } from '../../ui/use-title.ts';
 import { ThemeButton } from '../theme-button.tsx';
 
 type FrameProps = {
@@ -10,6 +11,7 @@ type FrameProps = {
 
 /** The card in which people come aboard. */
 export function AuthFrame({ title, lead, children }: FrameProps) {
+  useTitle(title);
   return (
     <main class="auth">
       <div class="auth-corner">

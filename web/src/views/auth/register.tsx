@@ -29,9 +29,11 @@ export function Register() {
           Create account
         </Button>
       </form>
-      <p class="auth-more">
-        Have one already? <a href="/sign-in">Sign in</a>
-      </p>
+      <div class="auth-more">
+        <p>
+          Have one already? <a href="/sign-in">Sign in</a>
+        </p>
+      </div>
     </AuthFrame>
   );
 }

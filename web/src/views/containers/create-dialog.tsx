@@ -1,57 +1,28 @@
-import { useRef, useState } from 'preact/hooks';
-import { createContainer } from '../../api/containers.ts';
-import { ApiError } from '../../api/errors.ts';
+import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
-import { suggestName } from '../../lib/names.ts';
-import { randomKey } from '../../lib/random-key.ts';
-import { navigate } from '../../lib/router.ts';
-import { containers, refreshContainers } from '../../state/containers.ts';
-import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
+import { useCreating } from './use-creating.ts';
 
-const FIELDS = ['name', 'image', 'role', 'memory_mb', 'cpu_shares', 'disk_mb'];
-
-/** Creates, then goes to the new container's shell, or stays with the list while its image still comes. */
-async function create(body: NewContainer, key: string, onClose: () => void): Promise<void> {
-  const made = await createContainer(body, key);
-  onClose();
-  if (made.status === 'running') {
-    navigate(`/containers/${made.db_id}`);
-  } else {
-    toastOk(`${made.name} is being prepared and will be in the list`);
-    await refreshContainers();
-  }
-}
+const NAME_INPUT = {
+  autocomplete: 'off',
+  autocapitalize: 'none',
+  spellcheck: false,
+  maxLength: 64,
+  'data-autofocus': true,
+} as const;
 
 export function CreateDialog({ onClose }: { onClose: () => void }) {
-  const [body, setBody] = useState<NewContainer>(() => ({
-    name: suggestName((containers.value ?? []).map(({ name }) => name)),
-  }));
-  const key = useRef(randomKey());
-  const change = (part: Partial<NewContainer>): void => {
-    key.current = randomKey();
-    setBody((before) => ({ ...before, ...part }));
-  };
-  const catalogue = useCatalogue((preset) => change(preset));
-  const form = useSubmit(async () => {
-    try {
-      await create(body, key.current, onClose);
-    } catch (failure) {
-      // why: only a request without an answer may be repeated as the same one
-      if (failure instanceof ApiError && failure.status !== 0) key.current = randomKey();
-      void refreshContainers();
-      throw failure;
-    }
-  }, FIELDS);
+  const { body, change, form } = useCreating(onClose);
+  const catalogue = useCatalogue(change);
   const { images = [], roles = [], tier } = catalogue.value ?? {};
+  const choice = { body, onChange: change, faults: form.faults };
   return (
-    <Dialog title="New container" onClose={onClose} locked={form.busy}>
+    <Dialog title="New container" onClose={onClose}>
       <form onSubmit={(event) => void form.submit(event)} novalidate>
         <div class="dialog-body">
           {form.failure !== null && <Problem failure={form.failure} />}
@@ -62,50 +33,16 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
             onInput={(name) => change({ name })}
             error={form.faults['name']}
             hint="Letters, digits and hyphens."
-            input={{
-              autocomplete: 'off',
-              autocapitalize: 'none',
-              spellcheck: false,
-              maxLength: 64,
-              ...FOCUS,
-            }}
+            input={NAME_INPUT}
           />
           <div class="field-pair">
-            {images.length > 0 && (
-              <SelectField
-                label="Image"
-                value={body.image ?? ''}
-                onChange={(image) => change({ image })}
-                error={form.faults['image']}
-              >
-                {images.map(({ key: value, label }) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </SelectField>
-            )}
-            {roles.length > 0 && (
-              <SelectField
-                label="Tools"
-                value={body.role ?? ''}
-                onChange={(role) => change({ role })}
-                error={form.faults['role']}
-              >
-                {roles.map(({ key: value, label }) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </SelectField>
-            )}
+            <Choice label="Image" field="image" options={images} {...choice} />
+            <Choice label="Tools" field="role" options={roles} {...choice} />
           </div>
-          {tier && <SizePicker tier={tier} body={body} onChange={change} faults={form.faults} />}
+          {tier && <SizePicker tier={tier} {...choice} />}
         </div>
         <footer class="dialog-foot">
-          <Button onClick={onClose} disabled={form.busy}>
-            Cancel
-          </Button>
+          <Button onClick={onClose}>{form.busy ? 'Go on in the background' : 'Cancel'}</Button>
           <Button kind="primary" type="submit" busy={form.busy ? 'Creating' : undefined}>
             Create
           </Button>
@@ -115,4 +52,30 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const FOCUS = { 'data-autofocus': true } as const;
+type ChoiceProps = {
+  readonly label: string;
+  readonly field: 'image' | 'role';
+  readonly options: readonly { readonly key: string; readonly label: string }[];
+  readonly body: NewContainer;
+  readonly onChange: (part: Partial<NewContainer>) => void;
+  readonly faults: FieldFaults;
+};
+
+/** One of the catalogue; nothing where there is nothing to choose from. */
+function Choice({ label, field, options, body, onChange, faults }: ChoiceProps) {
+  if (options.length === 0) return null;
+  return (
+    <SelectField
+      label={label}
+      value={body[field] ?? ''}
+      onChange={(value) => onChange({ [field]: value })}
+      error={faults[field]}
+    >
+      {options.map(({ key, label: text }) => (
+        <option key={key} value={key}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
+  );
+}

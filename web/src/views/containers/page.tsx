@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useHotkeys } from '../../ui/use-hotkeys.ts';
+import { useTitle } from '../../ui/use-title.ts';
 import { ConfirmAsk } from './confirm-ask.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
@@ -18,9 +19,7 @@ export function ContainersPage() {
   const [filter, setFilter] = useState('');
   const filterInput = useRef<HTMLInputElement>(null);
   useEffect(followContainers, []);
-  useEffect(() => {
-    document.title = 'Containers · Berth';
-  }, []);
+  useTitle('Containers');
   const focusFirst = (): void => document.querySelector<HTMLElement>('.row-name')?.focus();
   useHotkeys({
     n: () => setCreating(true),

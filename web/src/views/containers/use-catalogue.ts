@@ -1,37 +1,47 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Catalogue, getCatalogue } from '../../api/containers.ts';
-import type { NewContainer, Tier } from '../../api/types.ts';
+import type { NewContainer, Tier, User } from '../../api/types.ts';
 import { presets } from '../../lib/sizes.ts';
 import { session } from '../../session/session.ts';
 
 export type Choices = Pick<Catalogue, 'images' | 'roles'> & { readonly tier: Tier | undefined };
 
-let known: Choices | null = null;
+/** The choices of the last time, and whose they were: another person may have another tier. */
+let last: { readonly userId: string; readonly choices: Choices } | null = null;
 
-function choicesOf({ images, roles, tiers }: Catalogue): Choices {
-  const mine = session.value.kind === 'signed_in' ? session.value.user.tier : '';
-  return { images, roles, tier: tiers.find(({ name }) => name === mine) };
+function user(): User | null {
+  const now = session.peek();
+  return now.kind === 'signed_in' ? now.user : null;
 }
+
+const known = (): Choices | null => (last !== null && last.userId === user()?.id ? last.choices : null);
+
+const choicesOf = ({ images, roles, tiers }: Catalogue): Choices => ({
+  images,
+  roles,
+  tier: tiers.find(({ name }) => name === user()?.tier),
+});
 
 /** What a new container is when nothing is chosen. */
 function defaultsOf({ images, roles, tier }: Choices): Partial<NewContainer> {
   const image = images[0]?.key;
   const role = roles[0]?.key;
-  const size = tier && (presets(tier).find(({ key }) => key === 'medium') ?? presets(tier)[0])?.resources;
+  const sizes = tier ? presets(tier) : [];
+  const size = (sizes.find(({ key }) => key === 'medium') ?? sizes[1] ?? sizes[0])?.resources;
   return { ...(image && { image }), ...(role && { role }), ...size };
 }
 
 /** The choices for a new container; `onKnown` gets the defaults as soon as they are. */
 export function useCatalogue(onKnown: (defaults: Partial<NewContainer>) => void) {
-  const [value, setValue] = useState<Choices | null>(known);
+  const [value, setValue] = useState(known);
   const [failure, setFailure] = useState<unknown>(null);
   useEffect(() => {
-    if (known !== null) onKnown(defaultsOf(known));
+    if (value !== null) onKnown(defaultsOf(value));
     getCatalogue().then((catalogue) => {
-      const first = known === null;
-      known = choicesOf(catalogue);
-      setValue(known);
-      if (first) onKnown(defaultsOf(known));
+      const choices = choicesOf(catalogue);
+      last = { userId: user()?.id ?? '', choices };
+      setValue(choices);
+      if (value === null) onKnown(defaultsOf(choices));
     }, setFailure);
   }, []);
   return { value, failure };

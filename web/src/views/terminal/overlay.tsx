@@ -53,6 +53,8 @@ const ended = (exitCode: number | null): Words => ({
     : 'What it ran is over. A new one starts in /workspace.',
 });
 
+const BEING: Readonly<Record<string, string>> = { creating: 'being created', updating: 'being updated' };
+
 /** What stands over the terminal while it is not live. */
 export function TerminalOverlay(props: OverlayProps) {
   const { overlay, onRetry } = props;
@@ -62,7 +64,7 @@ export function TerminalOverlay(props: OverlayProps) {
     case 'connecting':
       return <Waiting text={`Connecting to ${props.name}…`} />;
     case 'preparing':
-      return <Waiting text={`${props.name} is ${overlay.status}…`} />;
+      return <Waiting text={`${props.name} is ${BEING[overlay.status] ?? overlay.status}…`} />;
     case 'lost':
       return <Lost everOpen={overlay.everOpen} retryInMs={overlay.retryInMs} onRetry={onRetry} />;
     case 'over':

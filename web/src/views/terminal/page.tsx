@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { start } from '../../state/containers.ts';
 import { Problem } from '../../ui/problem.tsx';
+import { useTitle } from '../../ui/use-title.ts';
 import { HealthBanner } from '../health-banner.tsx';
 import type { TerminalController } from './controller.ts';
 import { ExtraKeys } from './extra-keys.tsx';
@@ -24,21 +25,18 @@ function useConnecting(terminal: TerminalController | null, known: Known): void 
   }, [terminal, ready]);
 }
 
-function useTitle(terminal: TerminalController | null, name: string): void {
-  const shell = terminal?.title.value ?? '';
-  useEffect(() => {
-    document.title = shell === '' || shell === name ? `${name} · Berth` : `${shell} — ${name} · Berth`;
-  }, [shell, name]);
-}
-
 /** A container's shell, as large as the window. */
 export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void }) {
   const host = useRef<HTMLDivElement>(null);
   const [searching, setSearching] = useState(false);
   const { known, look } = useContainer(id);
-  const { terminal, failure } = useTerminal(id, host, () => setSearching(true));
+  const { terminal, failure } = useTerminal(id, host, {
+    search: () => setSearching(true),
+    leave: () => document.querySelector<HTMLElement>('.terminal-bar .back')?.focus(),
+  });
   useConnecting(terminal, known);
-  useTitle(terminal, nameOf(known));
+  const shell = terminal?.title.value ?? '';
+  useTitle(shell === '' || shell === nameOf(known) ? nameOf(known) : `${shell} — ${nameOf(known)}`);
   const focus = (): void => terminal?.screen.terminal.focus();
   const closeSearch = (): void => {
     setSearching(false);
@@ -76,10 +74,11 @@ type PageOverlayProps = {
 function PageOverlay({ terminal, known, look, onFocus }: PageOverlayProps) {
   const [starting, setStarting] = useState(false);
   const overlay = overlayOf(terminal?.connection.value ?? null, terminal?.everOpen.value ?? false, known);
-  const live = overlay.kind === 'none';
+  const isOver = overlay.kind === 'over';
   useEffect(() => {
-    if (live) onFocus();
-  }, [live]);
+    // why: what is typed while the line comes up is kept and sent
+    if (!isOver) onFocus();
+  }, [isOver]);
   const onStart = async (): Promise<void> => {
     if (typeof known !== 'object') return;
     setStarting(true);

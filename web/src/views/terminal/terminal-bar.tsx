@@ -1,5 +1,5 @@
 import { copyText } from '../../lib/clipboard.ts';
-import { toastOk } from '../../state/toasts.ts';
+import { toastOk, toastWarning } from '../../state/toasts.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
@@ -22,6 +22,16 @@ async function copySelection(terminal: TerminalController): Promise<void> {
   else if (await copyText(text)) toastOk('Selection copied');
 }
 
+/** For screens without a keyboard; with one, Ctrl+Shift+V needs no permission. */
+async function paste({ screen: { terminal } }: TerminalController): Promise<void> {
+  try {
+    terminal.paste(await navigator.clipboard.readText());
+  } catch {
+    toastWarning('This browser does not let the page read the clipboard', 'Paste with Ctrl+Shift+V instead.');
+  }
+  terminal.focus();
+}
+
 function itemsOf(terminal: TerminalController, onHelp: () => void): readonly MenuItem[] {
   return [
     {
@@ -30,6 +40,7 @@ function itemsOf(terminal: TerminalController, onHelp: () => void): readonly Men
       keys: 'Ctrl Shift C',
       onSelect: () => void copySelection(terminal),
     },
+    { label: 'Paste', icon: 'paste', keys: 'Ctrl Shift V', onSelect: () => void paste(terminal) },
     { label: 'Larger text', icon: 'plus', keys: 'Ctrl +', onSelect: () => changeFont('larger') },
     { label: 'Smaller text', icon: 'minus', keys: 'Ctrl −', onSelect: () => changeFont('smaller') },
     { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: onHelp },

@@ -28,7 +28,7 @@ function wakeWith(terminal: TerminalController): () => void {
 export function useTerminal(
   id: string,
   host: RefObject<HTMLElement | null>,
-  onSearch: () => void,
+  onKey: Readonly<Record<'search' | 'leave', () => void>>,
 ): { readonly terminal: TerminalController | null; readonly failure: unknown } {
   const [terminal, setTerminal] = useState<TerminalController | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
@@ -36,8 +36,8 @@ export function useTerminal(
     let gone = false;
     const cleanups: (() => void)[] = [];
     const onAction = (action: TerminalAction): void => {
-      if (action === 'search') onSearch();
-      changeFont(action);
+      if (action === 'search' || action === 'leave') onKey[action]();
+      else changeFont(action);
     };
     const begin = (made: TerminalController): void => {
       if (gone) {

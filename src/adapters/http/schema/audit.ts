@@ -1,0 +1,30 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Closed, Nullable, Text, Timestamp } from './common.ts';
+import { pageQuery } from './page.ts';
+
+const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
+
+export const AuditQuery = Closed({
+  ...pageQuery,
+  action: Type.Optional(Text({ maxLength: 64 })),
+  from: Type.Optional(Time),
+  to: Type.Optional(Time),
+});
+
+export const AuditRecordBody = Type.Object({
+  id: Type.String(),
+  user_id: Nullable(Type.String()),
+  action: Type.String(),
+  ip_address: Type.String(),
+  user_agent: Type.String(),
+  details: Type.String(),
+  created_at: Timestamp,
+});
+
+export const AuditPage = Type.Object({
+  records: Type.Array(AuditRecordBody),
+  next_cursor: Nullable(Type.String()),
+});
+
+export type AuditQuery = Static<typeof AuditQuery>;
+export type AuditRecordBody = Static<typeof AuditRecordBody>;

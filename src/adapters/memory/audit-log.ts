@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditLog } from '../../ports/audit-log.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { pageOf } from './page.ts';
+import type { MemoryState } from './state.ts';
+
+export const memoryAudit = (state: MemoryState, clock: Clock): AuditLog => ({
+  append: async (entry) => {
+    state.audit.push({ ...entry, id: randomUUID(), createdAt: clock.now() });
+  },
+
+  async page({ userId, action, from, to }, request) {
+    const matching = state.audit.filter(
+      (record) =>
+        (userId === undefined || record.userId === userId) &&
+        (action === undefined || record.action === action) &&
+        (from === undefined || record.createdAt >= from) &&
+        (to === undefined || record.createdAt < to),
+    );
+    return pageOf(matching.reverse(), request);
+  },
+});

@@ -1,0 +1,67 @@
+import type { Caller } from '../domain/caller.ts';
+import type { LockFacts } from '../domain/lock.ts';
+import { sessionEndsAt, sessionState } from '../domain/session.ts';
+import { tokenAccepted } from '../domain/token.ts';
+import type { SessionWithUser } from '../ports/session-repository.ts';
+import type { TokenWithUser } from '../ports/token-repository.ts';
+import type { Changed } from './credential-news.ts';
+
+/** The caller that a credential stands for now, and how much it may ask for. */
+export type Authenticated = { readonly caller: Caller; readonly requestsPerMinute: number };
+
+/** A credential that was good when it was read; `id` is the session's or the token's. */
+export type Accepted = Authenticated & {
+  readonly id: string;
+  readonly lastUsedMs: number | null;
+  /** null for a token, which has no screen. */
+  readonly lock: LockFacts | null;
+  readonly endsAt: Date | null;
+  readonly readAt: Date;
+};
+
+/** The same, its screen locked. */
+export function asLocked({ id, caller, requestsPerMinute }: Accepted): Authenticated {
+  const credential = { kind: 'login', sessionId: id, locked: true } as const;
+  return { caller: { ...caller, credential }, requestsPerMinute };
+}
+
+/** null for a session that opens nothing any more. */
+export function acceptSession({
+  session,
+  user,
+  now,
+  idleMinutes,
+  requestsPerMinute,
+  lock,
+}: SessionWithUser): Accepted | null {
+  if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
+  const { id } = session;
+  return {
+    id,
+    caller: { user, credential: { kind: 'login', sessionId: id, locked: false } },
+    requestsPerMinute,
+    lastUsedMs: session.lastSeenAt.getTime(),
+    lock,
+    endsAt: sessionEndsAt(session, idleMinutes),
+    readAt: now,
+  };
+}
+
+/** null for a token that opens nothing any more. */
+export function acceptToken({ token, user, now, requestsPerMinute }: TokenWithUser): Accepted | null {
+  if (!tokenAccepted(token, user, now)) return null;
+  const { id, scopes } = token;
+  return {
+    id,
+    caller: { user, credential: { kind: 'api_token', tokenId: id, scopes } },
+    requestsPerMinute,
+    lastUsedMs: token.lastUsedAt?.getTime() ?? null,
+    lock: null,
+    endsAt: token.expiresAt,
+    readAt: now,
+  };
+}
+
+/** Whether the change may make this one wrong; null is any change at all. */
+export const concerns = ({ id, caller }: Accepted, changed: Changed | null): boolean =>
+  changed === null || (changed.kind === 'user' ? caller.user.id : id) === changed.id;

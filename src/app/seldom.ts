@@ -1,0 +1,11 @@
+/** True for the first time in `everyMs` for each key, so that what is asked over and over is noted now and then. */
+export function seldom(everyMs: number, nowMs: () => number): (key: string) => boolean {
+  const last = new Map<string, number>();
+  return (key) => {
+    const now = nowMs();
+    for (const [other, at] of last) if (now - at >= everyMs) last.delete(other);
+    if (last.has(key)) return false;
+    last.set(key, now);
+    return true;
+  };
+}

@@ -1,0 +1,180 @@
+import t, { type Test } from 'tap';
+import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
+import type { Ports, Service } from '../../src/app/main/compose.ts';
+import { authenticator } from '../support/authenticator.ts';
+import { throwAt } from '../support/bodies.ts';
+import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
+import { aPerson, aService, as } from '../support/service.ts';
+
+type OnPostgres = Service & { ports: Ports };
+
+const on = (name: string, work: (t: Test, service: OnPostgres) => Promise<void>) =>
+  t.test(name, async (t) => {
+    const service = await aServiceOnPostgres(t);
+    if (service !== null) await work(t, service);
+  });
+
+const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+const count = (answers: readonly { statusCode: number }[], status: number): number =>
+  answers.filter(({ statusCode }) => statusCode === status).length;
+
+/** Each from an address of its own, so that no address is slowed down. */
+const place = (n: number) => ({ ip: `10.${n}.0.1` });
+
+/** A moment in a step of time that is long enough for the test. */
+async function untilEarlyInAStep(): Promise<Date> {
+  const left = STEP_MS - (Date.now() % STEP_MS);
+  if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
+  return new Date();
+}
+
+on('a code of the app opens one of many waiting sign-ins that it is given to at once', async (t, service) => {
+  const { secret } = await withMfa(service, 'ada');
+  const waiting = await times(8, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
+  const code = codeAt(secret, await untilEarlyInAStep());
+  const answers = await Promise.all(
+    waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
+  );
+  t.equal(count(answers, 200), 1);
+});
+
+on('a waiting sign-in is opened once, however many right codes it is given at once', async (t, service) => {
+  const { recoveryCodes } = await withMfa(service, 'ada');
+  const { mfa_token } = (await logIn(service, 'ada')).json();
+  const answers = await Promise.all(
+    recoveryCodes.map((code, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
+  );
+  t.equal(count(answers, 200), 1);
+});
+
+on('a recovery code opens one of many sign-ins', async (t, service) => {
+  const { recoveryCodes } = await withMfa(service, 'ada');
+  const waiting = await times(8, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
+  const answers = await Promise.all(
+    waiting.map((mfa_token, n) =>
+      from(service, place(n))('/api/auth/mfa', { mfa_token, code: recoveryCodes[3] }),
+    ),
+  );
+  t.equal(count(answers, 200), 1);
+});
+
+on(
+  'of confirmations at once one turns the factor on, and its recovery codes are the ones',
+  async (t, service) => {
+    const who = await aPerson(service, 'ada');
+    const call = as(service, who);
+    const { secret } = (await call('POST', '/api/me/mfa')).json();
+    const code = codeAt(secret, new Date());
+    const answers = await times(6, () => call('POST', '/api/me/mfa/confirm', { code }));
+    const [won, ...others] = answers.filter(({ statusCode }) => statusCode === 200);
+    t.same(others, []);
+    const { mfa_token } = (await logIn(service, 'ada')).json();
+    const [first] = won?.json().recovery_codes ?? [];
+    t.equal((await from(service)('/api/auth/mfa', { mfa_token, code: first })).statusCode, 200);
+  },
+);
+
+on("a passkey's answer signs in once", async (t, service) => {
+  const who = await aPerson(service, 'ada');
+  const key = authenticator('http://localhost:8080');
+  const call = as(service, who);
+  const options = (await call('POST', '/api/me/passkeys/options')).json();
+  const registration = { credential: key.create(options) };
+  const registered = await times(6, () => call('POST', '/api/me/passkeys/verify', registration));
+  t.equal(count(registered, 201), 1, 'and is registered once');
+  const challenge = (await from(service)('/api/auth/passkey/options')).json();
+  const credential = key.get(challenge);
+  const answers = await times(8, (n) => from(service, place(n))('/api/auth/passkey/verify', { credential }));
+  t.equal(count(answers, 200), 1);
+  const two = await times(2, async () => (await from(service)('/api/auth/passkey/options')).json());
+  const same = await Promise.all(
+    two.map((one) => from(service)('/api/auth/passkey/verify', { credential: key.get(one, { count: 9 }) })),
+  );
+  t.equal(count(same, 200), 1, 'nor twice with one count');
+});
+
+on('refreshes at once get one and the same successor', async (t, service) => {
+  const { cookie } = await aPerson(service, 'ada');
+  const answers = await times(8, () => from(service, { cookie })('/api/auth/refresh'));
+  t.equal(count(answers, 200), 8);
+  t.equal(new Set(answers.map((answer) => answer.cookies[0]?.value)).size, 1);
+});
+
+on('of many wrong passcodes at once five count', async (t, service) => {
+  const call = as(service, await aPerson(service, 'ada'));
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  await call('POST', '/api/sessions/lock');
+  const answers = await times(12, (n) => call('POST', '/api/sessions/unlock', { passcode: `wrong ${n}` }));
+  t.same([count(answers, 403), count(answers, 401)], [5, 7]);
+});
+
+on('of changes of the password at once one wins', async (t, service) => {
+  const call = as(service, await aPerson(service, 'ada'));
+  const answers = await times(4, (n) =>
+    call('POST', '/api/me/password', {
+      old_password: 'correct horse battery',
+      new_password: `another one ${n}`,
+    }),
+  );
+  t.equal(count(answers, 200), 1);
+});
+
+t.test(
+  'of a burst of guesses five count, in every process on the database and after a restart',
+  async (t) => {
+    const storage = await aDatabase(t);
+    if (storage === null) return;
+    const ports = { storage, clock: { now: () => new Date() } };
+    const [one, two] = [await aService(ports), await aService(ports)];
+    await aPerson(one, 'ada');
+    const bad = { email: 'ada', password: 'a wrong guess' };
+    const answers = await times(24, (n) =>
+      from(n % 2 ? one : two, { ip: '203.0.113.7' })('/api/auth/login', bad),
+    );
+    t.same([count(answers, 401), count(answers, 429)], [5, 19]);
+    const restarted = await aService(ports);
+    t.equal((await logIn(restarted, 'ada', { ip: '203.0.113.7' })).statusCode, 429);
+    t.equal((await logIn(restarted, 'ada', { ip: '198.51.100.9' })).statusCode, 200, 'the owner elsewhere');
+  },
+);
+
+on('no body makes the database refuse what is stored', async (t, service) => {
+  const { who } = await withMfa(service, 'ada');
+  const { settings } = service.ports.storage.repositories;
+  await settings.change({ requestsPerMinute: 0 });
+  const unwatched = { beforeEach: () => {}, facts: () => '' };
+  const statuses = await throwAt({ service, who, ...unwatched });
+  for (const status of [200, 400]) t.ok(statuses.has(status), `${status}`);
+});
+
+const ROUNDS = 4;
+const lowerQuartile = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[ms.length >> 2] ?? 0;
+
+const isEven = (ratio: number): boolean => Math.abs(1 - ratio) < 0.05;
+
+t.test('how long a failed sign-in takes does not tell whether the user exists', async (t) => {
+  const storage = await aDatabase(t);
+  if (storage === null) return;
+  const service = await aService({ storage, clock: { now: () => new Date() }, hasher: await argon2Hasher() });
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await aPerson(service, `known${round}`);
+    const took: Record<'known' | 'nobody', number[]> = { known: [], nobody: [] };
+    for (let n = 0; n < 40; n += 1) {
+      // In turns, so that the counts of the one and the other are in the same state, and the machine as busy.
+      for (const who of n % 2 ? (['known', 'nobody'] as const) : (['nobody', 'known'] as const)) {
+        const start = performance.now();
+        const guess = { email: `${who}${round}`, password: 'a wrong guess' };
+        await from(service, { ip: `10.${round}.${n}.1` })('/api/auth/login', guess);
+        took[who].push(performance.now() - start);
+      }
+    }
+    ratios.push(lowerQuartile(took.known) / lowerQuartile(took.nobody));
+    // A busy machine spoils a round; a difference in what is done shows in all of them, and on one side.
+    if (ratios.some(isEven)) break;
+  }
+  const oneSided = ratios.every((one) => one > 1) || ratios.every((one) => one < 1);
+  t.ok(ratios.some(isEven) || !oneSided, `known to unknown: ${ratios.map((one) => one.toFixed(3))}`);
+});

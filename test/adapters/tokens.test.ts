@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import pino from 'pino';
+import t, { type Test } from 'tap';
+import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
+import { postgresBus } from '../../src/adapters/postgres/bus.ts';
+import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import type { Database } from '../../src/adapters/postgres/schema.ts';
+import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
+import type { Storage } from '../../src/ports/repositories.ts';
+import { requestCountsContract } from '../contract/request-counts.ts';
+import { tokenRepositoryContract } from '../contract/token-repository.ts';
+import { freshDatabase } from '../support/database.ts';
+import { anApiToken, aPerson, aService, as, type Bearer } from '../support/service.ts';
+
+const clock = fixedClock();
+const memory = memoryStorage(clock);
+await tokenRepositoryContract('memory', memory, async (ms) => clock.advance(ms));
+await requestCountsContract('memory', memory.repositories.requestCounts);
+
+const url = await freshDatabase(t);
+if (url !== null) {
+  const db = openDatabase(openPool({ url }));
+  t.teardown(() => db.destroy());
+  const storage = postgresStorage(db);
+  await tokenRepositoryContract('postgres', storage, async (ms) => void (await sleep(ms)));
+  await requestCountsContract('postgres', storage.repositories.requestCounts);
+  await t.test('processes on one database', (t) => processes(t, url, db, storage));
+}
+
+async function processes(t: Test, address: string, db: Kysely<Database>, storage: Storage): Promise<void> {
+  /** One of several processes on the database. */
+  const aProcess = async () => {
+    const bus = postgresBus(address, pino({ level: 'silent' }));
+    t.teardown(() => bus.close());
+    for (let i = 0; i < 200 && !bus.connected; i += 1) await sleep(10);
+    const real = { clock: { now: () => new Date() }, monotonicMs: () => performance.now() };
+    return await aService({ storage, bus, ...real });
+  };
+  const [here, there] = [await aProcess(), await aProcess()];
+  const ada = await aPerson(here, 'ada');
+
+  await t.test(
+    'one lookup serves many requests at once, and no more are made while it is remembered',
+    async (t) => {
+      const token = await anApiToken(here, ada);
+      let asked = 0;
+      const { findWithUser } = storage.repositories.tokens;
+      storage.repositories.tokens.findWithUser = (hashes) => {
+        asked += 1;
+        return findWithUser(hashes);
+      };
+      const use = () => as(here, token)('GET', '/api/tokens/validate');
+      await Promise.all(Array.from({ length: 50 }, use));
+      t.equal(asked, 1);
+      for (let i = 0; i < 20; i += 1) t.equal((await use()).statusCode, 200);
+      t.ok(asked <= 3, `asked ${asked} times`);
+      storage.repositories.tokens.findWithUser = findWithUser;
+    },
+  );
+
+  await t.test('the limit of tokens holds on two processes at once', async (t) => {
+    const eve = await aPerson(here, 'eve');
+    for (let i = 0; i < 95; i += 1) await anApiToken(here, eve);
+    const create = (service: typeof here) => as(service, eve)('POST', '/api/tokens', { name: 'ci' });
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => create(i % 2 ? here : there)));
+    const statuses = answers.map((answer) => answer.statusCode).sort();
+    t.same(statuses, [201, 201, 201, 201, 201, 409, 409, 409, 409, 409]);
+  });
+
+  await t.test(
+    'a token that is revoked in one process is refused at once there, and soon in the other',
+    async (t) => {
+      const token = await anApiToken(here, ada);
+      const status = async (service: typeof here, who: Bearer) =>
+        (await as(service, who)('GET', '/api/me')).statusCode;
+      t.same([await status(here, token), await status(there, token)], [200, 200]);
+      await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
+      const revokedMs = performance.now();
+      t.equal(await status(here, token), 401);
+      while ((await status(there, token)) === 200) await sleep(5);
+      t.ok(performance.now() - revokedMs < 500, 'it was told, and did not wait for the second to pass');
+    },
+  );
+
+  await t.test('a thousand uses in each of two processes write the row once', async (t) => {
+    const token = await anApiToken(here, ada);
+    const version = async () => {
+      const { rows } = await sql<{
+        xmin: string;
+      }>`select xmin from api_tokens where id = ${token.id}`.execute(db);
+      return rows[0]?.xmin;
+    };
+    await as(here, token)('GET', '/api/me');
+    const first = await version();
+    for (let i = 0; i < 1000; i += 50) {
+      const uses = (service: typeof here) =>
+        Array.from({ length: 50 }, () => as(service, token)('GET', '/api/tokens/validate'));
+      await Promise.all([...uses(here), ...uses(there)]);
+      await Promise.all([here.writeDue(), there.writeDue()]);
+    }
+    t.equal(await version(), first, 'the first use; the next is due in a minute');
+    await here.flush();
+    t.not(await version(), first, 'or at the end of a process');
+  });
+
+  await t.test('two processes share the limit on requests', async (t) => {
+    const token = await anApiToken(here, ada);
+    await storage.repositories.settings.change({ requestsPerMinute: 40 });
+    let admitted = 0;
+    for (let i = 0; i < 60; i += 1) {
+      const answer = await as(i % 2 ? here : there, token)('GET', '/api/tokens/validate');
+      if (answer.statusCode === 200) admitted += 1;
+      await sleep(2);
+    }
+    t.ok(admitted >= 40 && admitted <= 50, `${admitted} of 60 with a limit of 40`);
+    await storage.repositories.settings.change({ requestsPerMinute: 0 });
+  });
+
+  await t.test('the database refuses what no token can be', async (t) => {
+    const insert = (change: object) =>
+      db
+        .insertInto('api_tokens')
+        .values({
+          user_id: ada.id,
+          name: 'ci',
+          hash: Buffer.alloc(32, 1),
+          prefix: 'svc_00000000',
+          scopes: ['read'],
+          ...change,
+        })
+        .execute();
+    await insert({});
+    await t.rejects(insert({}), { message: /api_tokens_hash/ }, 'a hash is there once');
+    await t.rejects(insert({ hash: Buffer.alloc(31) }));
+    await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: [] }));
+    await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: ['root'] }));
+    await t.rejects(insert({ hash: Buffer.alloc(32, 2), name: '' }));
+  });
+}

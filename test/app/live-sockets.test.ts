@@ -1,0 +1,189 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
+import t from 'tap';
+import { memoryBusHub } from '../../src/adapters/memory/index.ts';
+import { tellAllChanged, tellChanged } from '../../src/app/credential-news.ts';
+import { liveSockets } from '../../src/app/live-sockets.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { eventually } from '../contract/bus.ts';
+import { aCaller, aUser } from '../support/builders.ts';
+
+const silent = pino({ level: 'silent' });
+const HOUR_MS = 3_600_000;
+
+const bySession = (sessionId: string, userId = 'ada'): Caller =>
+  aCaller({ user: aUser({ id: userId }), credential: { kind: 'login', sessionId, locked: false } });
+const byToken = (tokenId: string, userId = 'ada'): Caller =>
+  aCaller({ user: aUser({ id: userId }), credential: { kind: 'api_token', tokenId, scopes: ['write'] } });
+
+/** A process with sockets, and a database that is a set of ended credentials. */
+function aProcess(everyMs = HOUR_MS) {
+  const hub = memoryBusHub();
+  const [bus, elsewhere] = [hub.join(), hub.join()];
+  const ended = new Set<string>();
+  const asked: (readonly [id: string, isUse: boolean])[] = [];
+  let fault: Error | null = null;
+  const live = liveSockets({
+    bus,
+    log: silent,
+    everyMs,
+    current: async (caller, isUse) => {
+      if (fault !== null) throw fault;
+      const { credential } = caller;
+      const id = credential.kind === 'login' ? credential.sessionId : credential.tokenId;
+      asked.push([id, isUse]);
+      return ended.has(id) || ended.has(caller.user.id) ? null : caller;
+    },
+  });
+  const open = async (caller: Caller, mayStay = (_now: Caller) => true) => {
+    let closed = 0;
+    const registration = live.register({
+      caller,
+      mayStay,
+      close: () => {
+        closed += 1;
+      },
+    });
+    await delay(1);
+    return { ...registration, closed: () => closed };
+  };
+  return {
+    bus,
+    elsewhere,
+    ended,
+    asked,
+    live,
+    open,
+    breakDown: (error: Error | null) => {
+      fault = error;
+    },
+  };
+}
+
+t.test('a socket closes when its own session, token or user ends, and no other does', async (t) => {
+  for (const [kind, id, caller] of [
+    ['session', 's1', bySession('s1')],
+    ['token', 't1', byToken('t1')],
+    ['user', 'eve', bySession('s2', 'eve')],
+    ['user', 'eve', byToken('t2', 'eve')],
+  ] as const) {
+    for (const from of ['bus', 'elsewhere'] as const) {
+      const { ended, live, open, ...process } = aProcess();
+      const own = [await open(caller), await open(caller)];
+      const other = await open(bySession('other', 'bob'));
+      ended.add(id);
+      tellChanged(process[from], { kind, id });
+      t.ok(await eventually(() => own.every((one) => one.closed() === 1), 500), `${kind} ${from}`);
+      t.equal(other.closed(), 0);
+      t.equal(live.count(), 1);
+    }
+  }
+});
+
+t.test('a change that ends nothing closes nothing; nobody else is asked about', async (t) => {
+  const { bus, asked, open } = aProcess();
+  const [one, two] = [await open(bySession('s1')), await open(bySession('s2', 'eve'))];
+  asked.length = 0;
+  tellChanged(bus, { kind: 'session', id: 's1' });
+  await delay(10);
+  t.same(asked, [['s1', false]]);
+  tellAllChanged(bus);
+  await delay(10);
+  t.same(asked.length, 3);
+  t.same([one.closed(), two.closed()], [0, 0]);
+});
+
+t.test('sockets of one credential are looked at together', async (t) => {
+  const { bus, asked, open } = aProcess();
+  for (let panes = 0; panes < 10; panes += 1) await open(bySession('s1'));
+  asked.length = 0;
+  tellChanged(bus, { kind: 'user', id: 'ada' });
+  await delay(10);
+  t.equal(asked.length, 1);
+});
+
+t.test('what ended between the request and the upgrade is noticed', async (t) => {
+  const { ended, open } = aProcess();
+  ended.add('s1');
+  const socket = await open(bySession('s1'));
+  t.ok(await eventually(() => socket.closed() === 1, 200));
+});
+
+t.test('who may not stay as they are now is closed though the credential holds', async (t) => {
+  const { bus, open } = aProcess();
+  let allowed = true;
+  const socket = await open(bySession('s1'), () => allowed);
+  t.equal(socket.closed(), 0);
+  allowed = false;
+  tellChanged(bus, { kind: 'user', id: 'ada' });
+  t.ok(await eventually(() => socket.closed() === 1, 200));
+});
+
+t.test('a message that was missed is made up for after the gap', async (t) => {
+  const { bus, elsewhere, ended, open } = aProcess();
+  const socket = await open(bySession('s1'));
+  bus.cut();
+  ended.add('s1');
+  tellChanged(elsewhere, { kind: 'session', id: 's1' });
+  await delay(20);
+  t.equal(socket.closed(), 0);
+  bus.mend();
+  t.ok(await eventually(() => socket.closed() === 1, 200));
+});
+
+t.test('without any message the regular look finds it', async (t) => {
+  const { bus, ended, open } = aProcess(20);
+  const socket = await open(bySession('s1'));
+  bus.cut();
+  ended.add('s1');
+  t.ok(await eventually(() => socket.closed() === 1, 500));
+});
+
+t.test('a database that does not answer ends nothing, and is asked again', async (t) => {
+  const { bus, ended, open, breakDown } = aProcess();
+  const socket = await open(bySession('s1'));
+  breakDown(new Error('no answer'));
+  ended.add('s1');
+  tellChanged(bus, { kind: 'session', id: 's1' });
+  await delay(50);
+  t.equal(socket.closed(), 0);
+  breakDown(null);
+  t.ok(await eventually(() => socket.closed() === 1, 2_000));
+});
+
+t.test('only what somebody does counts as a use', async (t) => {
+  const { bus, asked, open } = aProcess();
+  const [typing, watching] = [await open(bySession('s1')), await open(bySession('s2'))];
+  asked.length = 0;
+  for (let keys = 0; keys < 100; keys += 1) typing.used();
+  await delay(10);
+  t.same(asked, [['s1', true]], 'told at once, and once');
+  asked.length = 0;
+  tellChanged(bus, { kind: 'user', id: 'ada' });
+  await delay(10);
+  t.same(asked, [
+    ['s1', true],
+    ['s2', false],
+  ]);
+  asked.length = 0;
+  tellChanged(bus, { kind: 'user', id: 'ada' });
+  await delay(10);
+  t.same(asked, [
+    ['s1', false],
+    ['s2', false],
+  ]);
+  watching.end();
+});
+
+t.test('a socket that has closed by itself is forgotten', async (t) => {
+  const { bus, asked, ended, live, open } = aProcess(20);
+  const socket = await open(bySession('s1'));
+  socket.end();
+  socket.end();
+  t.equal(live.count(), 0);
+  asked.length = 0;
+  ended.add('s1');
+  tellChanged(bus, { kind: 'session', id: 's1' });
+  await delay(60);
+  t.same([socket.closed(), asked], [0, []]);
+});

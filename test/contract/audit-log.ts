@@ -1,0 +1,73 @@
+import t from 'tap';
+import { UnknownPage } from '../../src/ports/page.ts';
+import type { Storage } from '../../src/ports/repositories.ts';
+import { NOBODY, storedUser } from '../support/stored.ts';
+
+/** What the audit must guarantee. */
+export async function auditLogContract(name: string, storage: Storage): Promise<void> {
+  const { audit } = storage.repositories;
+  const entry = (userId: string | null, details: string) =>
+    ({ userId, action: 'login_failed', ipAddress: '::1', userAgent: 'agent', details }) as const;
+
+  await t.test(`${name}: a record is kept as given, with an id and a time`, async (t) => {
+    const { id: userId } = await storedUser(storage);
+    await audit.append({ ...entry(userId, 'text "🚢"'), action: 'session_revoked' });
+    const { items, next } = await audit.page({ userId }, { after: null, limit: 10 });
+    t.match(items, [
+      { ...entry(userId, 'text "🚢"'), action: 'session_revoked', id: /^[0-9a-f-]{36}$/, createdAt: Date },
+    ]);
+    t.equal(next, null);
+    await audit.append(entry(null, 'of nobody'));
+  });
+
+  await t.test(`${name}: pages follow each other, also for records of one instant`, async (t) => {
+    const { id: userId } = await storedUser(storage);
+    await storage.inTransaction(async (tx) => {
+      for (let n = 0; n < 5; n += 1) await tx.audit.append(entry(userId, `${n}`));
+    });
+    for (let n = 5; n < 8; n += 1) await audit.append(entry(userId, `${n}`));
+    const seen: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof audit.page>> = await audit.page({ userId }, { after, limit: 3 });
+      seen.push(...page.items.map(({ details }) => details));
+      after = page.next;
+      await audit.append(entry(userId, 'new'));
+    } while (after !== null && seen.length < 20);
+    t.equal(seen.length, 8);
+    t.same([...seen].sort(), ['0', '1', '2', '3', '4', '5', '6', '7']);
+    t.same(new Set(seen.slice(0, 3)), new Set(['5', '6', '7']), 'the newest come first');
+    for (const bad of ['x', NOBODY, Buffer.from(`1_${'x'.repeat(36)}`).toString('base64url')]) {
+      await t.rejects(audit.page({}, { after: bad, limit: 1 }), UnknownPage, bad);
+    }
+  });
+
+  await t.test(`${name}: filters join: user, action, from and to`, async (t) => {
+    const { id: userId } = await storedUser(storage);
+    await audit.append({ ...entry(userId, 'a'), action: 'login' });
+    await audit.append(entry(userId, 'b'));
+    const of = async (filter: object) =>
+      (await audit.page({ userId, ...filter }, { after: null, limit: 9 })).items.map(
+        ({ details }) => details,
+      );
+    t.same(await of({ action: 'login' }), ['a']);
+    const { items } = await audit.page({ userId }, { after: null, limit: 9 });
+    const at = items[0]?.createdAt ?? new Date();
+    t.same(await of({ from: new Date(at.getTime() + 1000) }), []);
+    t.same(await of({ to: new Date(at.getTime() - 60_000) }), []);
+    t.same(
+      new Set(await of({ from: new Date(at.getTime() - 60_000), to: new Date(at.getTime() + 1000) })),
+      new Set(['a', 'b']),
+    );
+  });
+
+  await t.test(`${name}: what is undone leaves no record`, async (t) => {
+    const { id: userId } = await storedUser(storage);
+    const failing = storage.inTransaction(async (tx) => {
+      await tx.audit.append(entry(userId, 'x'));
+      throw new Error('no');
+    });
+    await t.rejects(failing);
+    t.same((await audit.page({ userId }, { after: null, limit: 9 })).items, []);
+  });
+}

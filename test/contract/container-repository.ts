@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { NameTaken } from '../../src/ports/container-repository.ts';
+import type { Storage } from '../../src/ports/repositories.ts';
+import { aNewContainer, NOBODY, randomName, storedContainer, storedUser } from '../support/stored.ts';
+
+/** What keeping containers must guarantee. */
+export async function containerRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { containers } = storage.repositories;
+  const byDbId = (dbId: string) => ({ kind: 'db_id', dbId }) as const;
+  const byRuntimeId = (prefix: string) => ({ kind: 'runtime_id', prefix }) as const;
+
+  await t.test(`${name}: a container is kept as given, without anything of the engine yet`, async (t) => {
+    const owner = await storedUser(storage);
+    const asked = aNewContainer(owner.id);
+    await containers.insert(asked);
+    const found = await containers.findOwned(byDbId(asked.dbId), owner.id);
+    t.match(found, {
+      ...asked,
+      ownerUsername: owner.username,
+      state: 'creating',
+      stateReason: null,
+      generation: 1,
+      runtimeId: null,
+      startedAt: null,
+      lastUsedAt: null,
+      deletedAt: null,
+    });
+    t.same(await containers.findAny(asked.dbId), found);
+  });
+
+  await t.test(`${name}: it is found by its row's id, its engine's id and 12 digits of that`, async (t) => {
+    const owner = await storedUser(storage);
+    const box = await storedContainer(storage, owner.id);
+    const id = box.runtimeId ?? '';
+    for (const ref of [byDbId(box.dbId), byRuntimeId(id), byRuntimeId(id.slice(0, 12))]) {
+      t.same(await containers.findOwned(ref, owner.id), box);
+    }
+    for (const ref of [
+      byDbId(NOBODY),
+      byRuntimeId(id.slice(1)),
+      byRuntimeId(randomBytes(32).toString('hex')),
+    ]) {
+      t.equal(await containers.findOwned(ref, owner.id), null);
+    }
+    t.equal(await containers.findOwned({ kind: 'agent', agentId: box.dbId }, owner.id), null);
+  });
+
+  await t.test(`${name}: another's row is as absent as an unknown one`, async (t) => {
+    const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
+    const box = await storedContainer(storage, ada.id);
+    t.equal(await containers.findOwned(byDbId(box.dbId), eve.id), null);
+    t.equal(await containers.findOwned(byRuntimeId(box.runtimeId ?? ''), eve.id), null);
+    t.same(await containers.listOwned(eve.id), []);
+    t.equal(await containers.countLive(eve.id), 0);
+    t.equal(await containers.nameInUse(eve.id, box.name), false);
+    t.equal(await containers.findDeleted(box.dbId, eve.id), null);
+  });
+
+  await t.test(`${name}: live names of one owner differ, also when taken at once`, async (t) => {
+    const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
+    const called = randomName();
+    const made = await Promise.allSettled(
+      Array.from({ length: 6 }, () => containers.insert(aNewContainer(ada.id, { name: called }))),
+    );
+    t.equal(made.filter(({ status }) => status === 'fulfilled').length, 1);
+    t.ok(made.every((one) => one.status === 'fulfilled' || one.reason instanceof NameTaken));
+    await containers.insert(aNewContainer(eve.id, { name: called }));
+    t.equal(await containers.nameInUse(ada.id, called), true);
+    const other = await storedContainer(storage, ada.id);
+    const rename = containers.changeState(other.dbId, ['running'], { state: 'running', name: called });
+    await t.rejects(rename, NameTaken);
+    const [first] = (await containers.listOwned(ada.id)).filter((one) => one.name === called);
+    await containers.changeState(first?.dbId ?? '', ['creating'], { state: 'deleted' });
+    await containers.insert(aNewContainer(ada.id, { name: called }));
+  });
+
+  await t.test(`${name}: a state changes only from an expected one, with what goes along`, async (t) => {
+    const owner = await storedUser(storage);
+    const box = await storedContainer(storage, owner.id);
+    t.type(box.startedAt, Date);
+    t.equal(await containers.changeState(box.dbId, ['stopped', 'failed'], { state: 'running' }), null);
+    t.equal(await containers.changeState(NOBODY, ['running'], { state: 'stopped' }), null);
+    const stopped = await containers.changeState(box.dbId, ['running'], {
+      state: 'stopped',
+      reason: 'disk full',
+    });
+    t.match(stopped, { state: 'stopped', stateReason: 'disk full', runtimeId: box.runtimeId });
+    const resources = { memoryMb: 1024, cpuMillicores: 100, diskMb: 2048 };
+    const change = { state: 'starting', generation: 2, node: 'other', resources } as const;
+    t.match(await containers.changeState(box.dbId, ['stopped'], change), {
+      ...change,
+      stateReason: null,
+      name: box.name,
+    });
+    t.match(await containers.findOwned(byDbId(box.dbId), owner.id), change);
+  });
+
+  await t.test(`${name}: of many who change a state at once, one did it`, async (t) => {
+    const box = await storedContainer(storage, (await storedUser(storage)).id);
+    const done = await Promise.all(
+      Array.from({ length: 6 }, () => containers.changeState(box.dbId, ['running'], { state: 'stopping' })),
+    );
+    t.equal(done.filter((one) => one !== null).length, 1);
+  });
+
+  await t.test(`${name}: a deleted one is nowhere but where it is asked for`, async (t) => {
+    const owner = await storedUser(storage);
+    const [kept, gone] = [await storedContainer(storage, owner.id), await storedContainer(storage, owner.id)];
+    const deleted = await containers.changeState(gone.dbId, ['running'], { state: 'deleted' });
+    t.match(deleted, { state: 'deleted', deletedAt: Date });
+    t.equal(await containers.findOwned(byDbId(gone.dbId), owner.id), null);
+    t.equal(await containers.findOwned(byRuntimeId(gone.runtimeId ?? ''), owner.id), null);
+    t.same(await containers.listOwned(owner.id), [kept]);
+    t.equal(await containers.countLive(owner.id), 1);
+    t.notOk((await containers.listAllLive()).some(({ dbId }) => dbId === gone.dbId));
+    t.same(await containers.findDeleted(gone.dbId, owner.id), deleted);
+    t.equal(await containers.findDeleted(kept.dbId, owner.id), null);
+    t.same(await containers.findAny(gone.dbId), deleted);
+  });
+
+  await t.test(`${name}: lists have the newest first, and the reconciler sees everybody's`, async (t) => {
+    const owner = await storedUser(storage);
+    const made: string[] = [];
+    for (let n = 0; n < 3; n += 1) made.unshift((await storedContainer(storage, owner.id)).dbId);
+    const listed = await containers.listOwned(owner.id);
+    t.same(new Set(listed.map(({ dbId }) => dbId)), new Set(made));
+    const times = listed.map(({ createdAt }) => createdAt.getTime());
+    t.same(
+      times,
+      [...times].sort((a, b) => b - a),
+    );
+    const all = await containers.listAllLive();
+    t.ok(made.every((dbId) => all.some((one) => one.dbId === dbId)));
+  });
+
+  await t.test(`${name}: a use is noted`, async (t) => {
+    const owner = await storedUser(storage);
+    const asked = aNewContainer(owner.id);
+    await containers.insert(asked);
+    await containers.touch(asked.dbId);
+    t.type((await containers.findAny(asked.dbId))?.lastUsedAt, Date);
+    await containers.touch(NOBODY);
+  });
+
+  await t.test(`${name}: an orphan keeps its first time for as long as it is named`, async (t) => {
+    const [a, b] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+    const first = await containers.rememberOrphans([a]);
+    t.same([...first.keys()], [a]);
+    const second = await containers.rememberOrphans([a, b]);
+    t.same(second.get(a), first.get(a));
+    t.same(new Set(second.keys()), new Set([a, b]));
+    t.same([...(await containers.rememberOrphans([])).keys()], []);
+  });
+}

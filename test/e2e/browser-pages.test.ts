@@ -1,0 +1,123 @@
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { fillPerson, openPage, PERSON, typeLine, waitForLine } from '../support/page.ts';
+import { aPlace, startService } from '../support/running-service.ts';
+
+t.setTimeout(180_000);
+
+const PROMPT = /[#$] *$/;
+
+/** A fresh service, and the page of its first administrator; null when this machine cannot have them. */
+async function aboard(t: Test, over: (dataDir: string) => NodeJS.ProcessEnv = () => ({})) {
+  const [place, browser] = [await aPlace(t), await openBrowser(t)];
+  if (place === null || browser === null) return null;
+  const env = { ...place.env, ...over(place.dataDir) };
+  const { address, setupCode } = await startService(t, { ...place, env });
+  const { page, faults } = await openPage(browser);
+  await page.goto(`${address}/setup#code=${setupCode}`);
+  await page.getByText('Welcome aboard').waitFor();
+  t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
+  await fillPerson(page);
+  await page.getByText('No containers yet').waitFor();
+  return { address, page, faults };
+}
+
+async function newContainer(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('n');
+  await page.getByText('Medium').waitFor();
+  await page.getByLabel('Name').fill(name);
+  await page.keyboard.press('Enter');
+}
+
+const chooseFromMenu = async (page: Page, name: string, item: string): Promise<void> => {
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+};
+
+t.test('from the set-up link to a shell that outlives a reload, by keyboard alone', async (t) => {
+  const visit = await aboard(t);
+  if (visit === null) return;
+  const { page, faults } = visit;
+
+  await newContainer(page, 'calm-harbor');
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'echo "=$((6*7))= $(stty size)"');
+  const facts = await page.locator('.line-facts').innerText();
+  const [, cols, rows] = /(\d+)×(\d+)/.exec(facts) ?? [];
+  await waitForLine(page, new RegExp(`^=42= ${rows} ${cols}$`));
+  t.not(cols, '80', 'the shell has the size of the window from its start');
+
+  await typeLine(page, "printf '\\033[38;2;1;2;3mcoloured\\033[0m\\n'; KEPT=in-this-shell");
+  await waitForLine(page, /^coloured$/);
+  await page.reload();
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'echo "=$KEPT="');
+  await waitForLine(page, /^=in-this-shell=$/);
+  t.same(faults, [], 'nothing went wrong in the page, and its policy was kept');
+});
+
+t.test('stop, start and delete say what they do, and do it', async (t) => {
+  const visit = await aboard(t);
+  if (visit === null) return;
+  const { address, page } = visit;
+  await newContainer(page, 'web-api');
+  await waitForLine(page, PROMPT);
+
+  const other = await page.context().newPage();
+  await other.goto(address);
+  await chooseFromMenu(other, 'web-api', 'Stop…');
+  await other.getByRole('button', { name: 'Stop', exact: true }).click();
+  await other.getByText('stopped', { exact: true }).waitFor();
+  await page.getByText('web-api is stopped').waitFor();
+  t.pass('an open terminal says that its container is stopped');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByText('web-api is stopped').waitFor({ state: 'detached' });
+  await typeLine(page, 'echo "=again="');
+  await waitForLine(page, /^=again=$/);
+
+  await newContainer(other, 'web-api');
+  await other.getByText('You already have a container of this name.').waitFor();
+  t.pass('a taken name is told at its field');
+  await other.keyboard.press('Escape');
+
+  await chooseFromMenu(other, 'web-api', 'Delete…');
+  await other.getByText('/workspace').first().waitFor();
+  await other.getByRole('button', { name: 'Delete', exact: true }).click();
+  await other.getByText('No containers yet').waitFor();
+  await page.getByText('This container is gone').waitFor();
+  t.pass('an open terminal says that its container is gone');
+});
+
+t.test('signing out reaches every tab, and signing in leads back', async (t) => {
+  const visit = await aboard(t);
+  if (visit === null) return;
+  const { address, page } = visit;
+  const other = await page.context().newPage();
+  await other.goto(`${address}/nowhere`);
+  await other.getByText('There is nothing here').waitFor();
+
+  await page.getByRole('button', { name: PERSON.username }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL(/\/sign-in$/);
+  await other.waitForURL(/\/sign-in\?next=%2Fnowhere$/);
+  await page.reload();
+  await fillPerson(page, { email: PERSON.username, password: 'not the password' });
+  await page.getByText('Wrong email or password').waitFor();
+  t.equal(await page.locator('.page').count(), 0);
+  await fillPerson(page, { email: PERSON.username, password: PERSON.password });
+  await page.getByText('No containers yet').waitFor();
+  await other.waitForURL(`${address}/nowhere`);
+  t.pass('one tab that signs in brings back the others');
+});
+
+t.test('without an engine the page says what is missing and how to mend it', async (t) => {
+  const visit = await aboard(t, (dataDir) => ({ DOCKER_HOST: `unix://${dataDir}/nothing.sock` }));
+  if (visit === null) return;
+  const { page } = visit;
+  await page.getByText('The container engine does not run').waitFor();
+  t.match(await page.locator('.command code').innerText(), /^sudo /);
+  await newContainer(page, 'too-early');
+  await page.getByText('Failed to create container').waitFor();
+  t.match(await page.locator('dialog .problem').innerText(), /engine does not run/);
+});

@@ -1,0 +1,48 @@
+import { inspect } from 'node:util';
+import t from 'tap';
+import { throwAt } from '../support/bodies.ts';
+import { aServiceInTime, type InTime, withMfa } from '../support/factors.ts';
+import { aPerson, as, type Person } from '../support/service.ts';
+
+function target(service: InTime, who: Person | null) {
+  const { state } = service.ports.storage as unknown as {
+    state: Record<string, unknown> & { locks: Map<string, { wrong: number }> };
+  };
+  return {
+    service,
+    who,
+    beforeEach() {
+      service.clock.advance(60_000);
+      // Wrong passcodes are counted, and the fifth would end the session that the test needs.
+      for (const [id, lock] of state.locks) state.locks.set(id, { ...lock, wrong: 0 });
+    },
+    facts() {
+      const { users, sessions, totp, recoveryCodes, passkeys, passcodes, autoLockMinutes } = state;
+      const kept = { users, sessions, totp, recoveryCodes, passkeys, passcodes, autoLockMinutes };
+      return inspect(kept, { depth: null, maxArrayLength: null, maxStringLength: null });
+    },
+  };
+}
+
+t.test('whatever nobody sends, the answer is no fault of ours and a refusal changes nothing', async (t) => {
+  const statuses = await throwAt(target(await aServiceInTime(), null));
+  for (const status of [200, 400, 401]) t.ok(statuses.has(status), `${status}`);
+});
+
+t.test('nor what a user sends, with a second factor on', async (t) => {
+  const service = await aServiceInTime();
+  const { who } = await withMfa(service, 'ada');
+  const statuses = await throwAt(target(service, who));
+  for (const status of [200, 400, 403]) t.ok(statuses.has(status), `${status}`);
+  t.equal((await as(service, who)('GET', '/api/me')).statusCode, 200, 'the session lived all the time');
+});
+
+t.test('nor from a locked session', async (t) => {
+  const service = await aServiceInTime();
+  const who = await aPerson(service, 'ada');
+  await as(service, who)('PUT', '/api/me/lock', { passcode: '1234' });
+  await as(service, who)('POST', '/api/sessions/lock');
+  const statuses = await throwAt(target(service, who));
+  for (const status of [403, 423]) t.ok(statuses.has(status), `${status}`);
+  t.match((await as(service, who)('GET', '/api/me')).json(), { locked: true });
+});

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { fixedClock, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
+import { aCluster } from '../support/cluster.ts';
+import { from } from '../support/factors.ts';
+import { as, type Person, person } from '../support/service.ts';
+
+const UNAUTHORIZED = [4001, 'unauthorized'] as const;
+
+t.test('locking closes the terminals of that session within a second, in every process', async (t) => {
+  const { here, there, ada, other, token, open, openEverywhere } = await aCluster(t);
+  const victims = await openEverywhere(ada, 'victim');
+  const bystanders = [...(await openEverywhere(other, 'other')), ...(await openEverywhere(token, 'token'))];
+  await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+  await as(here, ada)('POST', '/api/sessions/lock');
+  t.same(await Promise.all(victims.map((one) => one.closed(1_000))), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.same(
+    await Promise.all(bystanders.map((one) => one.closed(50))),
+    Array(4).fill('still open'),
+    'the other session and the token',
+  );
+  for (const replica of [here, there]) {
+    const answer = await as(replica, ada)('GET', '/api/containers');
+    t.equal(answer.statusCode, 423, 'and its next request is refused');
+  }
+  await as(there, ada)('POST', '/api/sessions/unlock', { passcode: '1234' });
+  await delay(20);
+  t.equal((await as(here, ada)('GET', '/api/containers')).statusCode, 200, 'unlocked there, open here soon');
+  t.equal(await (await open(ada, 'again')).closed(50), 'still open');
+});
+
+t.test('the fifth wrong passcode and a changed password close terminals', async (t) => {
+  const { here, there, ada, other, openEverywhere } = await aCluster(t);
+  const [mine, others] = [await openEverywhere(ada, 'mine'), await openEverywhere(other, 'other')];
+  const { password } = person('ada');
+  await as(here, ada)('POST', '/api/me/password', { old_password: password, new_password: `${password}!` });
+  t.same(await Promise.all(others.map((one) => one.closed(1_000))), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.same(await Promise.all(mine.map((one) => one.closed(50))), ['still open', 'still open']);
+  t.equal((await as(there, other)('GET', '/api/me')).statusCode, 401);
+  await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+  for (let tries = 0; tries < 5; tries += 1) {
+    await as(here, ada)('POST', '/api/sessions/unlock', { passcode: '0000' });
+  }
+  t.same(await Promise.all(mine.map((one) => one.closed(1_000))), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.equal((await as(there, ada)('GET', '/api/me')).statusCode, 401);
+});
+
+t.test("a guest's terminal closes when its time is over", async (t) => {
+  const clock = fixedClock();
+  const hub = memoryBusHub();
+  const cluster = await aCluster(t, { clock, storage: memoryStorage(clock), bus: hub.join });
+  const { here } = cluster;
+  const entered = (await from(here)('/api/auth/guest', {})).json();
+  const guest: Person = { token: entered.token, id: entered.user.id, cookie: '' };
+  const { db_id } = (await as(here, guest)('POST', '/api/containers', { name: 'dev' })).json();
+  const terminal = await cluster.openFor(guest, db_id);
+  clock.advance(24 * 3_600_000 - 1);
+  await as(here, guest)('PATCH', '/api/me', { username: 'still-here' });
+  t.equal(await terminal.closed(50), 'still open');
+  clock.advance(1);
+  t.same(await terminal.closed(7_000), UNAUTHORIZED, 'seen by the next look at all sockets');
+});

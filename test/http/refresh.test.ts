@@ -1,0 +1,114 @@
+import t from 'tap';
+import { actions, aServiceInTime, type From, from, type InTime } from '../support/factors.ts';
+import { aPerson, as, type Person } from '../support/service.ts';
+
+const HERE: From = { ip: '198.51.100.9', userAgent: 'browser' };
+
+const refresh = (service: InTime, cookie: string, where: From = HERE) =>
+  from(service, { ...where, cookie })('/api/auth/refresh');
+
+const cookieOf = (answer: { cookies: { name: string; value: string }[] }): string =>
+  answer.cookies.find(({ name }) => name === 'berth_refresh')?.value ?? '';
+
+const alive = async (service: InTime, who: Person): Promise<boolean> =>
+  (await as(service, who)('GET', '/api/me')).statusCode === 200;
+
+t.test('a refresh rotates: a new login token, a new refresh token, the same session', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  const answer = await refresh(service, ada.cookie);
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), { token: String, expires_at: String, session_id: String, user: { id: ada.id } });
+  const next = cookieOf(answer);
+  t.not(next, ada.cookie);
+  t.equal((await refresh(service, next)).statusCode, 200);
+});
+
+t.test(
+  'a lost answer may be asked for again for ten seconds, by the same client, at every step',
+  async (t) => {
+    const service = await aServiceInTime();
+    const ada = await aPerson(service, 'ada');
+    let cookie = ada.cookie;
+    for (const step of [1, 2, 3]) {
+      const lost = cookieOf(await refresh(service, cookie));
+      service.clock.advance(10_000);
+      const again = await refresh(service, cookie);
+      t.same([again.statusCode, cookieOf(again)], [200, lost], `step ${step}`);
+      cookie = lost;
+    }
+    t.ok(await alive(service, ada));
+  },
+);
+
+t.test('a repeat gets the newest token, also when what it repeats was used since', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  const second = cookieOf(await refresh(service, ada.cookie));
+  service.clock.advance(4_000);
+  const third = cookieOf(await refresh(service, second));
+  service.clock.advance(4_000);
+  const late = await refresh(service, ada.cookie);
+  t.same([late.statusCode, cookieOf(late)], [200, third], 'another tab was slower');
+  service.clock.advance(60_000);
+  t.equal((await refresh(service, third)).statusCode, 200, 'and it is good');
+});
+
+t.test('a spent token from another client, or later, ends the session and is recorded', async (t) => {
+  for (const [name, where, ms] of [
+    ['another address', { ...HERE, ip: '203.0.113.7' }, 0],
+    ['another program', { ...HERE, userAgent: 'curl' }, 0],
+    ['after eleven seconds', HERE, 11_000],
+  ] as const) {
+    const service = await aServiceInTime();
+    const ada = await aPerson(service, 'ada');
+    const next = cookieOf(await refresh(service, ada.cookie));
+    service.clock.advance(ms);
+    const reused = await refresh(service, ada.cookie, where);
+    t.same([reused.statusCode, reused.json().error], [401, 'unauthorized'], name);
+    t.notOk(await alive(service, ada), 'the session is over');
+    t.equal((await refresh(service, next)).statusCode, 401, 'and so is the token that followed');
+    t.equal(actions(service).at(-1), 'session_revoked');
+  }
+});
+
+t.test('of refreshes at once all get one and the same successor', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(service, ada.cookie)));
+  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
+  t.equal(new Set(answers.map(cookieOf)).size, 1);
+});
+
+t.test('nothing is refreshed without a token, with an unknown one, or after the end', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  for (const cookie of ['', 'x', 'a'.repeat(43), 'a'.repeat(500), ada.token]) {
+    t.equal((await refresh(service, cookie)).statusCode, 401, cookie.slice(0, 8));
+  }
+  t.equal((await from(service)('/api/auth/refresh')).statusCode, 401, 'none');
+  await as(service, ada)('POST', '/api/auth/logout');
+  t.equal((await refresh(service, ada.cookie)).statusCode, 401, 'signed out');
+  const bob = await aPerson(service, 'bob');
+  service.clock.advance(25 * 3_600_000);
+  t.equal((await refresh(service, bob.cookie)).statusCode, 401, 'idle for too long');
+});
+
+t.test('a disabled user refreshes nothing', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  await service.ports.storage.repositories.users.change(ada.id, { disabled: true });
+  t.equal((await refresh(service, ada.cookie)).statusCode, 401);
+});
+
+t.test('a refresh is no use of the session: it does not keep an idle one open', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, ada);
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  await call('PATCH', '/api/me', { auto_lock_minutes: 10 });
+  service.clock.advance(10 * 60_000);
+  const renewed = await refresh(service, ada.cookie);
+  const { token } = renewed.json();
+  t.equal((await as(service, { ...ada, token })('GET', '/api/containers')).statusCode, 423);
+});

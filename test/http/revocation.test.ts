@@ -1,0 +1,177 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { WebSocket } from 'ws';
+import type { memoryStorage } from '../../src/adapters/memory/index.ts';
+import { aCluster, type Cluster } from '../support/cluster.ts';
+import { aPerson, as } from '../support/service.ts';
+import { refresh, sessionIdOf } from '../support/sign-ins.ts';
+
+const UNAUTHORIZED = [4001, 'unauthorized'] as const;
+
+const ENDS: readonly (readonly [string, 'ada' | 'token', (cluster: Cluster) => Promise<unknown>])[] = [
+  [
+    'the session is revoked',
+    'ada',
+    async ({ here, ada, other }) =>
+      as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`),
+  ],
+  [
+    'it revokes itself',
+    'ada',
+    async ({ here, ada }) => as(here, ada)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`),
+  ],
+  [
+    'the others are revoked',
+    'ada',
+    ({ here, other }) => as(here, other)('POST', '/api/sessions/revoke-others'),
+  ],
+  ['its user signs out', 'ada', ({ here, ada }) => as(here, ada)('POST', '/api/auth/logout')],
+  [
+    'its refresh token comes back from a thief',
+    'ada',
+    async ({ here, ada }) => {
+      await refresh(here, ada, 'browser');
+      return await refresh(here, ada, 'thief');
+    },
+  ],
+  [
+    'the token is revoked',
+    'token',
+    ({ here, other, tokenId }) => as(here, other)('POST', `/api/tokens/${tokenId}/revoke`),
+  ],
+  [
+    'the token is deleted',
+    'token',
+    ({ here, other, tokenId }) => as(here, other)('DELETE', `/api/tokens/${tokenId}`),
+  ],
+];
+
+for (const [what, whose, end] of ENDS) {
+  t.test(`when ${what}, its terminals close within a second, in every process`, async (t) => {
+    const cluster = await aCluster(t);
+    const victims = await cluster.openEverywhere(cluster[whose], 'victim');
+    const bystanders = await cluster.openEverywhere(cluster.other, 'bystander');
+    await end(cluster);
+    t.same(await Promise.all(victims.map((one) => one.closed(1_000))), [UNAUTHORIZED, UNAUTHORIZED]);
+    t.same(await Promise.all(bystanders.map((one) => one.closed(50))), ['still open', 'still open']);
+    for (const replica of [cluster.here, cluster.there]) {
+      const answer = await as(replica, cluster[whose])('GET', '/api/me');
+      t.equal(answer.statusCode, 401, 'and its next request is refused');
+      t.match(answer.headers['www-authenticate'], 'Bearer error="invalid_token"');
+    }
+  });
+}
+
+t.test('when a user is disabled, everything of theirs closes and nothing of others', async (t) => {
+  const cluster = await aCluster(t);
+  const { here, there, root, ada, other, token } = cluster;
+  const victims = (
+    await Promise.all([ada, other, token].map((who, at) => cluster.openEverywhere(who, `pane${at}`)))
+  ).flat();
+  const disabled = await as(here, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: true });
+  t.equal(disabled.statusCode, 200);
+  const ends = await Promise.all(victims.map((one) => one.closed(1_000)));
+  t.same(
+    ends,
+    Array.from({ length: 6 }, () => UNAUTHORIZED),
+  );
+  for (const replica of [here, there]) {
+    for (const who of [ada, other, token])
+      t.equal((await as(replica, who)('GET', '/api/me')).statusCode, 401);
+    t.equal((await as(replica, root)('GET', '/api/me')).statusCode, 200);
+  }
+  await as(here, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: false });
+  const after = await Promise.all([ada, other, token].map((who) => as(there, who)('GET', '/api/me')));
+  t.same(
+    after.map(({ statusCode }) => statusCode),
+    [401, 401, 200],
+    'the sessions are gone for good, the token sleeps meanwhile',
+  );
+});
+
+t.test('what ends nothing closes nothing', async (t) => {
+  const cluster = await aCluster(t);
+  const { here, root, ada } = cluster;
+  const sockets = await cluster.openEverywhere(ada, 'main');
+  const renewed = await refresh(here, ada);
+  t.equal(renewed.statusCode, 200);
+  t.not(renewed.json().token, ada.token);
+  await as(here, root)('PATCH', `/api/admin/users/${ada.id}`, { tier: 'pro' });
+  await as(here, root)('PATCH', '/api/admin/settings', { session_idle_minutes: 60 });
+  const eve = await aPerson(here, 'eve');
+  await as(here, eve)('POST', '/api/auth/logout');
+  t.same(await Promise.all(sockets.map((one) => one.closed(100))), ['still open', 'still open']);
+});
+
+t.test('no output follows the decision, and nothing typed after it reaches the program', async (t) => {
+  const { here, ada, other, backend, open } = await aCluster(t);
+  const victim = await open(ada, 'flood');
+  const pty = backend.opened.at(-1);
+  if (pty === undefined) return t.fail('no terminal was opened');
+  const talk = setInterval(() => pty.say(`${Date.now()}\n`), 1);
+  t.teardown(() => clearInterval(talk));
+  victim.socket.send(Buffer.from('before'));
+  await delay(50);
+  t.equal(pty.typed(), 'before');
+  // A client that goes on typing and does not answer the close.
+  const keepTyping = setInterval(() => victim.socket.send(Buffer.from('after')), 1);
+  t.teardown(() => clearInterval(keepTyping));
+  const id = await sessionIdOf(here, ada);
+  await as(here, other)('DELETE', `/api/sessions/${id}`);
+  const typedThen = pty.typed().length;
+  const revokedAt = Date.now();
+  t.same(await victim.closed(1_000), UNAUTHORIZED);
+  await delay(30);
+  const lastSaid = Number(victim.output().trim().split('\n').at(-1));
+  t.ok(lastSaid <= revokedAt + 50, `the last output is ${lastSaid - revokedAt} ms after the answer`);
+  t.ok(pty.typed().length - typedThen <= 'after'.length * 50, 'input ends with it');
+  t.ok(pty.stream.destroyed, 'the program was let go');
+});
+
+t.test('a peer that does not answer the close is cut off within a second', async (t) => {
+  const { here, ada, other, open } = await aCluster(t);
+  const victim = await open(ada, 'mute');
+  const connections = (): number => [...here.http.websocketServer.clients].length;
+  t.equal(connections(), 1);
+  victim.socket.pause();
+  await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
+  await delay(900);
+  t.equal(connections(), 0);
+  victim.socket.terminate();
+});
+
+t.test('a revocation during the upgrade leaves no socket open', async (t) => {
+  const { here, ada, other, open } = await aCluster(t);
+  const id = await sessionIdOf(here, ada);
+  const opening = Array.from({ length: 10 }, (_, pane) => open(ada, `pane${pane}`));
+  await delay(2);
+  await as(here, other)('DELETE', `/api/sessions/${id}`);
+  const sockets = await Promise.all(opening);
+  const ends = await Promise.all(sockets.map((one) => one.closed(1_000)));
+  t.notOk(ends.includes('still open'), JSON.stringify(ends));
+});
+
+t.test('a guest whose time is over loses its terminals', async (t) => {
+  const { here, ada, open } = await aCluster(t);
+  const socket = await open(ada, 'main');
+  const { state } = here.ports.storage as ReturnType<typeof memoryStorage>;
+  const guestUntil = here.ports.clock.now();
+  state.users = state.users.map((user) => (user.id === ada.id ? { ...user, guestUntil } : user));
+  t.same(await socket.closed(7_000), UNAUTHORIZED, 'the regular look finds it');
+});
+
+t.test('a refused upgrade leaves no connection behind', async (t) => {
+  const { here, ada, open } = await aCluster(t);
+  const connections = () =>
+    new Promise<number>((resolve) => here.http.server.getConnections((_, n) => resolve(n)));
+  const before = await connections();
+  const nobody = { ...ada, token: 'a.b.c' };
+  await Promise.all(Array.from({ length: 20 }, (_, pane) => open(nobody, `pane${pane}`)));
+  const { port } = here.http.addresses()[0] as { port: number };
+  for (const path of ['/api/containers/%E0%A4%A/terminal', `/api/containers/${'x'.repeat(200)}/terminal`]) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
+    await new Promise((resolve) => socket.on('error', resolve));
+  }
+  await delay(50);
+  t.equal(await connections(), before);
+});

@@ -1,0 +1,50 @@
+import t from 'tap';
+import { httpServer } from '../../src/adapters/http/server.ts';
+import type { Http } from '../../src/adapters/http/types.ts';
+import { keysFrom } from '../../src/app/main/keys.ts';
+import { aService, as } from '../support/service.ts';
+
+t.test('a route that declares no scope stops the start', async (t) => {
+  const service = await aService();
+  const { logger } = { logger: service.http.log } as { logger: never };
+  const start = (register: (http: Http) => void) =>
+    httpServer(
+      {
+        logger,
+        signingKeys: keysFrom(Buffer.alloc(48, 7)).live,
+        version: '0',
+        trustProxy: [],
+        allowedOrigins: new Set(),
+        authenticator: {} as never,
+        limits: {} as never,
+        requestsPerMinute: async () => 0,
+      },
+      [register],
+    );
+  await t.rejects(
+    start((http) => void http.get('/x', async () => ({}))),
+    { message: 'route GET /x declares no scope' },
+  );
+  await t.rejects(
+    start((http) => void http.get('/y', { config: { failure: 'x' } }, async () => ({}))),
+    { message: /declares no scope/ },
+  );
+  const good = await start(
+    (http) => void http.get('/z', { config: { scope: 'public' } }, async () => ({ ok: true })),
+  );
+  t.same((await good.inject('/z')).json(), { ok: true });
+});
+
+t.test('the description names every route, and each says what it answers', async (t) => {
+  const service = await aService();
+  const { paths } = (await as(service, null)('GET', '/api/openapi.json')).json();
+  for (const route of [
+    '/api/sessions',
+    '/api/sessions/{id}',
+    '/api/audit',
+    '/api/admin/users/{id}',
+    '/api/me/ssh-keys',
+  ]) {
+    t.ok(paths[route], route);
+  }
+});

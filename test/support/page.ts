@@ -1,0 +1,44 @@
+import type { Browser, Page } from 'playwright-core';
+
+export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
+
+/** A page of its own, and all that went wrong in it: script errors, broken policy, failed requests. */
+export async function openPage(browser: Browser): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(45_000);
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`console: ${message.text()}`);
+  });
+  return { page, faults };
+}
+
+/** Fills the fields of the account form by their names and sends it. */
+export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PERSON): Promise<void> {
+  for (const [name, value] of Object.entries(person)) await page.fill(`[name=${name}]`, value);
+  await page.keyboard.press('Enter');
+}
+
+/** The lines on the terminal's screen, without the empty ones. */
+const screenLines = (page: Page): Promise<string[]> =>
+  page.$$eval('.xterm-rows > div', (rows) =>
+    rows.map((row) => row.textContent?.trimEnd() ?? '').filter((line) => line !== ''),
+  );
+
+/** Waits until a line of the terminal matches. */
+export async function waitForLine(page: Page, line: RegExp, withinMs = 45_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    const lines = await screenLines(page);
+    if (lines.some((each) => line.test(each))) return;
+    if (Date.now() > end) throw new Error(`no line ${line} among:\n${lines.join('\n')}`);
+    await page.waitForTimeout(50);
+  }
+}
+
+export async function typeLine(page: Page, line: string): Promise<void> {
+  await page.keyboard.type(line);
+  await page.keyboard.press('Enter');
+}

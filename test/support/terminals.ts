@@ -1,0 +1,93 @@
+import { Duplex } from 'node:stream';
+import type { Test } from 'tap';
+import { WebSocket } from 'ws';
+import type { Service } from '../../src/app/main/compose.ts';
+import type { PtyStream, TerminalBackend } from '../../src/ports/terminal-backend.ts';
+import { as, ORIGIN, type Person } from './service.ts';
+
+/** A terminal whose program does what the test says: `say` is its output, `typed` what reached it. */
+export type FakePty = { say(text: string): void; typed(): string; readonly stream: Duplex };
+
+export function fakeTerminals(): TerminalBackend & { readonly opened: FakePty[] } {
+  const opened: FakePty[] = [];
+  return {
+    opened,
+    async open(_handle, { muxSession }): Promise<PtyStream> {
+      let typed = '';
+      const stream = new Duplex({
+        read() {},
+        write(chunk, _encoding, done) {
+          typed += chunk;
+          done();
+        },
+      });
+      opened.push({ stream, typed: () => typed, say: (text) => stream.push(text) });
+      return {
+        stream,
+        muxSession,
+        resize: async () => {},
+        exitCode: async () => 0,
+        close: async () => void stream.destroy(),
+      };
+    },
+    killMuxSession: async () => {},
+  };
+}
+
+/** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */
+export async function listening(t: Test, { http }: Service): Promise<string> {
+  t.teardown(async () => {
+    for (const client of http.websocketServer.clients) client.terminate();
+    await http.close();
+  });
+  return (await http.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws');
+}
+
+export type OpenSocket = {
+  readonly socket: WebSocket;
+  readonly output: () => string;
+  /** Code and reason of the close; 1006 when there was no close but an end. */
+  closed(withinMs: number): Promise<readonly [code: number, reason: string] | 'still open'>;
+};
+
+/** A terminal that has said that it is ready, or was refused. */
+export async function openTerminal(
+  address: string,
+  dbId: string,
+  who: Person,
+  pane = 'main',
+): Promise<OpenSocket> {
+  const url = `${address}/api/containers/${dbId}/terminal?connection_id=${pane}`;
+  const socket = new WebSocket(url, ['berth.terminal.v1', `bearer.${who.token}`], { origin: ORIGIN });
+  let output = '';
+  let close: readonly [number, string] | undefined;
+  socket.on('error', () => {});
+  socket.on('close', (code, reason) => {
+    close = [code, String(reason)];
+  });
+  const ready = new Promise<void>((resolve) => {
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) output += String(data);
+      else resolve();
+    });
+  });
+  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  await Promise.race([ready, gone]);
+  return {
+    socket,
+    output: () => output,
+    async closed(withinMs) {
+      const end = performance.now() + withinMs;
+      while (close === undefined && performance.now() < end) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      return close ?? 'still open';
+    },
+  };
+}
+
+/** A running container of somebody; its row id. */
+export async function aContainerOf(service: Service, who: Person): Promise<string> {
+  const made = await as(service, who)('POST', '/api/containers', { name: 'dev' });
+  return made.json().db_id;
+}

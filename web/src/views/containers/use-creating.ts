@@ -1,0 +1,56 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { createContainer } from '../../api/containers.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Container, NewContainer } from '../../api/types.ts';
+import { suggestName } from '../../lib/names.ts';
+import { randomKey } from '../../lib/random-key.ts';
+import { navigate } from '../../lib/router.ts';
+import { containers, refreshContainers } from '../../state/containers.ts';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { useSubmit } from '../auth/use-submit.ts';
+
+const FIELDS = ['name', 'image', 'role', 'memory_mb', 'cpu_shares', 'disk_mb'];
+
+const firstBody = (): NewContainer => ({
+  name: suggestName((containers.value ?? []).map(({ name }) => name)),
+});
+
+/** The form of a new container. When its dialog is closed meanwhile, creating goes on and a toast tells the end. */
+export function useCreating(onClose: () => void) {
+  const [body, setBody] = useState(firstBody);
+  const key = useRef(randomKey());
+  const closed = useRef(false);
+  useEffect(
+    () => () => {
+      closed.current = true;
+    },
+    [],
+  );
+
+  const change = (part: Partial<NewContainer>): void => {
+    key.current = randomKey();
+    setBody((before) => ({ ...before, ...part }));
+  };
+
+  /** Goes to the new shell, or stays with the list while the image still comes. */
+  const arrive = (made: Container): void => {
+    if (made.status !== 'running') toastOk(`${made.name} is being prepared; the list shows when it is there`);
+    else if (closed.current) toastOk(`${made.name} is running`);
+    else navigate(`/containers/${made.db_id}`);
+    onClose();
+    void refreshContainers();
+  };
+
+  const form = useSubmit(async () => {
+    try {
+      arrive(await createContainer(body, key.current));
+    } catch (failure) {
+      // why: only a request without an answer may be repeated as the same one
+      if (failure instanceof ApiError && failure.status !== 0) key.current = randomKey();
+      void refreshContainers();
+      if (closed.current) toastFailure(failure);
+      throw failure;
+    }
+  }, FIELDS);
+  return { body, change, form };
+}
