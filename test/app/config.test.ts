@@ -53,6 +53,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     BERTH_JWT_SECRET: 'my-short-secret',
     BERTH_LOG_LEVEL: 'loud',
     BERTH_ENGINE: 'podman',
+    BERTH_TRUST_PROXY: 'abc',
     BERTH_PROT: '8081',
   });
   const faults = 'faults' in read ? read.faults : [];
@@ -66,6 +67,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     'BERTH_PORT',
     'BERTH_PROT',
     'BERTH_PUBLIC_URL',
+    'BERTH_TRUST_PROXY',
     'DATABASE_URL',
     'DOCKER_HOST',
   ]);

@@ -124,7 +124,8 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
   },
 
   async lock(id) {
-    await db.selectFrom('users').select('id').where('id', '=', id).forUpdate().execute();
+    // Rows that refer to the user may still be written: a stronger lock would wait for those who wait for us.
+    await db.selectFrom('users').select('id').where('id', '=', id).forNoKeyUpdate().execute();
   },
 });
 

@@ -34,7 +34,8 @@ async function settle(
   deps.log.info({ dbId: row.dbId, from: row.state, to: state }, 'container settled');
   await deps.storage.inTransaction(async (tx) => {
     if ((await tx.operations.active(row.dbId)) !== null) return;
-    const reason = state === 'stopped' ? 'it was no longer running' : null;
+    const reason =
+      state === 'stopped' ? 'it ended by itself, or together with its engine: start it again' : null;
     const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
     if (changed === null) return;
     const type = state === 'running' ? 'container_started' : 'container_stopped';

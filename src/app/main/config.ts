@@ -2,6 +2,10 @@ import path from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
+// One address or range after the other: four numbers with dots, or at least two colons, and a length behind a slash.
+const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';
+const TRUSTED_PROXIES = `^${ONE_PROXY}(\\s*,\\s*${ONE_PROXY})*$`;
+
 /** Every setting of the environment. `npm start` refuses to start on a fault in any of them. */
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(
@@ -28,10 +32,7 @@ const Environment = Type.Object({
     }),
   ),
   BERTH_TRUST_PROXY: Type.Optional(
-    Type.String({
-      pattern: '^[0-9a-fA-F.:/,\\s]+$',
-      description: 'addresses or ranges, separated by commas',
-    }),
+    Type.String({ pattern: TRUSTED_PROXIES, description: 'addresses or ranges, separated by commas' }),
   ),
   BERTH_ADMIN_EMAIL: Type.Optional(
     Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an email address' }),

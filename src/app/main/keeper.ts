@@ -1,3 +1,4 @@
+import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Service } from './compose.ts';
 
@@ -17,7 +18,10 @@ export function keepInOrder(log: Logger) {
   const reconcile = async (): Promise<void> => {
     do {
       again = false;
-      await service?.reconcile().catch(warn('could not reconcile'));
+      await service?.reconcile().catch((error: unknown) => {
+        // A silent engine is said by the readiness, and this comes again when it answers.
+        if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
+      });
     } while (again);
     pass = null;
   };
