@@ -18,7 +18,7 @@ await runMain(async () => {
     console.log(summary({ passed: 0, failed, skipped: 0 }));
     return 1;
   }
-  if (!args.every(needsNoBuild)) await ensureBuild(root);
+  if (everything || !args.every(needsNoBuild)) await ensureBuild(root);
   const { runTests } = await import('./lib/tests.mjs');
   // the first test that needs a slow part would else wait for it within its own time limit
   const env = everything ? { TEST_PREPARE: 'all' } : {};
@@ -39,5 +39,5 @@ function testFiles(arg) {
 
 /** @param {string} arg */
 function needsNoBuild(arg) {
-  return !everything && (arg.startsWith('-') || /^test\/(domain|app|http|docs|adapters|scripts)\b/.test(arg));
+  return arg.startsWith('-') || /^test\/(domain|app|http|docs|adapters|scripts)\b/.test(arg);
 }

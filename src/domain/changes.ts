@@ -33,10 +33,19 @@ export const MAX_ROWS = 200;
 
 const below = (folder: string) => (path: string) => path === folder || path.startsWith(`${folder}/`);
 
-/** Mounts, and files that the engine writes for each container anew. */
+const WRITTEN_BY_THE_ENGINE = [
+  '/.dockerenv',
+  '/etc/hosts',
+  '/etc/hostname',
+  '/etc/resolv.conf',
+  '/sbin/docker-init',
+  '/usr/sbin/docker-init',
+];
+
+/** Mounts, and what the engine writes for each container anew. */
 const NOT_OF_THE_LAYER = [
   ...['/workspace', '/dev', '/proc', '/sys'].map(below),
-  (path: string) => ['/.dockerenv', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf'].includes(path),
+  (path: string) => WRITTEN_BY_THE_ENGINE.includes(path),
 ];
 
 const DISPOSABLE = [

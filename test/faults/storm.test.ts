@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
@@ -8,7 +9,6 @@ import { aPlace, client, signInAdmin, startService } from '../support/running-se
 
 const CLIENTS = 20;
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? 30);
-const SECRET = 'storm '.repeat(8);
 const small = { memory_mb: 256, cpu_shares: 500, disk_mb: 512 };
 
 type Call = ReturnType<typeof client>;
@@ -41,7 +41,7 @@ t.test(
     const engine = await engineOrSkip(t);
     const url = await freshDatabase(t);
     if (engine === null || url === null) return;
-    const shared = { DATABASE_URL: url, BERTH_JWT_SECRET: SECRET };
+    const shared = { DATABASE_URL: url, BERTH_JWT_SECRET: randomBytes(48).toString('base64') };
     const places = [await aPlace(t, shared), await aPlace(t, shared)];
     const [a, b] = [
       places[0] && (await startService(t, places[0])),

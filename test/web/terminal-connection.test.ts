@@ -167,6 +167,16 @@ t.test('a close for lack of authorisation asks who is signed in', async (t) => {
   }
 });
 
+t.test('a terminal that the lock of the screen shut opens again after the unlock', async (t) => {
+  const accept: Accept = (socket) => {
+    socket.send(ready('s'));
+    if (service.tries() === 1) socket.close(4001, 'unauthorized');
+  };
+  const service = await serve(t, accept, { probe: 'unlocked' });
+  await until(() => service.tries() === 2);
+  await until(() => service.last()?.kind === 'open');
+});
+
 t.test('without a login token nothing is opened', async (t) => {
   const service = await serve(t, () => {}, { token: null });
   await until(service.over);

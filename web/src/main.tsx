@@ -12,6 +12,7 @@ import './styles/status.css';
 import './styles/create-dialog.css';
 import './styles/terminal.css';
 import './styles/terminal-overlays.css';
+import './styles/settings.css';
 import './styles/motion.css';
 import { render } from 'preact';
 import { startClock } from './lib/clock.ts';

@@ -58,7 +58,7 @@ export async function* onlyFilesAndFolders(
   yield Buffer.alloc(2 * BLOCK);
 }
 
-type Names = { readonly path?: string; readonly linkpath?: string; readonly size?: number };
+type Names = { readonly path?: string; readonly size?: number };
 type Decoded = {
   readonly path: string;
   readonly type: string;
@@ -66,15 +66,13 @@ type Decoded = {
   readonly header: Header;
 };
 
-/** null at the end of the archive. */
+/** null at the end of the archive. A long name is told before its kind: one that was cut may look like a folder. */
 function headerOf(block: Buffer, names: Names): Decoded | null {
-  const header = new Header(block);
+  const header = new Header(block, 0, names);
   if (header.nullBlock) return null;
-  const size = names.size ?? header.size ?? 0;
-  if (!header.cksumValid || !Number.isSafeInteger(size) || size < 0) {
-    throw new RuntimeFailure('the archive is broken', null);
-  }
-  return { path: names.path ?? header.path ?? '', type: header.type, size: sizeOf(header, size), header };
+  const { path = '', type, size = 0, cksumValid } = header;
+  if (!cksumValid || !Number.isSafeInteger(size)) throw new RuntimeFailure('the archive is broken', null);
+  return { path, type, size: sizeOf(header, size), header };
 }
 
 /** Folders, links and devices have no content, whatever their header says. */

@@ -45,7 +45,11 @@ export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCom
         return late ? null : await exitCodeOf(calls, exec);
       };
       const output = frames(withTail(stream, endOf(calls, exec)));
-      return { events: withoutReport(events(output, ending, exitCode), command), end: ending.end };
+      const end = async (): Promise<void> => {
+        clearTimeout(timer);
+        await ending.end();
+      };
+      return { events: withoutReport(events(output, ending, exitCode), command), end };
     },
   };
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerUsage } from '../../ports/container-insight.ts';
 import { RuntimeFailure } from '../../ports/container-runtime.ts';
 import { type EngineCalls, LIMITS } from './client.ts';
+import { cpuSeenInside } from './cpu-usage.ts';
 import { diskReader } from './disk-usage.ts';
 
 const FRESH_MS = 1000;
@@ -18,7 +18,7 @@ export type Statistics = {
   readonly pids_stats?: { readonly current?: number };
 };
 
-type Sample = { readonly at: number; readonly statistics: Statistics };
+export type Sample = { readonly at: number; readonly statistics: Statistics };
 
 /** Reads the figures of containers; two that ask within a second get the same answer. */
 export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
@@ -26,16 +26,12 @@ export function usageReader(calls: EngineCalls): (id: string) => Promise<Contain
   const samples = new Map<string, Sample>();
   const disk = diskReader(calls);
   const read = async (id: string): Promise<ContainerUsage> => {
-    const known = samples.get(id);
+    const before = samples.get(id);
     samples.delete(id);
-    let now = await sample(calls, id);
-    const before = isUseful(known, now) ? known : now;
-    if (before === now) {
-      await sleep(MIN_APART_MS);
-      now = await sample(calls, id);
-    }
+    const now = await sample(calls, id);
     keep(samples, id, now);
-    return { ...figuresOf(before, now), diskBytes: await disk(id) };
+    const [cpuMillicores, diskBytes] = await Promise.all([cpuOf(calls, id, before, now), disk(id)]);
+    return { ...figuresOf(now), cpuMillicores, diskBytes };
   };
   return (id) => {
     const last = answers.get(id);
@@ -66,26 +62,38 @@ async function sample(calls: EngineCalls, id: string): Promise<Sample> {
   return { at, statistics };
 }
 
-const cpuOf = ({ statistics }: Sample): number => statistics.cpu_stats?.cpu_usage?.total_usage ?? 0;
+/** From the figures of an earlier call when that is of use, else by looking twice. */
+async function cpuOf(
+  calls: EngineCalls,
+  id: string,
+  before: Sample | undefined,
+  now: Sample,
+): Promise<number> {
+  if (isUseful(before, now)) return millicores(before, now);
+  const seen = await cpuSeenInside(calls, id).catch(() => null);
+  return seen ?? millicores(now, await sample(calls, id));
+}
+
+const usedBy = ({ statistics }: Sample): number => statistics.cpu_stats?.cpu_usage?.total_usage ?? 0;
 
 /** Far enough apart, and of the same life of the container. */
 function isUseful(before: Sample | undefined, now: Sample): before is Sample {
   const apart = before === undefined ? 0 : now.at - before.at;
   return (
-    before !== undefined && apart >= MIN_APART_MS && apart <= MAX_APART_MS && cpuOf(before) <= cpuOf(now)
+    before !== undefined && apart >= MIN_APART_MS && apart <= MAX_APART_MS && usedBy(before) <= usedBy(now)
   );
 }
 
 /** Millicores are nanoseconds of processor in a microsecond of time. */
-export function figuresOf(before: Sample, now: Sample): Omit<ContainerUsage, 'diskBytes'> {
-  const { memory_stats, pids_stats } = now.statistics;
-  const { usage = 0, stats = {} } = memory_stats ?? {};
+export const millicores = (before: Sample, now: Sample): number =>
+  Math.max(0, Math.round((usedBy(now) - usedBy(before)) / (Math.max(1, now.at - before.at) * 1000)));
+
+export function figuresOf({ at, statistics }: Sample): Omit<ContainerUsage, 'cpuMillicores' | 'diskBytes'> {
+  const { usage = 0, stats = {} } = statistics.memory_stats ?? {};
   const given = stats['total_inactive_file'] ?? stats['inactive_file'] ?? 0;
-  const microseconds = Math.max(1, now.at - before.at) * 1000;
   return {
-    at: new Date(now.at),
-    cpuMillicores: Math.max(0, Math.round((cpuOf(now) - cpuOf(before)) / microseconds)),
+    at: new Date(at),
     memoryBytes: Math.max(0, usage - given),
-    pids: pids_stats?.current ?? 0,
+    pids: statistics.pids_stats?.current ?? 0,
   };
 }

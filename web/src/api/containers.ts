@@ -1,6 +1,6 @@
 import { authorized } from '../session/session.ts';
 import { hasStatus } from './request.ts';
-import type { Container, Image, NewContainer, Role, Started, Tier } from './types.ts';
+import type { Container, ContainerChange, Image, NewContainer, Role, Started, Tier } from './types.ts';
 
 /** Longer than the service itself waits for an engine. */
 const ENGINE_TIMEOUT_MS = 90_000;
@@ -31,6 +31,17 @@ export const stopContainer = (id: string): Promise<unknown> =>
 
 export const deleteContainer = (id: string): Promise<unknown> =>
   authorized(at(id), { method: 'DELETE', timeoutMs: ENGINE_TIMEOUT_MS });
+
+/** New name and limits, all or nothing. `restarted`: other limits made the container anew. */
+export const updateContainer = (
+  id: string,
+  body: ContainerChange,
+): Promise<{ readonly restarted: boolean }> =>
+  authorized(at(id), { method: 'PATCH', body, timeoutMs: ENGINE_TIMEOUT_MS });
+
+/** Brings back a deleted container while its volume is kept. */
+export const restoreContainer = (id: string): Promise<Container> =>
+  authorized(`${at(id)}/restore`, { method: 'POST', timeoutMs: ENGINE_TIMEOUT_MS });
 
 export type Catalogue = {
   readonly images: readonly Image[];

@@ -53,13 +53,47 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Some values are not accepted',
     next: 'Correct the marked fields and try again.',
   }),
-  mfa_required: () => ({
-    title: 'This account has a second factor',
-    next: 'This page cannot ask for it yet. Use an API token, or sign in where it can.',
+  code_rejected: () => ({
+    title: 'This code was not accepted',
+    next: 'Enter the newest code of your app; each works only once. After five minutes, start over.',
   }),
-  session_locked: () => ({
-    title: 'Your session is locked',
-    next: 'This page cannot unlock it yet. Sign out and in again, or unlock it through the interface.',
+  wrong_code: () => ({
+    title: 'Wrong code',
+    next: 'Enter the newest code of your app; each works only once.',
+  }),
+  wrong_password: () => ({ title: 'Wrong password', next: 'Enter the password that you have now.' }),
+  wrong_passcode: () => ({
+    title: 'Wrong passcode',
+    next: 'Try again. After five wrong ones in a row you are signed out.',
+  }),
+  passkey_refused: () => ({
+    title: 'This passkey was not accepted',
+    next: 'It may have been removed from the account. Sign in in another way.',
+  }),
+  passkey_cancelled: () => ({
+    title: 'No passkey was used',
+    next: 'It was cancelled, or took too long. Try again, or go on without a passkey.',
+  }),
+  passkey_registered: () => ({
+    title: 'This device already has a passkey for your account',
+    next: 'Use it as it is, or add one from another device.',
+  }),
+  passkeys_unavailable: () => ({
+    title: 'Passkeys are not available here',
+    next: 'Berth must be reached by https and a domain name; an administrator sets BERTH_PUBLIC_URL.',
+  }),
+  session_locked: () => ({ title: 'Your session is locked', next: 'Unlock it with your passcode.' }),
+  last_administrator: () => ({
+    title: 'This is the last administrator',
+    next: 'Make somebody else an administrator first.',
+  }),
+  ssh_key_exists: () => ({
+    title: 'You have added this SSH key already',
+    next: 'It is in the list, perhaps under another name.',
+  }),
+  token_limit_reached: () => ({
+    title: 'You have as many API tokens as are allowed',
+    next: 'Revoke one that you no longer need.',
   }),
 };
 

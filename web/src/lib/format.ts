@@ -24,3 +24,7 @@ export function ago(iso: string, now: Date): string {
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
+
+/** The day in the words of the reader's language. */
+export const onDay = (iso: string): string =>
+  new Date(iso).toLocaleDateString(undefined, { dateStyle: 'medium' });

@@ -1,18 +1,49 @@
 import { ApiError } from '../api/errors.ts';
 import { request } from '../api/request.ts';
-import type { AuthOptions, SignedIn } from '../api/types.ts';
+import type { AuthOptions, Login, MfaRequired, SignedIn } from '../api/types.ts';
+import { type RequestOptions, usePasskey } from '../lib/passkeys.ts';
 import { signedIn } from './session.ts';
 
 export type Person = { readonly email: string; readonly username: string; readonly password: string };
 
-async function enter(path: string, body: unknown): Promise<void> {
-  const answer = await request<SignedIn | { readonly mfa_required: true }>(path, { method: 'POST', body });
-  if (!('token' in answer)) throw new ApiError(0, 'mfa_required', 'a second factor is required');
+const enter = async (path: string, body: unknown): Promise<void> =>
+  signedIn(await request<SignedIn>(path, { method: 'POST', body }));
+
+/** Null when signed in; else what the second step asks for. */
+export async function signIn(email: string, password: string): Promise<MfaRequired | null> {
+  const answer = await request<Login>('/api/auth/login', { method: 'POST', body: { email, password } });
+  if ('mfa_required' in answer) return answer;
   signedIn(answer);
+  return null;
 }
 
-export const signIn = (email: string, password: string): Promise<void> =>
-  enter('/api/auth/login', { email, password });
+/** Tells a refused second step or passkey apart from a wrong password. */
+async function enterBy(code: string, path: string, body: unknown): Promise<void> {
+  try {
+    await enter(path, body);
+  } catch (failure) {
+    if (failure instanceof ApiError && failure.code === 'login_failed') {
+      throw new ApiError(failure.status, code, failure.message);
+    }
+    throw failure;
+  }
+}
+
+export const giveCode = ({ mfa_token }: MfaRequired, code: string): Promise<void> =>
+  enterBy('code_rejected', '/api/auth/mfa', { mfa_token, code });
+
+export async function givePasskey({ mfa_token }: MfaRequired): Promise<void> {
+  const body = { mfa_token };
+  const options = await request<RequestOptions>('/api/auth/mfa/options', { method: 'POST', body });
+  const credential = await usePasskey(options);
+  await enterBy('passkey_refused', '/api/auth/mfa', { mfa_token, credential });
+}
+
+export async function signInWithPasskey(): Promise<void> {
+  const options = await request<RequestOptions>('/api/auth/passkey/options', { method: 'POST' });
+  const credential = await usePasskey(options);
+  await enterBy('passkey_refused', '/api/auth/passkey/verify', { credential });
+}
 
 export const register = (person: Person): Promise<void> => enter('/api/auth/register', person);
 

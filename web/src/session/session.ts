@@ -16,7 +16,14 @@ export type SessionState =
 export const session = signal<SessionState>({ kind: 'restoring' });
 
 type Held = { readonly login: SignedIn; readonly renewAtMs: number };
-type Message = { readonly type: 'signed_in'; readonly login: SignedIn } | { readonly type: 'signed_out' };
+type Message =
+  | { readonly type: 'signed_in'; readonly login: SignedIn }
+  | { readonly type: 'signed_out' }
+  | { readonly type: 'locked' }
+  | { readonly type: 'unlocked' };
+
+/** Whether the screen is locked: the service answers nothing until it is unlocked. */
+export const locked = signal(false);
 
 /** Whether it is worth asking for a session at the start; the cookie that decides cannot be seen from here. */
 const HINT = 'signed_in';
@@ -31,6 +38,7 @@ function hold(login: SignedIn): void {
 
 function letGo(): void {
   held = null;
+  locked.value = false;
   session.value = { kind: 'signed_out' };
   store(HINT, 'no');
 }
@@ -39,12 +47,19 @@ const tell = (message: Message): void => tabs.postMessage(message);
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   if (data.type === 'signed_in') hold(data.login);
-  else letGo();
+  else if (data.type === 'signed_out') letGo();
+  else locked.value = data.type === 'locked';
 });
 
 export function signedIn(login: SignedIn): void {
   hold(login);
   tell({ type: 'signed_in', login });
+}
+
+/** What is shown of who is signed in has changed. */
+export function userChanged(user: User): void {
+  if (held === null) return;
+  signedIn({ ...held.login, user });
 }
 
 const goodToken = (): string | null =>
@@ -95,8 +110,57 @@ export async function restore(likely: boolean): Promise<void> {
   }
 }
 
-/** A request in the name of who is signed in; renews the token once when it is refused. */
+let unlocks = 0;
+
+function lockScreen(isLocked: boolean): void {
+  if (locked.value === isLocked) return;
+  locked.value = isLocked;
+  tell({ type: isLocked ? 'locked' : 'unlocked' });
+}
+
+const unlocked = (): Promise<void> =>
+  new Promise((resolve) => {
+    const stop = locked.subscribe((isLocked) => {
+      if (!isLocked) queueMicrotask(() => stop());
+      if (!isLocked) resolve();
+    });
+  });
+
+export async function lockNow(): Promise<void> {
+  await authorized('/api/sessions/lock', { method: 'POST' });
+  lockScreen(true);
+}
+
+/** Throws an {@link ApiError}: the passcode may be wrong, and the fifth wrong one ends the session. */
+export async function unlock(passcode: string): Promise<void> {
+  try {
+    await withToken('/api/sessions/unlock', { method: 'POST', body: { passcode } });
+  } catch (failure) {
+    // why: after the last wrong passcode there is no session any more, and this notices
+    if (hasStatus(failure, 403)) await withToken('/api/me', {}).catch(() => {});
+    throw failure;
+  }
+  unlocks += 1;
+  lockScreen(false);
+}
+
+/** A request in the name of who is signed in. One that meets a locked screen waits until it is unlocked. */
 export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  for (;;) {
+    if (locked.value) await unlocked();
+    const asked = unlocks;
+    try {
+      return await withToken<T>(path, options);
+    } catch (failure) {
+      if (!(failure instanceof ApiError && failure.code === 'session_locked')) throw failure;
+      // why: a refusal from before an unlock must not lock the screen again
+      if (asked === unlocks) lockScreen(true);
+    }
+  }
+}
+
+/** Renews the token once when it is refused. */
+async function withToken<T>(path: string, options: RequestOptions): Promise<T> {
   const token = await loginToken();
   if (token === null) throw new ApiError(401, 'unauthorized', 'unauthorized');
   try {

@@ -97,5 +97,15 @@ export const stop = (container: Container): Promise<boolean> =>
 export const remove = (container: Container): Promise<boolean> =>
   change(container, 'deleting', async () => {
     await api.deleteContainer(container.db_id);
-    toastOk(`${container.name} is deleted`);
+    toastOk(`${container.name} is deleted`, { label: 'Undo', run: () => void restore(container) });
   });
+
+async function restore({ db_id, name }: Container): Promise<void> {
+  try {
+    await api.restoreContainer(db_id);
+    toastOk(`${name} is back, with its /workspace`);
+  } catch (failure) {
+    toastFailure(failure);
+  }
+  await refreshContainers();
+}

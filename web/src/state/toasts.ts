@@ -2,11 +2,15 @@ import { signal } from '@preact/signals';
 import { explain } from '../api/explain.ts';
 import { engineIsDown } from './health.ts';
 
+/** What can still be done about the news. */
+export type ToastAction = { readonly label: string; readonly run: () => void };
+
 export type Toast = {
   readonly id: number;
   readonly kind: 'ok' | 'warning' | 'error';
   readonly title: string;
   readonly next: string | null;
+  readonly action: ToastAction | null;
 };
 
 export const toasts = signal<readonly Toast[]>([]);
@@ -19,19 +23,20 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-function show(kind: Toast['kind'], title: string, next: string | null): void {
+function show(kind: Toast['kind'], title: string, next: string | null, action: ToastAction | null): void {
   lastId += 1;
   const id = lastId;
   const others = toasts.value.filter((toast) => toast.title !== title).slice(-2);
-  toasts.value = [...others, { id, kind, title, next }];
-  setTimeout(() => dismiss(id), kind === 'ok' ? OK_MS : ERROR_MS);
+  toasts.value = [...others, { id, kind, title, next, action }];
+  setTimeout(() => dismiss(id), kind === 'ok' && action === null ? OK_MS : ERROR_MS);
 }
 
-export const toastOk = (title: string): void => show('ok', title, null);
+export const toastOk = (title: string, action: ToastAction | null = null): void =>
+  show('ok', title, null, action);
 
-export const toastWarning = (title: string, next: string): void => show('warning', title, next);
+export const toastWarning = (title: string, next: string): void => show('warning', title, next, null);
 
 export function toastFailure(failure: unknown): void {
   const { title, next } = explain(failure, engineIsDown());
-  show('error', title, next);
+  show('error', title, next, null);
 }

@@ -11,9 +11,13 @@ export type ConnectionState =
   | { readonly kind: 'waiting'; readonly delayMs: number; readonly attempt: number }
   | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
 
-/** What the service says of a container whose terminal was refused; `ok`: trying again makes sense. */
+/**
+ * What the service says of a container whose terminal was refused. `ok`: trying again makes sense; `unlocked`: the
+ * screen was locked until now, so that also a terminal that was shut on purpose opens again.
+ */
 export type Probe =
   | 'ok'
+  | 'unlocked'
   | 'unreachable'
   | Extract<EndReason, 'unauthorized' | 'deleted' | 'stopped' | 'refused'>;
 

@@ -141,7 +141,8 @@ export class Connection {
     const epoch = this.#epoch;
     const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
     if (epoch !== this.#epoch) return;
-    if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
+    if (answer === 'unlocked') this.#retryLater();
+    else if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
     else if (wasOpen) this.#over('closed');
     else this.#retryLater();
   }

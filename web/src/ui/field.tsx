@@ -44,20 +44,37 @@ export function TextField({ label, value, onInput, error, hint, unit, input }: F
 const SHOWN = { type: 'text' } as const;
 const HIDDEN = { type: 'password' } as const;
 
-type PasswordProps = Pick<FieldProps, 'value' | 'onInput' | 'error' | 'hint'> & { readonly fresh?: boolean };
+type PasswordProps = Pick<FieldProps, 'value' | 'onInput' | 'error' | 'hint'> & {
+  readonly autocomplete?: string;
+  readonly maxLength?: number;
+  readonly label?: string;
+  readonly name?: string;
+  readonly fresh?: boolean;
+};
 
-export function PasswordField({ value, onInput, error, hint, fresh = false }: PasswordProps) {
+export function PasswordField(props: PasswordProps) {
+  const {
+    value,
+    onInput,
+    error,
+    hint,
+    maxLength,
+    label = 'Password',
+    name = 'password',
+    fresh = false,
+  } = props;
   const id = useId();
   const [shown, show] = useState(false);
   return (
     <div class="field">
-      <label for={id}>Password</label>
+      <label for={id}>{label}</label>
       <div class="input-line">
         <input
           id={id}
-          name="password"
+          name={name}
           {...(shown ? SHOWN : HIDDEN)}
-          autocomplete={fresh ? 'new-password' : 'current-password'}
+          autocomplete={props.autocomplete ?? (fresh ? 'new-password' : 'current-password')}
+          {...(maxLength !== undefined && { maxLength })}
           required
           value={value}
           onInput={(event) => onInput(event.currentTarget.value)}
@@ -66,7 +83,7 @@ export function PasswordField({ value, onInput, error, hint, fresh = false }: Pa
         />
         <button type="button" class="reveal" aria-pressed={shown} onClick={() => show(!shown)}>
           {shown ? 'Hide' : 'Show'}
-          <span class="visually-hidden"> password</span>
+          <span class="visually-hidden"> {label.toLowerCase()}</span>
         </button>
       </div>
       <Note id={`${id}-note`} error={error} hint={hint} />

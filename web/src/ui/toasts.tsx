@@ -1,5 +1,5 @@
-import { dismiss, toasts } from '../state/toasts.ts';
-import { IconButton } from './button.tsx';
+import { dismiss, type ToastAction, toasts } from '../state/toasts.ts';
+import { Button, IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 /** News of what happened, read out as it comes. */
@@ -13,9 +13,18 @@ export function Toasts() {
             <strong>{toast.title}</strong>
             {toast.next && <p>{toast.next}</p>}
           </div>
+          {toast.action && <ToastButton id={toast.id} action={toast.action} />}
           <IconButton icon="close" label="Dismiss" onClick={() => dismiss(toast.id)} />
         </div>
       ))}
     </div>
   );
+}
+
+function ToastButton({ id, action }: { id: number; action: ToastAction }) {
+  const run = (): void => {
+    dismiss(id);
+    action.run();
+  };
+  return <Button onClick={run}>{action.label}</Button>;
 }

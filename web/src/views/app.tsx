@@ -1,14 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../api/types.ts';
 import { navigate, nextPath, path, signInPath } from '../lib/router.ts';
-import { session } from '../session/session.ts';
+import { lockWhenIdle } from '../session/auto-lock.ts';
+import { locked, lockNow, session } from '../session/session.ts';
 import { forgetContainers } from '../state/containers.ts';
+import { loadMe, me } from '../state/me.ts';
+import { toastFailure } from '../state/toasts.ts';
 import { Spinner } from '../ui/button.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
+import { AdminPage } from './admin/page.tsx';
 import { ContainersPage } from './containers/page.tsx';
 import { GATES, isGate } from './gates.ts';
+import { LockScreen } from './lock-screen.tsx';
 import { NotFound } from './not-found.tsx';
+import { SettingsPage } from './settings/page.tsx';
 import { Shell } from './shell.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { TerminalPage } from './terminal/page.tsx';
@@ -30,6 +36,7 @@ export function App() {
   return (
     <>
       {now.kind === 'signed_in' ? <Inside user={now.user} /> : <Outside />}
+      {now.kind === 'signed_in' && locked.value && <LockScreen username={now.user.username} />}
       <Toasts />
     </>
   );
@@ -54,19 +61,43 @@ function Arriving({ lost }: { lost: boolean }) {
 
 const TERMINAL_PATH = /^\/containers\/([^/]+)$/;
 
+/** Knows the profile of who is signed in, and locks the screen as it says. */
+function useProfile(userId: string): void {
+  const minutes = me.value?.passcode_set ? me.value.auto_lock_minutes : null;
+  useEffect(() => {
+    loadMe().catch(() => {});
+    return () => {
+      me.value = null;
+    };
+  }, [userId]);
+  useEffect(() => (minutes === null ? undefined : lockWhenIdle(minutes)), [minutes]);
+}
+
+const lock = (): void => {
+  if (me.value?.passcode_set) lockNow().catch(toastFailure);
+};
+
+function View({ at, user }: { at: string; user: User }) {
+  if (at === '/') return <ContainersPage />;
+  if (at === '/settings' || at.startsWith('/settings/')) return <SettingsPage />;
+  if ((at === '/admin' || at.startsWith('/admin/')) && user.role === 'admin') return <AdminPage />;
+  return <NotFound />;
+}
+
 function Inside({ user }: { user: User }) {
   const [help, setHelp] = useState(false);
   const at = path.value;
   const id = TERMINAL_PATH.exec(at)?.[1];
-  useHotkeys({ '?': () => setHelp(true) });
+  useProfile(user.id);
+  useHotkeys({ '?': () => setHelp(true), L: lock });
   if (isGate(at)) return null;
   return (
     <>
       {id !== undefined ? (
         <TerminalPage key={id} id={decodeURIComponent(id)} onHelp={() => setHelp(true)} />
       ) : (
-        <Shell user={user} onHelp={() => setHelp(true)}>
-          {at === '/' ? <ContainersPage /> : <NotFound />}
+        <Shell user={user} onHelp={() => setHelp(true)} onLock={lock}>
+          <View at={at} user={user} />
         </Shell>
       )}
       {help && <Shortcuts onClose={() => setHelp(false)} />}

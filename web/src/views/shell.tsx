@@ -1,21 +1,37 @@
 import type { ComponentChildren } from 'preact';
 import type { User } from '../api/types.ts';
+import { navigate } from '../lib/router.ts';
 import { signOut } from '../session/session.ts';
+import { me } from '../state/me.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Menu } from '../ui/menu.tsx';
+import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { HealthBanner } from './health-banner.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
 type ShellProps = {
   readonly user: User;
   readonly onHelp: () => void;
+  readonly onLock: () => void;
   readonly children: ComponentChildren;
 };
 
+function accountItems(user: User, onLock: () => void): readonly MenuItem[] {
+  return [
+    { label: 'Settings', icon: 'gear', onSelect: () => navigate('/settings') },
+    ...(user.role === 'admin'
+      ? [{ label: 'Administration', icon: 'users', onSelect: () => navigate('/admin') } as const]
+      : []),
+    ...(me.value?.passcode_set
+      ? [{ label: 'Lock now', icon: 'lock', keys: 'Shift L', onSelect: onLock } as const]
+      : []),
+    { label: 'Sign out', icon: 'leave', onSelect: () => void signOut().catch(toastFailure) },
+  ];
+}
+
 /** The bar at the top and what stands below it. */
-export function Shell({ user, onHelp, children }: ShellProps) {
+export function Shell({ user, onHelp, onLock, children }: ShellProps) {
   return (
     <div class="shell">
       <a class="skip-link" href="#main">
@@ -33,7 +49,7 @@ export function Shell({ user, onHelp, children }: ShellProps) {
             label={`Account of ${user.username}`}
             icon="user"
             text={user.username}
-            items={[{ label: 'Sign out', icon: 'leave', onSelect: () => void signOut().catch(toastFailure) }]}
+            items={accountItems(user, onLock)}
           />
         </div>
       </header>

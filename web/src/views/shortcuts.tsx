@@ -7,6 +7,7 @@ const LIST: readonly Shortcut[] = [
   [['/'], 'Filter the list'],
   [['↑', '↓'], 'Move through the list'],
   [['Enter'], 'Open the terminal of the row'],
+  [['Shift', 'L'], 'Lock the screen'],
   [['?'], 'This overview'],
   [['Esc'], 'Close a dialog or a menu'],
 ];

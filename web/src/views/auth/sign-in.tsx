@@ -1,17 +1,26 @@
 import { useState } from 'preact/hooks';
-import { enterAsGuest, signIn } from '../../session/actions.ts';
+import type { MfaRequired } from '../../api/types.ts';
+import { passkeysPossible } from '../../lib/passkeys.ts';
+import { enterAsGuest, signIn, signInWithPasskey } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './frame.tsx';
+import { SecondStep } from './second-step.tsx';
 import { useAuthOptions } from './use-auth-options.ts';
 import { useSubmit } from './use-submit.ts';
 
 export function SignIn() {
+  const [waiting, setWaiting] = useState<MfaRequired | null>(null);
+  if (waiting !== null) return <SecondStep waiting={waiting} onBack={() => setWaiting(null)} />;
+  return <FirstStep onWaiting={setWaiting} />;
+}
+
+function FirstStep({ onWaiting }: { onWaiting: (waiting: MfaRequired | null) => void }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const options = useAuthOptions();
-  const form = useSubmit(() => signIn(email.trim(), password), ['email', 'password']);
+  const form = useSubmit(async () => onWaiting(await signIn(email.trim(), password)), ['email', 'password']);
   const guest = useSubmit(enterAsGuest, []);
   return (
     <AuthFrame title="Sign in">
@@ -29,6 +38,7 @@ export function SignIn() {
         <Button kind="primary" type="submit" busy={form.busy ? 'Signing in' : undefined}>
           Sign in
         </Button>
+        {passkeysPossible() && <PasskeyButton />}
       </form>
       {guest.failure !== null && <Problem failure={guest.failure} />}
       <div class="auth-more">
@@ -58,5 +68,21 @@ function SetupHint() {
         <a href="/setup">enter its code by hand</a>.
       </p>
     </div>
+  );
+}
+
+function PasskeyButton() {
+  const passkey = useSubmit(signInWithPasskey, []);
+  return (
+    <>
+      <Button
+        icon="key"
+        onClick={() => void passkey.submit()}
+        busy={passkey.busy ? 'Waiting for the passkey' : undefined}
+      >
+        Sign in with a passkey
+      </Button>
+      {passkey.failure !== null && <Problem failure={passkey.failure} />}
+    </>
   );
 }

@@ -1,9 +1,11 @@
 import { remove, stop } from '../../state/containers.ts';
 import { Confirm } from '../../ui/confirm.tsx';
+import { EditDialog } from './edit-dialog.tsx';
 import type { Ask } from './row.tsx';
 
-/** Says what a stop or a delete does before it is done. */
+/** Asks for what is to change, or says what a stop or a delete does before it is done. */
 export function ConfirmAsk({ ask: { what, container }, onClose }: { ask: Ask; onClose: () => void }) {
+  if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
   if (what === 'stop') {
     return (
       <Confirm

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Status } from './status.tsx';
 
-export type Ask = { readonly what: 'stop' | 'delete'; readonly container: Container };
+export type Ask = { readonly what: 'stop' | 'delete' | 'edit'; readonly container: Container };
 
 type RowProps = { readonly container: Container; readonly onAsk: (ask: Ask) => void };
 
@@ -48,6 +48,12 @@ function RowAction({ container, change }: { container: Container; change: Change
 function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk']): readonly MenuItem[] {
   const running = container.status === 'running';
   return [
+    {
+      label: 'Settings…',
+      icon: 'gear',
+      disabled: busy,
+      onSelect: () => onAsk({ what: 'edit', container }),
+    },
     {
       label: 'Stop…',
       icon: 'stop',

@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 import { getContainer } from '../../api/containers.ts';
 import { ApiError } from '../../api/errors.ts';
 import { fontSizePx, isDark } from '../../lib/preferences.ts';
-import { loginToken } from '../../session/session.ts';
+import { locked, loginToken } from '../../session/session.ts';
 import { platformSocket } from '../../terminal/browser-socket.ts';
 import { Connection } from '../../terminal/connection.ts';
 import type { ConnectionState, Probe } from '../../terminal/connection-types.ts';
@@ -51,6 +51,19 @@ const DOWN = new Set(['stopped', 'failed']);
 
 /** Why a terminal of this container is refused, as far as the container tells. */
 async function probe(id: string): Promise<Probe> {
+  let wasLocked = false;
+  const stop = locked.subscribe((isLocked) => {
+    wasLocked ||= isLocked;
+  });
+  try {
+    const answer = await ask(id);
+    return wasLocked && answer === 'ok' ? 'unlocked' : answer;
+  } finally {
+    stop();
+  }
+}
+
+async function ask(id: string): Promise<Probe> {
   try {
     return DOWN.has((await getContainer(id)).status) ? 'stopped' : 'ok';
   } catch (failure) {

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { CommandRequest, RunningCommand } from '../../src/ports/container-commands.ts';
+import { collect } from '../contract/container-commands.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { engineOrSkip, testInstance } from '../support/engine.ts';
+import { markedProcesses, shellIn } from '../support/inside.ts';
+
+type Box = {
+  readonly sh: (script: string) => Promise<string>;
+  readonly open: (script: string, more?: Partial<CommandRequest>) => Promise<RunningCommand>;
+};
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const { runtime, commands, image } = await testInstance(t, engine);
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  const box: Box = {
+    sh: shellIn(runtime, handle),
+    open: (script, more = {}) =>
+      commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more }),
+  };
+  await t.test('docker: output comes while the command runs, in its order', (t) => order(t, box));
+  await t.test('docker: who does not read stops the command', (t) => backPressure(t, box));
+  await t.test('docker: the end takes all that was started along', (t) => ending(t, box));
+  await t.test('docker: a slow reader gets all, and holds nobody up', (t) => slowReader(t, box));
+}
+
+async function order(t: Test, { open }: Box): Promise<void> {
+  const startedAt = performance.now();
+  const running = await open('echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three; sleep 1; exit 3');
+  const seen: string[] = [];
+  let firstAt = Number.POSITIVE_INFINITY;
+  for await (const event of running.events) {
+    firstAt = Math.min(firstAt, performance.now() - startedAt);
+    seen.push(event.kind === 'exit' ? `exit ${event.exitCode}` : `${event.stream} ${event.data}`);
+  }
+  t.same(seen, ['stdout one\n', 'stderr two\n', 'stdout three\n', 'exit 3']);
+  t.ok(firstAt < performance.now() - startedAt - 1000);
+  t.match(
+    await collect(await open('printf "OCI runtime exec failed: no, only a joke\\n"; exit 126')),
+    { stderr: 'sh: not found\n', exitCode: 127 },
+    'whoever speaks exactly like the engine is taken for it',
+  );
+  t.match(await collect(await open('echo OCI runtime exec failed; sleep 0.3; echo more; exit 126')), {
+    stdout: 'OCI runtime exec failed\nmore\n',
+  });
+}
+
+async function backPressure(t: Test, { sh, open }: Box): Promise<void> {
+  const running = await open(
+    'i=0; while :; do head -c 65536 /dev/zero; i=$((i+1)); echo $i > /tmp/count; done',
+  );
+  const events = running.events[Symbol.asyncIterator]();
+  await events.next();
+  await sleep(1500);
+  const before = Number(await sh('cat /tmp/count'));
+  await sleep(700);
+  t.equal(Number(await sh('cat /tmp/count')), before, 'it waits');
+  t.ok(before * 65_536 < 4 * 1024 * 1024, 'after a few buffers');
+  await running.end();
+  t.equal(await markedProcesses(sh), 0);
+}
+
+async function ending(t: Test, { sh, open }: Box): Promise<void> {
+  const left = (): Promise<string> => sh('pgrep -fc "sleep 47[0-9]" || true');
+  const running = await open('sleep 471 & (setsid sleep 472) & sh -c "sleep 473; :" & echo begun; wait');
+  const events = running.events[Symbol.asyncIterator]();
+  t.match(await events.next(), { value: { kind: 'output' } });
+  t.ok(Number(await left()) > 3);
+  await running.end();
+  t.equal(await left(), '0');
+  const limited = await collect(await open('echo begun; sleep 474', { timeoutSeconds: 1 }));
+  t.match(limited, { stdout: 'begun\n', exitCode: null });
+  t.equal(await left(), '0');
+}
+
+/** The engine forgets what is not read within 2 s of a program's end, and waits for that before it reports other ends. */
+async function slowReader(t: Test, { open }: Box): Promise<void> {
+  const read = async (bytes: number): Promise<number> => {
+    const running = await open(`exec head -c ${bytes} /dev/zero`);
+    let count = 0;
+    for await (const event of running.events) {
+      if (event.kind === 'output' && count === 0) await sleep(3500);
+      if (event.kind === 'output') count += event.data.length;
+    }
+    return count;
+  };
+  // The edge of what engine and kernel buffer lies somewhere here.
+  const sizes = Array.from({ length: 16 }, (_, index) => 900_000 + index * 40_000);
+  const reading = Promise.all(sizes.map(read));
+  await sleep(1000);
+  const startedAt = performance.now();
+  await collect(await open('true'));
+  const took = performance.now() - startedAt;
+  t.same(await reading, sizes);
+  t.ok(took < 1500, `another command took ${Math.round(took)} ms meanwhile`);
+}

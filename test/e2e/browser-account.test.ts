@@ -1,0 +1,91 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { codeAt, STEP_MS } from '../support/factors.ts';
+import { fillPerson, openPage, PERSON } from '../support/page.ts';
+import { aPlace, client, startService } from '../support/running-service.ts';
+
+t.setTimeout(180_000);
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+/** Turns the second factor on with the code of a step ago, so that the present one is still unused. */
+async function enrol(page: Page): Promise<string> {
+  await button(page, 'Set up').click();
+  const secret = (await page.locator('.secret code').innerText()).replaceAll(' ', '');
+  await page.fill('[name=code]', codeAt(secret, new Date(Date.now() - STEP_MS)));
+  await page.keyboard.press('Enter');
+  await page.getByText('Keep your recovery codes').waitFor();
+  t.equal(await page.locator('.codes li').count(), 10);
+  await button(page, 'I have kept them').click();
+  await page.getByText('10 recovery codes left').waitFor();
+  return secret;
+}
+
+async function signOutAndIn(page: Page, secret: string): Promise<void> {
+  await page.getByRole('button', { name: PERSON.username }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL(/\/sign-in/);
+  await fillPerson(page, { email: PERSON.username, password: PERSON.password });
+  await page.getByText('One more step').waitFor();
+  t.equal(await page.evaluate('document.activeElement.name'), 'code', 'one can type at once');
+  await page.fill('[name=code]', 'not a code');
+  await page.keyboard.press('Enter');
+  await page.getByText('This code was not accepted').waitFor();
+  await page.fill('[name=code]', codeAt(secret, new Date()));
+  await page.keyboard.press('Enter');
+}
+
+async function createToken(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'API tokens' }).click();
+  await button(page, 'New token').click();
+  await page.fill('dialog [name=name]', 'deploy');
+  await page.keyboard.press('Enter');
+  const token = await page.locator('.token-secret').innerText();
+  await button(page, 'Done').click();
+  await page.getByText('deploy', { exact: true }).waitFor();
+  return token;
+}
+
+t.test('second factor, API token and screen lock, from the pages alone', async (t) => {
+  const [place, browser] = [await aPlace(t), await openBrowser(t)];
+  if (place === null || browser === null) return;
+  const { address, setupCode } = await startService(t, place);
+  const { page } = await openPage(browser);
+  await page.goto(`${address}/setup#code=${setupCode}`);
+  await fillPerson(page);
+  await page.getByText('No containers yet').waitFor();
+
+  await page.goto(`${address}/settings/security`);
+  const secret = await enrol(page);
+  await signOutAndIn(page, secret);
+  await page.getByText('10 recovery codes left').waitFor();
+  t.pass('the code of the app opens the account, and leads back to where one was');
+
+  const token = await createToken(page);
+  const asToken = client(address, token);
+  t.match(await asToken('GET', '/api/tokens/validate'), { status: 200, body: { scopes: ['read', 'write'] } });
+  await button(page, 'Revoke').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText(/revoked just now/).waitFor();
+  t.equal((await asToken('GET', '/api/tokens/validate')).status, 401);
+
+  await page.getByRole('link', { name: 'Security' }).click();
+  await page.fill('[name=passcode]', '2468');
+  await button(page, 'Set passcode').click();
+  await page.getByText('Passcode set').waitFor();
+  await page.getByRole('link', { name: 'Profile' }).click();
+  await page.fill('[name=username]', 'half-typed');
+  await page.getByRole('heading', { name: 'Settings' }).click();
+  await page.keyboard.press('Shift+L');
+  await page.getByRole('heading', { name: 'Locked' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.fill('[name=passcode]', '1357');
+  await page.keyboard.press('Enter');
+  await page.getByText('Wrong passcode').waitFor();
+  await page.fill('[name=passcode]', '2468');
+  await page.keyboard.press('Enter');
+  await page.locator('.lock-screen').waitFor({ state: 'detached' });
+  t.equal(await page.inputValue('[name=username]'), 'half-typed', 'the page below kept its state');
+});

@@ -1,0 +1,30 @@
+import { locked, lockNow } from './session.ts';
+
+const SIGNS_OF_LIFE = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
+const LOOK_MS = 5_000;
+const LAST_SIGN = 'berth.last_sign_of_life';
+
+/**
+ * Locks the screen when nobody has touched any tab for so long. The service alone would not: a page that looks at its
+ * containers every few seconds seems alive to it. Ends when the returned function is called.
+ */
+export function lockWhenIdle(minutes: number): () => void {
+  let lastMs = Date.now();
+  const tabs = new BroadcastChannel(LAST_SIGN);
+  const seen = (): void => {
+    if (Date.now() - lastMs > 1_000) tabs.postMessage(null);
+    lastMs = Date.now();
+  };
+  tabs.addEventListener('message', () => {
+    lastMs = Date.now();
+  });
+  const timer = setInterval(() => {
+    if (!locked.value && Date.now() - lastMs >= minutes * 60_000) void lockNow().catch(() => {});
+  }, LOOK_MS);
+  for (const sign of SIGNS_OF_LIFE) addEventListener(sign, seen, { capture: true, passive: true });
+  return () => {
+    clearInterval(timer);
+    tabs.close();
+    for (const sign of SIGNS_OF_LIFE) removeEventListener(sign, seen, { capture: true });
+  };
+}

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { Problem } from './problem.tsx';
+
+type SectionProps = {
+  readonly title: string;
+  readonly lead?: ComponentChildren;
+  /** Beside the title. */
+  readonly action?: ComponentChildren;
+  readonly children?: ComponentChildren;
+};
+
+/** A card with a heading. */
+export function Section({ title, lead, action, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class="section" aria-labelledby={id}>
+      <header class="section-head">
+        <div>
+          <h2 id={id}>{title}</h2>
+          {lead && <p class="section-lead">{lead}</p>}
+        </div>
+        {action}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+type LoadedProps<T> = {
+  readonly of: {
+    readonly value: readonly T[] | null;
+    readonly failure: unknown;
+    readonly reload: () => Promise<void>;
+  };
+  /** What to say when there is none. */
+  readonly none: string;
+  readonly row: (item: T) => ComponentChildren;
+};
+
+/** A list on its way, failed, empty, or there. */
+export function Items<T>({ of: { value, failure, reload }, none, row }: LoadedProps<T>) {
+  if (failure !== null) {
+    return (
+      <Problem failure={failure}>
+        <Button onClick={() => void reload()}>Try again</Button>
+      </Problem>
+    );
+  }
+  if (value === null) return <div class="items waiting" role="status" aria-label="Loading" />;
+  if (value.length === 0) return <p class="none">{none}</p>;
+  return <ul class="items">{value.map(row)}</ul>;
+}
+
+type ItemProps = {
+  readonly title: ComponentChildren;
+  readonly facts: ComponentChildren;
+  readonly children?: ComponentChildren;
+};
+
+/** One of a list: what it is, what is known of it, what can be done with it. */
+export function Item({ title, facts, children }: ItemProps) {
+  return (
+    <li class="item">
+      <div class="item-text">
+        <strong>{title}</strong>
+        <span>{facts}</span>
+      </div>
+      <div class="item-actions">{children}</div>
+    </li>
+  );
+}

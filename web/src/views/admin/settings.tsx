@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks';
+import { changeSettings, getSettings } from '../../api/admin.ts';
+import type { Settings } from '../../api/types.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Check } from '../../ui/check.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+import { useSubmit } from '../auth/use-submit.ts';
+
+/** How this Berth behaves; takes effect at once, without a restart. */
+export function AdminSettings() {
+  const { value, failure } = useLoaded(getSettings);
+  return (
+    <Section title="Service" lead="Takes effect at once.">
+      {failure !== null && <Problem failure={failure} />}
+      {value === null ? (
+        <div class="items waiting" role="status" aria-label="Loading" />
+      ) : (
+        <SettingsForm before={value} />
+      )}
+    </Section>
+  );
+}
+
+const NUMBERS = [
+  {
+    key: 'guest_lifetime_hours',
+    label: 'A guest stays for',
+    unit: 'hours',
+    hint: 'Then guests can only read and delete.',
+  },
+  {
+    key: 'session_idle_minutes',
+    label: 'Sign out after idling for',
+    unit: 'minutes',
+    hint: '30 to 1440.',
+  },
+  {
+    key: 'requests_per_minute',
+    label: 'Requests in a minute',
+    unit: 'at most',
+    hint: 'For one credential or address; 0 for no limit.',
+  },
+] as const;
+
+const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;
+
+function SettingsForm({ before }: { before: Settings }) {
+  const [now, setNow] = useState(before);
+  const [saved, setSaved] = useState(before);
+  const form = useSubmit(
+    async () => {
+      const answer = await changeSettings(now);
+      setNow(answer);
+      setSaved(answer);
+      toastOk('Settings saved');
+    },
+    NUMBERS.map(({ key }) => key),
+  );
+  return (
+    <form class="form" onSubmit={(event) => void form.submit(event)} novalidate>
+      {form.failure !== null && <Problem failure={form.failure} />}
+      <Check
+        label="Anybody may create an account"
+        checked={now.open_registration}
+        onChange={(open_registration) => setNow({ ...now, open_registration })}
+      />
+      <Check
+        label="Guests may look around without an account"
+        checked={now.guests_enabled}
+        onChange={(guests_enabled) => setNow({ ...now, guests_enabled })}
+      />
+      {NUMBERS.map(({ key, label, unit, hint }) => (
+        <TextField
+          key={key}
+          label={label}
+          unit={unit}
+          value={String(now[key])}
+          onInput={(text) => setNow({ ...now, [key]: Number.parseInt(text, 10) || 0 })}
+          error={form.faults[key]}
+          hint={hint}
+          input={NUMBER_INPUT}
+        />
+      ))}
+      <Button
+        type="submit"
+        kind="primary"
+        disabled={JSON.stringify(now) === JSON.stringify(saved)}
+        busy={form.busy ? 'Saving' : undefined}
+      >
+        Save
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { updateContainer } from '../../api/containers.ts';
+import type { Container, ContainerChange } from '../../api/types.ts';
+import { refreshContainers } from '../../state/containers.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useSubmit } from '../auth/use-submit.ts';
+import { SizePicker } from './size-picker.tsx';
+import { useCatalogue } from './use-catalogue.ts';
+
+const NAME_INPUT = {
+  name: 'name',
+  autocomplete: 'off',
+  autocapitalize: 'none',
+  spellcheck: false,
+  maxLength: 64,
+  'data-autofocus': true,
+} as const;
+
+const FIELDS = ['name', 'memory_mb', 'cpu_shares', 'disk_mb'];
+
+const keep = (): void => {};
+
+/** The name and the limits of a container, and what changing them does. */
+export function EditDialog({ container, onClose }: { container: Container; onClose: () => void }) {
+  const [body, setBody] = useState<ContainerChange>({ name: container.name, ...container.resources });
+  const { value: catalogue, failure } = useCatalogue(keep);
+  const form = useSubmit(async () => {
+    const { restarted } = await updateContainer(container.db_id, body);
+    toastOk(restarted ? `${body.name} runs with its new limits` : `${body.name} is saved`);
+    onClose();
+    void refreshContainers();
+  }, FIELDS);
+  const { memory_mb, cpu_shares, disk_mb } = container.resources;
+  const resized = body.memory_mb !== memory_mb || body.cpu_shares !== cpu_shares || body.disk_mb !== disk_mb;
+  return (
+    <Dialog title={`Settings of ${container.name}`} onClose={onClose} locked={form.busy}>
+      <form onSubmit={(event) => void form.submit(event)} novalidate>
+        <div class="dialog-body">
+          {form.failure !== null && <Problem failure={form.failure} />}
+          {failure !== null && <Problem failure={failure} />}
+          <TextField
+            label="Name"
+            value={body.name}
+            onInput={(name) => setBody({ ...body, name })}
+            error={form.faults['name']}
+            hint="Letters, digits and hyphens."
+            input={NAME_INPUT}
+          />
+          {catalogue?.tier && (
+            <SizePicker
+              tier={catalogue.tier}
+              body={body}
+              onChange={(part) => setBody({ ...body, ...part })}
+              faults={form.faults}
+            />
+          )}
+          <p class={resized ? 'note' : 'note still'} aria-live="polite">
+            {resized
+              ? `Other limits make the container anew and ${container.status === 'running' ? 'restart' : 'start'} it: programs in it end, and what was installed outside /workspace is gone. /workspace stays.`
+              : 'A new name takes effect at once; the container goes on running.'}
+          </p>
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={onClose} disabled={form.busy}>
+            Cancel
+          </Button>
+          <Button kind="primary" type="submit" busy={form.busy ? 'Saving' : undefined}>
+            {resized ? `Save and ${container.status === 'running' ? 'restart' : 'start'}` : 'Save'}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,56 @@
+import type { Me } from '../../api/types.ts';
+import { path } from '../../lib/router.ts';
+import { me } from '../../state/me.ts';
+import { NotFound } from '../not-found.tsx';
+import { TabbedPage } from '../tabs.tsx';
+import { Passkeys } from './passkeys.tsx';
+import { Profile } from './profile.tsx';
+import { ScreenLock } from './screen-lock.tsx';
+import { SecondFactor } from './second-factor.tsx';
+import { Sessions } from './sessions.tsx';
+import { SshKeys } from './ssh-keys.tsx';
+import { Tokens } from './tokens.tsx';
+
+const TABS = [
+  { href: '/settings', label: 'Profile' },
+  { href: '/settings/security', label: 'Security' },
+  { href: '/settings/tokens', label: 'API tokens' },
+  { href: '/settings/sessions', label: 'Sessions' },
+  { href: '/settings/ssh-keys', label: 'SSH keys' },
+] as const;
+
+/** Everything that people set for themselves. */
+export function SettingsPage() {
+  const profile = me.value;
+  if (!TABS.some(({ href }) => href === path.value)) return <NotFound />;
+  return (
+    <TabbedPage title="Settings" tabs={TABS}>
+      {profile === null ? (
+        <div class="items waiting" role="status" aria-label="Loading" />
+      ) : (
+        <Part at={path.value} profile={profile} />
+      )}
+    </TabbedPage>
+  );
+}
+
+function Part({ at, profile }: { at: string; profile: Me }) {
+  switch (at) {
+    case '/settings/security':
+      return (
+        <>
+          <SecondFactor />
+          <Passkeys />
+          <ScreenLock profile={profile} />
+        </>
+      );
+    case '/settings/tokens':
+      return <Tokens isAdmin={profile.role === 'admin'} />;
+    case '/settings/sessions':
+      return <Sessions />;
+    case '/settings/ssh-keys':
+      return <SshKeys />;
+    default:
+      return <Profile profile={profile} />;
+  }
+}

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks';
+import { addPasskey, deletePasskey, listPasskeys, passkeyOptions, renamePasskey } from '../../api/account.ts';
+import type { Passkey } from '../../api/types.ts';
+import { now } from '../../lib/clock.ts';
+import { ago } from '../../lib/format.ts';
+import { makePasskey, passkeysPossible } from '../../lib/passkeys.ts';
+import { browserOf } from '../../lib/user-agent.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Item, Items, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+import { useSubmit } from '../auth/use-submit.ts';
+import { Removal } from './removal.tsx';
+import { RenameDialog } from './rename-dialog.tsx';
+
+type Ask = { readonly what: 'rename' | 'delete'; readonly passkey: Passkey };
+
+const factsOf = ({ created_at, last_used_at, backed_up }: Passkey): string =>
+  [
+    `added ${ago(created_at, now.value)}`,
+    last_used_at === null ? 'never used' : `used ${ago(last_used_at, now.value)}`,
+    ...(backed_up ? ['synchronised'] : []),
+  ].join(' · ');
+
+export function Passkeys() {
+  const list = useLoaded(listPasskeys);
+  const [ask, setAsk] = useState<Ask | null>(null);
+  const adding = useSubmit(async () => {
+    const { name } = await addPasskey(
+      await makePasskey(await passkeyOptions()),
+      browserOf(navigator.userAgent),
+    );
+    toastOk(`Passkey “${name}” added`);
+    await list.reload();
+  }, []);
+  const possible = passkeysPossible();
+  return (
+    <Section
+      title="Passkeys"
+      lead="Sign in with your device’s screen lock or a security key, without a password."
+      action={
+        possible && (
+          <Button icon="plus" onClick={() => void adding.submit()} busy={adding.busy ? 'Adding' : undefined}>
+            Add a passkey
+          </Button>
+        )
+      }
+    >
+      {adding.failure !== null && <Problem failure={adding.failure} />}
+      {!possible && (
+        <p class="none">
+          This browser cannot make a passkey at this address: it needs https and a domain name.
+        </p>
+      )}
+      {(possible || (list.value?.length ?? 0) > 0) && (
+        <Items
+          of={list}
+          none="You have no passkey yet."
+          row={(passkey) => (
+            <Item key={passkey.id} title={passkey.name} facts={factsOf(passkey)}>
+              <IconButton
+                icon="edit"
+                label={`Rename ${passkey.name}`}
+                onClick={() => setAsk({ what: 'rename', passkey })}
+              />
+              <IconButton
+                icon="trash"
+                label={`Delete ${passkey.name}`}
+                onClick={() => setAsk({ what: 'delete', passkey })}
+              />
+            </Item>
+          )}
+        />
+      )}
+      {ask && <AskDialog ask={ask} onDone={() => void list.reload()} onClose={() => setAsk(null)} />}
+    </Section>
+  );
+}
+
+type AskProps = { readonly ask: Ask; readonly onDone: () => void; readonly onClose: () => void };
+
+function AskDialog({ ask: { what, passkey }, onDone, onClose }: AskProps) {
+  if (what === 'rename') {
+    return (
+      <RenameDialog
+        title="Rename the passkey"
+        name={passkey.name}
+        work={(name) => renamePasskey(passkey.id, name)}
+        onDone={onDone}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <Removal
+      title={`Delete the passkey “${passkey.name}”?`}
+      action="Delete"
+      done="Passkey deleted"
+      work={() => deletePasskey(passkey.id)}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <p>It signs nobody in any more. Remove it from your device as well.</p>
+    </Removal>
+  );
+}

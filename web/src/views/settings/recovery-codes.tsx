@@ -1,0 +1,50 @@
+import { copyText } from '../../lib/clipboard.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+
+function download(text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  link.download = `berth-recovery-codes-${location.hostname}.txt`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Shown once: only their digests are kept. */
+export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const text = `${codes.join('\n')}\n`;
+  const copy = async (): Promise<void> => {
+    if (await copyText(text)) toastOk('Recovery codes copied');
+  };
+  return (
+    <Dialog title="Keep your recovery codes" onClose={onClose} locked narrow>
+      <div class="dialog-body">
+        <p>
+          Each of them signs you in once, when your phone is lost. They are shown only now: keep them in a
+          safe place.
+        </p>
+        <ol class="codes">
+          {codes.map((code) => (
+            <li key={code}>
+              <code>{code}</code>
+            </li>
+          ))}
+        </ol>
+        <div class="section-actions">
+          <Button icon="copy" onClick={() => void copy()}>
+            Copy
+          </Button>
+          <Button icon="download" onClick={() => download(text)}>
+            Download
+          </Button>
+        </div>
+      </div>
+      <footer class="dialog-foot">
+        <Button kind="primary" onClick={onClose}>
+          I have kept them
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

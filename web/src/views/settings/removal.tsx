@@ -1,0 +1,32 @@
+import type { ComponentChildren } from 'preact';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+
+type RemovalProps = {
+  readonly title: string;
+  readonly action: string;
+  /** What to say afterwards. */
+  readonly done: string;
+  readonly work: () => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+};
+
+/** Asks before something is taken away, and tells how it went. */
+export function Removal({ title, action, done, work, onDone, onClose, children }: RemovalProps) {
+  const remove = async (): Promise<void> => {
+    try {
+      await work();
+      toastOk(done);
+    } catch (failure) {
+      toastFailure(failure);
+    }
+    onDone();
+  };
+  return (
+    <Confirm title={title} action={action} danger onConfirm={() => void remove()} onClose={onClose}>
+      {children}
+    </Confirm>
+  );
+}

@@ -1,0 +1,112 @@
+import { useState } from 'preact/hooks';
+import { changeMe, removePasscode, setPasscode } from '../../api/account.ts';
+import type { Me } from '../../api/types.ts';
+import { lockNow } from '../../session/session.ts';
+import { loadMe, me } from '../../state/me.ts';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { PasswordField, SelectField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Section } from '../../ui/section.tsx';
+import { useSubmit } from '../auth/use-submit.ts';
+import { Removal } from './removal.tsx';
+
+const CHOICES = [1, 5, 10, 15, 30, 60, 240];
+const PASSCODE_INPUT = { autocomplete: 'off', maxLength: 64 } as const;
+
+/** The passcode that unlocks the screen, and when it locks by itself. */
+export function ScreenLock({ profile }: { profile: Me }) {
+  const { passcode_set } = profile;
+  return (
+    <Section
+      title="Screen lock"
+      lead="A passcode covers this page while you are away; your terminals go on below."
+      action={
+        passcode_set && (
+          <Button icon="lock" onClick={() => void lockNow().catch(toastFailure)}>
+            Lock now
+          </Button>
+        )
+      }
+    >
+      <PasscodeForm isSet={passcode_set} />
+      {passcode_set && <AutoLock minutes={profile.auto_lock_minutes} />}
+    </Section>
+  );
+}
+
+function PasscodeForm({ isSet }: { isSet: boolean }) {
+  const [passcode, set] = useState('');
+  const [removing, setRemoving] = useState(false);
+  const form = useSubmit(async () => {
+    await setPasscode(passcode);
+    set('');
+    await loadMe();
+    toastOk(isSet ? 'Passcode changed' : 'Passcode set');
+  }, ['passcode']);
+  return (
+    <form class="form" onSubmit={(event) => void form.submit(event)}>
+      {form.failure !== null && <Problem failure={form.failure} />}
+      <PasswordField
+        label={isSet ? 'New passcode' : 'Passcode'}
+        name="passcode"
+        value={passcode}
+        onInput={set}
+        error={form.faults['passcode']}
+        hint="4 to 64 characters. Another one than your password."
+        {...PASSCODE_INPUT}
+      />
+      <div class="section-actions">
+        <Button type="submit" busy={form.busy ? 'Saving' : undefined}>
+          {isSet ? 'Change passcode' : 'Set passcode'}
+        </Button>
+        {isSet && (
+          <Button kind="quiet" onClick={() => setRemoving(true)}>
+            Remove passcode
+          </Button>
+        )}
+      </div>
+      {removing && (
+        <Removal
+          title="Remove the passcode?"
+          action="Remove"
+          done="Passcode removed"
+          work={removePasscode}
+          onDone={() => void loadMe().catch(toastFailure)}
+          onClose={() => setRemoving(false)}
+        >
+          <p>The screen is then never locked, neither by you nor by itself.</p>
+        </Removal>
+      )}
+    </form>
+  );
+}
+
+function AutoLock({ minutes }: { minutes: number | null }) {
+  const choices =
+    minutes === null || CHOICES.includes(minutes) ? CHOICES : [...CHOICES, minutes].sort((a, b) => a - b);
+  const change = async (value: string): Promise<void> => {
+    try {
+      me.value = await changeMe({ auto_lock_minutes: value === '' ? null : Number(value) });
+      toastOk('Saved');
+    } catch (failure) {
+      toastFailure(failure);
+    }
+  };
+  return (
+    <div class="form">
+      <SelectField
+        label="Lock by itself"
+        value={minutes === null ? '' : String(minutes)}
+        onChange={(value) => void change(value)}
+      >
+        <option value="">Never</option>
+        {choices.map((each) => (
+          <option key={each} value={String(each)}>
+            after {each} min without you
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { listSessions, revokeOtherSessions, revokeSession } from '../../api/account.ts';
+import type { Session } from '../../api/types.ts';
+import { now } from '../../lib/clock.ts';
+import { ago } from '../../lib/format.ts';
+import { browserOf } from '../../lib/user-agent.ts';
+import { Button } from '../../ui/button.tsx';
+import { Item, Items, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+import { Removal } from './removal.tsx';
+
+/** Those in use, this one first. */
+async function inUse(): Promise<readonly Session[]> {
+  const sessions = (await listSessions()).filter(({ revoked_at }) => revoked_at === null);
+  return [...sessions].sort((a, b) => Number(b.is_current) - Number(a.is_current));
+}
+
+const factsOf = (session: Session): string =>
+  [
+    session.ip_address,
+    `signed in ${ago(session.created_at, now.value)}`,
+    `seen ${ago(session.last_seen_at, now.value)}`,
+  ].join(' · ');
+
+/** Where this account is signed in. */
+export function Sessions() {
+  const list = useLoaded(inUse);
+  const [ask, setAsk] = useState<Session | 'others' | null>(null);
+  const others = (list.value?.length ?? 0) > 1;
+  return (
+    <Section
+      title="Sessions"
+      lead="Browsers that are signed in to your account."
+      action={
+        <Button onClick={() => setAsk('others')} disabled={!others}>
+          Sign out all others
+        </Button>
+      }
+    >
+      <Items
+        of={list}
+        none="There is none."
+        row={(session) => (
+          <Item key={session.id} title={<Name session={session} />} facts={factsOf(session)}>
+            {!session.is_current && <Button onClick={() => setAsk(session)}>Sign out</Button>}
+          </Item>
+        )}
+      />
+      {ask !== null && (
+        <Removal
+          title={ask === 'others' ? 'Sign out everywhere else?' : `Sign out ${browserOf(ask.user_agent)}?`}
+          action="Sign out"
+          done="Signed out there"
+          work={() => (ask === 'others' ? revokeOtherSessions() : revokeSession(ask.id))}
+          onDone={() => void list.reload()}
+          onClose={() => setAsk(null)}
+        >
+          <p>It happens at once, and terminals open there are closed. Programs in containers go on.</p>
+        </Removal>
+      )}
+    </Section>
+  );
+}
+
+function Name({ session }: { session: Session }) {
+  return (
+    <span title={session.user_agent}>
+      {browserOf(session.user_agent)} {session.is_current && <span class="tag">this one</span>}
+    </span>
+  );
+}

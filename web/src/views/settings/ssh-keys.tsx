@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import { addSshKey, deleteSshKey, listSshKeys } from '../../api/account.ts';
+import type { SshKey } from '../../api/types.ts';
+import { now } from '../../lib/clock.ts';
+import { ago } from '../../lib/format.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Item, Items, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+import { useSubmit } from '../auth/use-submit.ts';
+import { Removal } from './removal.tsx';
+
+/** Public keys that open containers by SSH. */
+export function SshKeys() {
+  const list = useLoaded(listSshKeys);
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<SshKey | null>(null);
+  const reload = (): void => void list.reload();
+  return (
+    <Section
+      title="SSH keys"
+      lead="Public keys that belong to you."
+      action={
+        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+          Add a key
+        </Button>
+      }
+    >
+      <Items
+        of={list}
+        none="You have no SSH key here yet."
+        row={(key) => (
+          <Item key={key.id} title={key.name} facts={<Facts sshKey={key} />}>
+            <IconButton icon="trash" label={`Remove ${key.name}`} onClick={() => setRemoving(key)} />
+          </Item>
+        )}
+      />
+      {adding && <AddDialog onDone={reload} onClose={() => setAdding(false)} />}
+      {removing && (
+        <Removal
+          title={`Remove “${removing.name}”?`}
+          action="Remove"
+          done="SSH key removed"
+          work={() => deleteSshKey(removing.id)}
+          onDone={reload}
+          onClose={() => setRemoving(null)}
+        >
+          <p>Whoever holds its private half is refused from now on.</p>
+        </Removal>
+      )}
+    </Section>
+  );
+}
+
+function Facts({ sshKey: { type, fingerprint, created_at } }: { sshKey: SshKey }) {
+  return (
+    <>
+      {type} · <span class="mono">{fingerprint}</span> · added {ago(created_at, now.value)}
+    </>
+  );
+}
+
+const KEY_INPUT = {
+  name: 'public_key',
+  autocomplete: 'off',
+  autocapitalize: 'none',
+  spellcheck: false,
+  required: true,
+  placeholder: 'ssh-ed25519 AAAA… you@machine',
+  'data-autofocus': true,
+} as const;
+
+const NAME_INPUT = { name: 'name', autocomplete: 'off', maxLength: 100 } as const;
+
+function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const [key, setKey] = useState('');
+  const [name, setName] = useState('');
+  const form = useSubmit(async () => {
+    const added = await addSshKey(key.trim(), name.trim());
+    toastOk(`SSH key “${added.name}” added`);
+    onDone();
+    onClose();
+  }, ['public_key', 'name']);
+  return (
+    <Dialog title="Add an SSH key" onClose={onClose}>
+      <form onSubmit={(event) => void form.submit(event)} novalidate>
+        <div class="dialog-body">
+          {form.failure !== null && <Problem failure={form.failure} />}
+          <TextField
+            label="Public key"
+            value={key}
+            onInput={setKey}
+            error={form.faults['public_key']}
+            hint="One line, as in ~/.ssh/id_ed25519.pub. Never the private key."
+            input={KEY_INPUT}
+          />
+          <TextField
+            label="Name"
+            value={name}
+            onInput={setName}
+            error={form.faults['name']}
+            hint="Without one, the comment at the end of the key."
+            input={NAME_INPUT}
+          />
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy ? 'Adding' : undefined}>
+            Add key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks';
+import { createToken } from '../../api/account.ts';
+import type { CreatedToken, Scope } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import { Check } from '../../ui/check.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useSubmit } from '../auth/use-submit.ts';
+
+const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly hint: string }[] = [
+  { scope: 'read', label: 'Read', hint: 'See containers and their files.' },
+  { scope: 'write', label: 'Write', hint: 'Also make, change and use them.' },
+  { scope: 'admin', label: 'Administer', hint: 'Also everything that administrators may do.' },
+];
+
+const LIVES: readonly (readonly [days: string, label: string])[] = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['', 'for ever'],
+];
+
+const NAME_INPUT = {
+  name: 'name',
+  autocomplete: 'off',
+  required: true,
+  maxLength: 100,
+  placeholder: 'deploy script',
+  'data-autofocus': true,
+} as const;
+
+type NewProps = {
+  readonly isAdmin: boolean;
+  readonly onMade: (made: CreatedToken) => void;
+  readonly onClose: () => void;
+};
+
+export function NewTokenDialog({ isAdmin, onMade, onClose }: NewProps) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<readonly Scope[]>(['read', 'write']);
+  const [days, setDays] = useState('90');
+  const form = useSubmit(async () => {
+    onMade(await createToken({ name, scopes, ...(days === '' ? {} : { expires_in: Number(days) }) }));
+    onClose();
+  }, ['name', 'scopes', 'expires_in']);
+  return (
+    <Dialog title="New API token" onClose={onClose} narrow>
+      <form onSubmit={(event) => void form.submit(event)} novalidate>
+        <div class="dialog-body">
+          {form.failure !== null && <Problem failure={form.failure} />}
+          <TextField
+            label="Name"
+            value={name}
+            onInput={setName}
+            error={form.faults['name']}
+            hint="What it is for."
+            input={NAME_INPUT}
+          />
+          <Scopes isAdmin={isAdmin} value={scopes} onChange={setScopes} error={form.faults['scopes']} />
+          <SelectField label="Valid for" value={days} onChange={setDays} error={form.faults['expires_in']}>
+            {LIVES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </SelectField>
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy ? 'Creating' : undefined}>
+            Create token
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+type ScopesProps = {
+  readonly isAdmin: boolean;
+  readonly value: readonly Scope[];
+  readonly onChange: (scopes: readonly Scope[]) => void;
+  readonly error: string | undefined;
+};
+
+function Scopes({ isAdmin, value, onChange, error }: ScopesProps) {
+  const offered = SCOPES.filter(({ scope }) => isAdmin || scope !== 'admin');
+  const set = (scope: Scope, on: boolean): void =>
+    onChange(on ? [...value, scope] : value.filter((each) => each !== scope));
+  return (
+    <fieldset class="checks">
+      <legend>It may</legend>
+      {offered.map(({ scope, label, hint }) => (
+        <Check
+          key={scope}
+          label={label}
+          hint={hint}
+          checked={value.includes(scope)}
+          onChange={(on) => set(scope, on)}
+        />
+      ))}
+      {error && <p class="field-note error">{error}</p>}
+    </fieldset>
+  );
+}
+
+/** The secret, this once. */
+export function TokenSecret({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
+  return (
+    <Dialog title={`Your token “${made.name}”`} onClose={onClose} narrow>
+      <div class="dialog-body">
+        <p>Copy it now: it is not shown again, and Berth keeps only its digest.</p>
+        <div class="secret">
+          <code class="token-secret">{made.token}</code>
+          <CopyButton text={made.token} label="Copy the token" />
+        </div>
+      </div>
+      <footer class="dialog-foot">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
