@@ -37,7 +37,7 @@ export async function* onlyFilesAndFolders(
   let names: Names = {};
   for (;;) {
     const block = await reader.take(BLOCK);
-    if (block === null) throw new RuntimeFailure('the archive ended too early', null);
+    if (block === null) throw tooEarly();
     const header = headerOf(block, names);
     if (header === null) break;
     count += 1;
@@ -57,6 +57,8 @@ export async function* onlyFilesAndFolders(
   }
   yield Buffer.alloc(2 * BLOCK);
 }
+
+const tooEarly = (): RuntimeFailure => new RuntimeFailure('the archive ended too early', null);
 
 type Names = { readonly path?: string; readonly size?: number };
 type Decoded = {
@@ -85,7 +87,9 @@ async function longNames(
   take: (bytes: number) => Promise<Buffer | null>,
 ): Promise<Names> {
   if (size > MAX_META_BYTES) throw new RuntimeFailure('the archive has a name that is too long', null);
-  const content = (await take(Math.ceil(size / BLOCK) * BLOCK))?.subarray(0, size).toString() ?? '';
+  const padded = await take(Math.ceil(size / BLOCK) * BLOCK);
+  if (padded === null) throw tooEarly();
+  const content = padded.subarray(0, size).toString();
   if (type === 'NextFileHasLongPath') return { path: content.replace(/\0.*/s, '') };
   if (type !== 'ExtendedHeader') return {};
   const { path, size: paxSize } = Pax.parse(content);

@@ -1,0 +1,219 @@
+import { Readable } from 'node:stream';
+import t from 'tap';
+import { Header } from 'tar/header';
+import { Pax } from 'tar/pax';
+import { onlyFilesAndFolders } from '../../src/adapters/docker/archive-filter.ts';
+import { debianPackagesOf } from '../../src/adapters/docker/debian-packages.ts';
+import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
+import { parseChanges } from '../../src/adapters/docker/layer-changes.ts';
+import { listing } from '../../src/adapters/docker/listing.ts';
+import { untar } from '../support/untar.ts';
+
+/** The bytes in pieces of that size, as a connection might cut them. */
+const pieces = (bytes: Buffer, size: number): AsyncIterable<Buffer> =>
+  Readable.from(
+    Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    ),
+  );
+
+async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}
+
+const frame = (kind: number, data: string): Buffer => {
+  const header = Buffer.alloc(8);
+  header[0] = kind;
+  header.writeUInt32BE(Buffer.byteLength(data), 4);
+  return Buffer.concat([header, Buffer.from(data)]);
+};
+
+t.test('two streams in one are taken apart wherever they are cut', async (t) => {
+  const bytes = Buffer.concat([
+    frame(1, 'out'),
+    frame(2, 'err'),
+    frame(1, ''),
+    frame(1, 'grüße'),
+    frame(2, 'x'),
+  ]);
+  for (const size of [1, 2, 3, 7, 8, 9, 11, 100]) {
+    const joined: Frame[] = [];
+    for (const { stream, data } of await all(frames(pieces(bytes, size)))) {
+      const last = joined.at(-1);
+      if (last?.stream === stream) joined.splice(-1, 1, { stream, data: Buffer.concat([last.data, data]) });
+      else joined.push({ stream, data });
+    }
+    t.same(
+      joined.map(({ stream, data }) => `${stream} ${data}`),
+      ['stdout out', 'stderr err', 'stdout grüße', 'stderr x'],
+      `pieces of ${size}`,
+    );
+  }
+});
+
+t.test('a listing is read wherever it is cut, whatever the names', async (t) => {
+  const names = ['b', 'a\nb', '81a4', ' ', '.', 'ü'];
+  const output = Buffer.concat([
+    ...names.map((name) => Buffer.from(`81a4/5/100/./${name}/\n`)),
+    Buffer.from('41ed/4096/200/./folder/\na1ff/3/300/./link/\n11a4/0/400/./pipe/\n'),
+  ]);
+  for (const size of [1, 5, 17, 1000]) {
+    const { entries, complete } = await listing(pieces(output, size), 100);
+    t.ok(complete);
+    t.same(
+      entries.map(({ name }) => name),
+      [...names, 'folder', 'link', 'pipe'].sort(),
+    );
+    t.match(
+      entries.find(({ name }) => name === 'folder'),
+      { kind: 'folder', mode: 0o755 },
+    );
+    t.match(
+      entries.find(({ name }) => name === 'link'),
+      { kind: 'link' },
+    );
+    t.match(
+      entries.find(({ name }) => name === 'pipe'),
+      { kind: 'other', modifiedAt: new Date(400_000) },
+    );
+  }
+  t.match(await listing(pieces(output, 9), 2), { complete: false, entries: [{}, {}] }, 'above the limit');
+  const bad = Buffer.concat([
+    Buffer.from('81a4/1/1/./'),
+    Buffer.from([0xff]),
+    Buffer.from('/\n81a4/1/1/./ok/\n'),
+  ]);
+  t.match(await listing(pieces(bad, 4), 9), { complete: false, entries: [{ name: 'ok' }] }, 'not UTF-8');
+  t.match(await listing(pieces(Buffer.from('x/y/z/./name/\n'), 4), 9), { complete: false, entries: [] });
+  t.same(await listing(pieces(Buffer.alloc(0), 4), 9), { complete: true, entries: [] });
+});
+
+type Made = {
+  readonly path: string;
+  readonly type?: NonNullable<ConstructorParameters<typeof Header>[0]> extends infer D
+    ? D extends { type?: infer K }
+      ? K
+      : never
+    : never;
+  readonly content?: string;
+  readonly mode?: number;
+  readonly size?: number;
+};
+
+function entry({ path, type = 'File', content = '', mode = 0o644, size }: Made): Buffer {
+  const header = new Header({
+    path,
+    type,
+    mode,
+    size: size ?? content.length,
+    mtime: new Date(0),
+    linkpath: '',
+  });
+  const long = header.encode() ? [new Pax({ path }).encode()] : [];
+  const padded = Buffer.alloc(Math.ceil(content.length / 512) * 512);
+  padded.write(content);
+  return Buffer.concat([...long, header.block ?? Buffer.alloc(512), padded]);
+}
+
+const END = Buffer.alloc(1024);
+const LIMITS = { depth: 4, archived: 20, archiveBytes: 10_000 };
+
+const filtered = async (...entries: readonly Buffer[]) => {
+  const archive = Buffer.concat([...entries, END]);
+  return untar(Buffer.concat(await all(onlyFilesAndFolders(pieces(archive, 1000), 'top', LIMITS))));
+};
+
+t.test('of an archive only files and folders pass, below one name', async (t) => {
+  const passed = await filtered(
+    entry({ path: './', type: 'Directory', mode: 0o1777 }),
+    entry({ path: './a', content: 'one', mode: 0o6755 }),
+    entry({ path: './link', type: 'SymbolicLink' }),
+    entry({ path: './hard', type: 'Link' }),
+    entry({ path: './disk', type: 'BlockDevice' }),
+    entry({ path: './tty', type: 'CharacterDevice' }),
+    entry({ path: './pipe', type: 'FIFO' }),
+    entry({ path: '../climbs', content: 'x' }),
+    entry({ path: './a/../../climbs', content: 'x' }),
+    entry({ path: '/absolute', content: 'two' }),
+    entry({ path: './1/2/3/4', content: 'deep' }),
+    entry({ path: './1/2/3/4/5', content: 'too deep' }),
+    entry({ path: `./${'long'.repeat(60)}`, content: 'long' }),
+    entry({ path: './last', content: 'z'.repeat(600) }),
+  );
+  t.same(
+    passed.map(({ path, mode, content }) => [path, mode.toString(8), String(content).slice(0, 5)]),
+    [
+      ['top/', '777', ''],
+      ['top/a', '755', 'one'],
+      ['top/absolute', '644', 'two'],
+      ['top/1/2/3/4', '644', 'deep'],
+      [`top/${'long'.repeat(60)}`, '644', 'long'],
+      ['top/last', '644', 'zzzzz'],
+    ],
+  );
+});
+
+t.test('an archive that is broken, endless or too large is a fault', async (t) => {
+  const many = Array.from({ length: 21 }, (_, index) => entry({ path: `${index}` }));
+  await t.rejects(filtered(...many), /too large/);
+  await t.rejects(filtered(entry({ path: 'a', size: 10_001 })), /too large/, 'as announced');
+  await t.rejects(filtered(entry({ path: 'a', size: 9_000 })), /too early/, 'less than announced');
+  await t.rejects(filtered(Buffer.alloc(512, 'x')), /broken/);
+  const name = entry({ path: './a', type: 'NextFileHasLongPath', size: 9_000 });
+  await t.rejects(filtered(name), /too early/);
+  const huge = entry({ path: './a', type: 'ExtendedHeader', size: 2 ** 40 });
+  await t.rejects(filtered(huge), /too large/);
+  await t.rejects(all(onlyFilesAndFolders(pieces(Buffer.from('short'), 2), 'top', LIMITS)), /too early/);
+});
+
+t.test('a list of changes that was cut gives what is whole', async (t) => {
+  const text = JSON.stringify([
+    { Path: '/a', Kind: 0 },
+    { Path: '/},{"Path":', Kind: 1 },
+    { Path: '/c', Kind: 2 },
+  ]);
+  const paths = (from: string, complete: boolean) =>
+    parseChanges(from, complete).map(({ path, kind }) => [path, kind]);
+  const whole = [
+    ['/a', 'changed'],
+    ['/},{"Path":', 'added'],
+    ['/c', 'removed'],
+  ];
+  t.same(paths(text, true), whole);
+  for (let end = 1; end < text.length; end++) {
+    const some = paths(text.slice(0, end), false);
+    t.same(some, whole.slice(0, some.length), `the first ${end} characters`);
+  }
+  t.same(paths('null\n', true), [], 'as the engine says nothing');
+});
+
+t.test('the package database is read in its three parts', async (t) => {
+  const output = [
+    '== installed',
+    'jq 1.6-2 installed',
+    'libjq1 1.6-2 installed',
+    'nano 7.2-1 config-files',
+    '== automatic',
+    'Package: libjq1',
+    'Architecture: amd64',
+    'Auto-Installed: 1',
+    '',
+    'Package: jq',
+    'Auto-Installed: 0',
+    '== files jq',
+    '/.',
+    '/usr/bin/jq',
+    '== files libjq1',
+    '/usr/lib/libjq.so.1',
+    '== files nano',
+    '/etc/nanorc',
+    '',
+  ].join('\n');
+  t.same(debianPackagesOf(output), [
+    { name: 'jq', version: '1.6-2', automatic: false, files: ['/.', '/usr/bin/jq'] },
+    { name: 'libjq1', version: '1.6-2', automatic: true, files: ['/usr/lib/libjq.so.1'] },
+  ]);
+  t.same(debianPackagesOf(''), []);
+});

@@ -1,0 +1,189 @@
+import t from 'tap';
+import { lossReport, MAX_ROWS } from '../../src/domain/changes.ts';
+import {
+  type DebianPackage,
+  debianNames,
+  type LayerChanges,
+  type PathChange,
+} from '../../src/domain/layer.ts';
+
+const added = (path: string, sizeBytes: number | null = null): PathChange => ({
+  path,
+  kind: 'added',
+  sizeBytes,
+  isFolder: false,
+});
+const folder = (path: string): PathChange => ({ path, kind: 'changed', sizeBytes: 4096, isFolder: true });
+const changed = (path: string): PathChange => ({ ...added(path), kind: 'changed' });
+const removed = (path: string): PathChange => ({ ...added(path), kind: 'removed' });
+
+const layer = (paths: readonly PathChange[], debian: LayerChanges['debian'] = null): LayerChanges => ({
+  paths,
+  debian,
+  complete: true,
+  layerBytes: 1,
+});
+
+const rows = (paths: readonly PathChange[]) =>
+  lossReport(layer(paths)).files.map(({ path, added, changed, removed, disposable }) =>
+    [path, added, changed, removed, ...(disposable ? ['disposable'] : [])].join(' '),
+  );
+
+t.test('files are grouped by folder', async (t) => {
+  const table: readonly (readonly [string, readonly PathChange[], readonly string[]])[] = [
+    ['nothing', [], []],
+    [
+      'a single file has its own row',
+      [folder('/etc'), added('/etc/nginx/nginx.conf')],
+      ['/etc/nginx/nginx.conf 1 0 0'],
+    ],
+    ['files of one folder', [added('/etc/a'), changed('/etc/b'), removed('/etc/c')], ['/etc 1 1 1']],
+    ['two levels', [added('/opt/x/1/2/a'), added('/opt/x/b')], ['/opt/x 2 0 0']],
+    [
+      'three below /usr/local',
+      [added('/usr/local/lib/a'), added('/usr/local/lib/b')],
+      ['/usr/local/lib 2 0 0'],
+    ],
+    ['in the root', [added('/a'), added('/b')], ['/ 2 0 0']],
+    ['folders are not counted', [folder('/opt'), folder('/opt/x'), added('/opt/x/f')], ['/opt/x/f 1 0 0']],
+    [
+      'nor those whose kind is unknown',
+      [added('/opt/x'), added('/opt/x/y'), added('/opt/x/y/f')],
+      ['/opt/x/y/f 1 0 0'],
+    ],
+    ['the volume', [added('/workspace/a'), changed('/workspace')], []],
+    [
+      'what the engine writes',
+      ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/.dockerenv'].map(changed),
+      [],
+    ],
+    ['mounts', [added('/dev/x'), added('/proc/x'), added('/sys/x')], []],
+    ['looks alike', [added('/devices')], ['/devices 1 0 0']],
+    [
+      'caches come last',
+      [added('/tmp/a'), added('/tmp/b/c'), added('/run/x'), added('/opt/a/b')],
+      ['/opt/a/b 1 0 0', '/tmp 2 0 0 disposable', '/run 1 0 0 disposable'],
+    ],
+    ['a cache of somebody', [added('/home/ada/.cache/a/b')], ['/home/ada/.cache 1 0 0 disposable']],
+    ['compiled Python', [added('/usr/lib/python3/x/__pycache__/a.pyc')], ['**/__pycache__ 1 0 0 disposable']],
+  ];
+  for (const [words, paths, expected] of table) t.same(rows(paths), expected, words);
+});
+
+t.test('the biggest come first, and what is not known has no size', async (t) => {
+  const { files } = lossReport(
+    layer([added('/opt/s/a', 10), added('/opt/b/a', 500), added('/opt/b/c', 7), added('/srv/x')]),
+  );
+  t.same(
+    files.map(({ path, sizeBytes }) => [path, sizeBytes]),
+    [
+      ['/opt/b', 507],
+      ['/opt/s/a', 10],
+      ['/srv/x', null],
+    ],
+  );
+});
+
+t.test('a report stays short, whatever was done, and counts everything', async (t) => {
+  const many = (count: number, path: (index: number) => string): PathChange[] =>
+    Array.from({ length: count }, (_, index) => added(path(index), 1));
+  const trees: readonly (readonly PathChange[])[] = [
+    many(5000, (index) => `/opt/${index}/file`),
+    many(5000, (index) => `/${index}/x/file`),
+    many(100_000, (index) => `/a${index % 1000}/b${index % 317}/c${index}`),
+    [...many(150, (index) => `/opt/${index}/f`), ...many(150, (index) => `/srv/${index}/f`)],
+  ];
+  for (const tree of trees) {
+    const { files } = lossReport(layer(tree));
+    t.ok(files.length <= MAX_ROWS, `${files.length} rows`);
+    t.equal(
+      files.reduce((sum, row) => sum + row.added, 0),
+      tree.length,
+    );
+    t.equal(
+      files.reduce((sum, row) => sum + (row.sizeBytes ?? 0), 0),
+      tree.length,
+    );
+  }
+  t.same(rows(many(201, (index) => `/opt/${index}/f`)), ['/opt 201 0 0']);
+});
+
+t.test('packages of Debian are seen by their books', async (t) => {
+  const books = [
+    added('/var/lib/dpkg/info/jq.list'),
+    added('/var/lib/dpkg/info/libjq1:amd64.list'),
+    added('/var/lib/dpkg/info/jq.md5sums'),
+    changed('/var/lib/dpkg/info/bash.list'),
+    removed('/var/lib/dpkg/info/nano.list'),
+    added('/var/lib/dpkg/info/$(id).list'),
+    added('/opt/var/lib/dpkg/info/other.list'),
+  ];
+  t.same(
+    [...debianNames(books)],
+    [
+      ['jq', 'added'],
+      ['libjq1', 'added'],
+      ['bash', 'updated'],
+      ['nano', 'removed'],
+    ],
+  );
+  t.match(lossReport(layer(books)).packages, [
+    { manager: 'apt', name: 'bash', version: null, change: 'updated' },
+    { name: 'jq', change: 'added' },
+    { name: 'libjq1', change: 'added' },
+    { name: 'nano', change: 'removed' },
+  ]);
+});
+
+t.test('a running container knows versions, what came along, and which files are whose', async (t) => {
+  const jq: DebianPackage = {
+    name: 'jq',
+    version: '1.6-2',
+    automatic: false,
+    files: ['/.', '/usr', '/usr/bin', '/usr/bin/jq', '/lib/x/libjq.so'],
+  };
+  const came: DebianPackage = { name: 'aaa', version: '1', automatic: true, files: [] };
+  const paths = [
+    added('/var/lib/dpkg/info/aaa.list'),
+    added('/var/lib/dpkg/info/jq.list'),
+    added('/var/lib/dpkg/info/purged.list'),
+    added('/usr/bin/jq', 100),
+    added('/usr/lib/x/libjq.so', 100),
+    added('/usr/bin/mine', 5),
+  ];
+  const report = lossReport(layer(paths, [came, jq]));
+  t.same(report.packages, [
+    { manager: 'apt', name: 'jq', version: '1.6-2', change: 'added', automatic: false },
+    { manager: 'apt', name: 'aaa', version: '1', change: 'added', automatic: true },
+  ]);
+  t.match(report.files, [
+    { path: '/usr/bin/mine', sizeBytes: 5 },
+    { path: '/var/lib/dpkg', disposable: true },
+  ]);
+});
+
+t.test('what pip and npm installed for everybody is named', async (t) => {
+  const paths = [
+    added('/usr/local/lib/python3.11/dist-packages/requests-2.31.0.dist-info/METADATA'),
+    added('/usr/local/lib/python3.11/dist-packages/requests/api.py'),
+    added('/usr/lib/python3/dist-packages/six-1.16.0.dist-info/METADATA'),
+    added('/usr/local/lib/node_modules/typescript/package.json'),
+    added('/usr/local/lib/node_modules/@scope/tool/package.json'),
+    added('/usr/local/lib/node_modules/typescript/node_modules/inner/package.json'),
+    added('/opt/app/node_modules/left-pad/package.json'),
+  ];
+  t.same(
+    lossReport(layer(paths)).packages.map(({ manager, name, version }) => [manager, name, version]),
+    [
+      ['npm', '@scope/tool', null],
+      ['pip', 'requests', '2.31.0'],
+      ['npm', 'typescript', null],
+    ],
+  );
+});
+
+t.test('many packages are counted, and the list is cut', async (t) => {
+  const paths = Array.from({ length: 500 }, (_, index) => added(`/var/lib/dpkg/info/p${index}.list`));
+  const { packages, packageCount } = lossReport(layer(paths));
+  t.same([packages.length, packageCount], [MAX_ROWS, 500]);
+});
