@@ -47,7 +47,7 @@ t.test(
     const a = await startService(t, places[0]);
     const token = await signInAdmin(a);
     const b = await startService(t, places[1]);
-  await client(a.address, token)('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
+    await client(a.address, token)('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
     const calls = [client(a.address, token), client(b.address, token)];
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
