@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import t from 'tap';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
+import type { EntryTypeName } from 'tar/types';
 import { onlyFilesAndFolders } from '../../src/adapters/docker/archive-filter.ts';
 import { debianPackagesOf } from '../../src/adapters/docker/debian-packages.ts';
 import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
@@ -92,11 +93,7 @@ t.test('a listing is read wherever it is cut, whatever the names', async (t) => 
 
 type Made = {
   readonly path: string;
-  readonly type?: NonNullable<ConstructorParameters<typeof Header>[0]> extends infer D
-    ? D extends { type?: infer K }
-      ? K
-      : never
-    : never;
+  readonly type?: EntryTypeName;
   readonly content?: string;
   readonly mode?: number;
   readonly size?: number;

@@ -21,10 +21,17 @@ export const endWhenStalled = (request: FastifyRequest): void =>
 export const noticeAbsence = (request: FastifyRequest): void =>
   void connectionOf(request).setKeepAlive?.(true, KEEP_ALIVE_MS);
 
-/** Ends the connection soon after an answer to an upload that is still being sent. */
+/**
+ * An answer to an upload that is still being sent is read by few who can not go on sending: so the rest is taken
+ * and thrown away for a moment, and then the connection ends.
+ */
 export function endUnreadUpload(request: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = request;
   reply.raw.once('finish', () => {
-    if (request.raw.complete) return;
-    setTimeout(() => connectionOf(request).destroy?.(), LINGER_MS).unref();
+    if (raw.complete || raw.destroyed) return;
+    const timer = setTimeout(() => connectionOf(request).destroy?.(), LINGER_MS);
+    raw.once('close', () => clearTimeout(timer));
+    raw.on('error', () => {});
+    raw.resume();
   });
 }

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify from 'fastify';
+import t, { type Test } from 'tap';
+import { limitBodies } from '../../src/adapters/http/body-timeout.ts';
+import type { Http } from '../../src/adapters/http/types.ts';
+import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
+import type { Ports } from '../../src/app/main/compose.ts';
+import { aBoxOfAda } from '../support/inside-service.ts';
+
+/** The service on a port, and a request to the container that is not waited for. */
+async function listening(t: Test, ports: Partial<Ports> = {}) {
+  const { service, ada, url, get } = await aBoxOfAda(ports);
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  t.teardown(() => service.http.close());
+  const open = (method: string, path: string, headers: Record<string, string> = {}) =>
+    httpRequest(`${address}${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ada.token}`, ...headers },
+    }).on('error', () => {});
+  return { service, open, get };
+}
+
+async function until(holds: () => boolean): Promise<boolean> {
+  for (let tries = 0; tries < 100 && !holds(); tries++) await sleep(20);
+  return holds();
+}
+
+t.test('whoever leaves a command that runs ends it', async (t) => {
+  let ended = 0;
+  const commands: Ports['commands'] = {
+    open: async () => {
+      const stop = Promise.withResolvers<void>();
+      const end = async () => {
+        ended += 1;
+        stop.resolve();
+      };
+      return {
+        events: (async function* () {
+          yield { kind: 'output' as const, stream: 'stdout' as const, data: Buffer.from('begun\n') };
+          await stop.promise;
+          yield { kind: 'exit' as const, exitCode: 137 };
+        })(),
+        end,
+      };
+    },
+  };
+  const { open } = await listening(t, { commands });
+  const request = open('POST', '/exec', {
+    accept: 'application/x-ndjson',
+    'content-type': 'application/json',
+  });
+  request.end('{"command":["sleep","999"]}');
+  const [answer] = await once(request, 'response');
+  t.equal(
+    String((await once(answer, 'data'))[0]),
+    '{"stream":"stdout","data":"begun\\n"}\n',
+    'it comes at once',
+  );
+  t.equal(ended, 0);
+  request.destroy();
+  t.ok(await until(() => ended > 0));
+});
+
+t.test('whoever leaves a log or a download ends the reading', async (t) => {
+  const opened: Readable[] = [];
+  const endless = (): Readable => {
+    const content = new Readable({ read() {} });
+    content.push('one\n');
+    opened.push(content);
+    return content;
+  };
+  const runtime = memoryRuntime();
+  const { files, insight } = memoryAccess(runtime);
+  const archive = async () => ({
+    ok: true as const,
+    value: { kind: 'archive' as const, content: endless() },
+  });
+  const { open } = await listening(t, {
+    runtime,
+    insight: { ...insight, logs: async () => endless() },
+    files: { ...files, open: archive },
+  });
+  for (const path of ['/logs?follow=true', '/files?path=folder']) {
+    const request = open('GET', path);
+    request.end();
+    const [answer] = await once(request, 'response');
+    t.equal(String((await once(answer, 'data'))[0]), 'one\n');
+    request.destroy();
+    t.ok(await until(() => opened.at(-1)?.destroyed === true), path);
+  }
+});
+
+t.test('an upload that breaks off leaves the old file', async (t) => {
+  const { open, get } = await listening(t);
+  const whole = open('PUT', '/files?path=file');
+  whole.end('old');
+  t.equal((await once(whole, 'response'))[0].statusCode, 201);
+  const broken = open('PUT', '/files?path=file', { 'content-length': '1000' });
+  broken.write('half');
+  await sleep(100);
+  broken.destroy();
+  await sleep(100);
+  t.equal((await get('file')).body, 'old');
+});
+
+t.test('an upload that is refused is answered while it is still being sent', async (t) => {
+  const runtime = memoryRuntime();
+  const { files } = memoryAccess(runtime);
+  const write: Ports['files']['write'] = (handle, path, content) =>
+    files.write(handle, path, content, 100_000);
+  const { open } = await listening(t, { runtime, files: { ...files, write } });
+  const request = open('PUT', '/files?path=file', { 'content-length': String(10 ** 9) });
+  request.write(Buffer.alloc(200_000));
+  const [answer] = await once(request, 'response');
+  t.equal(answer.statusCode, 413);
+  t.equal(JSON.parse(await text(answer)).code, 'file_too_large');
+  request.destroy();
+});
+
+t.test('a body that does not come is not waited for, but where a body may take its time', async (t) => {
+  const http = Fastify() as unknown as Http;
+  limitBodies(http, 0.2);
+  http.post('/quick', async () => ({ ok: true }));
+  http.post('/slow', { config: { slowBody: true } }, async () => ({ ok: true }));
+  await http.listen({ port: 0, host: '127.0.0.1' });
+  t.teardown(() => http.close());
+  const send = async (path: string): Promise<string> => {
+    const bound = http.addresses()[0] as AddressInfo;
+    const socket = connect(bound.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (data) => {
+      heard += data;
+    });
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{`,
+    );
+    await sleep(600);
+    if (!socket.destroyed) socket.write('}');
+    await sleep(200);
+    socket.destroy();
+    return heard.split('\r\n')[0] ?? '';
+  };
+  t.same(await Promise.all(['/quick', '/slow'].map(send)), [
+    'HTTP/1.1 408 Request Timeout',
+    'HTTP/1.1 200 OK',
+  ]);
+});
