@@ -125,6 +125,8 @@ export function needsFresh({ before, target }: Pick<Operation, 'before' | 'targe
 /** What was made is removed, and what ran runs again, before the row is put back. */
 function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
   if (fresh !== 'gone') return remove('fresh');
+  // A container that is removed cannot be put back; what is left of the delete is to say so.
+  if (kind === 'delete' && old === 'gone') return commit('none');
   if (kind === 'update' && old === 'stopped' && before.state === 'running') return start('old');
   return { do: 'put_back' };
 }

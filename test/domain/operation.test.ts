@@ -188,6 +188,12 @@ t.test('a create, start or restore that fails leaves no fresh container', async 
   }
 });
 
+t.test('a delete goes back only while its container is still there', async (t) => {
+  const failed = operation({ kind: 'delete', phase: 'back' });
+  t.same(play(failed, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
+  t.same(play(failed, { old: 'gone', fresh: 'gone' }).steps, ['commit none', 'finish done']);
+});
+
 t.test('after the commit nothing goes back, and one container is left', async (t) => {
   for (const old of SEEN) {
     const end = play(operation({ phase: 'committed' }), { old, fresh: 'running' });

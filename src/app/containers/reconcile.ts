@@ -33,7 +33,9 @@ async function settle(
   if (state === null) return;
   deps.log.info({ dbId: row.dbId, from: row.state, to: state }, 'container settled');
   await deps.storage.inTransaction(async (tx) => {
-    if ((await tx.operations.active(row.dbId)) !== null) return;
+    // The row may have got another container since it was read, by an operation that has ended already.
+    const now = await tx.containers.findAny(row.dbId);
+    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return;
     const reason =
       state === 'stopped' ? 'it ended by itself, or together with its engine: start it again' : null;
     const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
