@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { openBrowser } from '../support/browser.ts';
-import { fillPerson, openPage, PERSON, typeLine, waitForLine } from '../support/page.ts';
+import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
 import { aPlace, startService } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
@@ -73,8 +73,7 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
   t.pass('an open terminal says that its container is stopped');
   await page.getByRole('button', { name: 'Start' }).click();
   await page.getByText('web-api is stopped').waitFor({ state: 'detached' });
-  await typeLine(page, 'echo "=again="');
-  await waitForLine(page, /^=again=$/);
+  await typeUntilAnswered(page, 'echo "=again="', /^=again=$/);
 
   await newContainer(other, 'web-api');
   await other.getByText('You already have a container of this name.').waitFor();

@@ -42,3 +42,13 @@ export async function typeLine(page: Page, line: string): Promise<void> {
   await page.keyboard.type(line);
   await page.keyboard.press('Enter');
 }
+
+/** Types a line into a shell that is just being opened, again when it was not there yet to take it. */
+export async function typeUntilAnswered(page: Page, text: string, answer: RegExp): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await typeLine(page, text);
+    const missing = await waitForLine(page, answer, 5_000).catch((error: unknown) => error);
+    if (missing === undefined) return;
+    if (tries === 8) throw missing;
+  }
+}
