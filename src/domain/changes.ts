@@ -44,7 +44,7 @@ const WRITTEN_BY_THE_ENGINE = [
 
 /** Mounts, and what the engine writes for each container anew. */
 const NOT_OF_THE_LAYER = [
-  ...['/workspace', '/dev', '/proc', '/sys'].map(below),
+  ...['/workspace', '/dev', '/proc', '/sys', '/opt/berth'].map(below),
   (path: string) => WRITTEN_BY_THE_ENGINE.includes(path),
 ];
 
@@ -59,20 +59,23 @@ const DISPOSABLE = [
   '/var/lib/systemd',
   '/etc/ld.so.cache',
   '/etc/alternatives',
-  '/root/.cache',
 ];
 
 /** Where a folder of its own begins one level deeper than elsewhere. */
 const DEEPER = ['/usr/local', '/var/lib', '/home'];
 
+/** Whether a path is the container's own, and lost with it. */
+export const isOfTheLayer = (path: string): boolean => !NOT_OF_THE_LAYER.some((test) => test(path));
+
 /** Groups what is outside the volume until it is short. */
 export function lossReport(layer: LayerChanges): LossReport {
-  const paths = layer.paths.filter(({ path }) => !NOT_OF_THE_LAYER.some((test) => test(path)));
+  const paths = layer.paths.filter(({ path }) => isOfTheLayer(path));
   const packages = [...debianPackages(layer, paths), ...otherPackages(paths)].sort(
     (a, b) => Number(a.automatic) - Number(b.automatic) || (a.name < b.name ? -1 : 1),
   );
   const owned = new Set((layer.debian ?? []).flatMap(({ files }) => files.map(merged)));
-  const parents = new Set(paths.map(({ path }) => parentOf(path)));
+  // Also those of what is left out: a folder is not known as one when nothing could be measured.
+  const parents = new Set(layer.paths.map(({ path }) => parentOf(path)));
   const files = paths.filter(
     ({ path, isFolder }) => !isFolder && !parents.has(path) && !owned.has(merged(path)),
   );
@@ -109,7 +112,7 @@ function placeOf(path: string): { readonly path: string; readonly disposable: bo
   if (path.includes('/__pycache__/')) return { path: '**/__pycache__', disposable: true };
   const cache = DISPOSABLE.find((folder) => below(folder)(path));
   if (cache !== undefined) return { path: cache, disposable: true };
-  const home = /^\/home\/[^/]+\/\.cache(?=\/)/.exec(path)?.[0];
+  const home = /^\/(?:root|home\/[^/]+)\/\.cache(?=\/)/.exec(path)?.[0];
   if (home !== undefined) return { path: home, disposable: true };
   const depth = DEEPER.some((folder) => below(folder)(path)) ? 3 : 2;
   const folder = parentOf(path)

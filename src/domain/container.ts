@@ -1,4 +1,6 @@
+import type { Quota } from './disk.ts';
 import type { FieldFaults, Resources } from './resources.ts';
+import type { RoleSetup } from './role-setup.ts';
 
 /**
  *   creating --> running <--> stopped        each change passes through starting, stopping or updating
@@ -40,10 +42,16 @@ export type Container = {
   readonly node: string;
   /** Engine name of the volume: derived from the id, so that a rename keeps the data. */
   readonly volume: string;
+  /** How the volume keeps its size. */
+  readonly diskQuota: Quota;
+  /** What the volume held when it was last looked at; null when it never was. */
+  readonly diskUsedMb: number | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly startedAt: Date | null;
   readonly deletedAt: Date | null;
+  /** The tools of `role`, as far as they are installed. */
+  readonly roleSetup: RoleSetup;
 };
 
 /** What the engine says of a row's container now. */

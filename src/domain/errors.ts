@@ -1,9 +1,11 @@
+import type { CatalogueKind } from './catalogue.ts';
 import type { FileError } from './files.ts';
 import type { FieldFaults } from './resources.ts';
 
 /** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */
 export type DomainError =
   | FileError
+  | { readonly code: 'service_restarting' }
   | { readonly code: 'unauthorized' }
   | { readonly code: 'api_token_rejected' }
   | { readonly code: 'login_failed' }
@@ -20,8 +22,14 @@ export type DomainError =
   | { readonly code: 'container_not_running' }
   | { readonly code: 'container_busy' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
+  | { readonly code: 'disk_quota_exceeded' }
+  | { readonly code: 'host_disk_short' }
+  | { readonly code: 'image_unavailable' }
   | { readonly code: 'name_taken' }
   | { readonly code: 'guests_disabled' }
+  /** What is missing is a field of the body. */
+  | { readonly code: 'confirmation_required'; readonly by: 'password' | 'code' }
+  | { readonly code: 'account_required' }
   | { readonly code: 'wrong_password' }
   | { readonly code: 'wrong_code' }
   | { readonly code: 'mfa_already_enabled' }
@@ -36,14 +44,30 @@ export type DomainError =
   | { readonly code: 'passkey_limit_reached'; readonly max: number }
   | { readonly code: 'passkeys_unavailable' }
   | { readonly code: 'token_not_found' }
+  | { readonly code: 'token_already_created'; readonly id: string; readonly prefix: string }
+  | { readonly code: 'idempotency_key_busy' }
+  | { readonly code: 'idempotency_key_reused' }
   | { readonly code: 'token_limit_reached'; readonly max: number }
   | { readonly code: 'session_not_found' }
   | { readonly code: 'user_not_found' }
   | { readonly code: 'last_administrator' }
   | { readonly code: 'terminal_not_found' }
+  | { readonly code: 'terminal_not_open' }
+  | { readonly code: 'recording_not_found' }
+  | { readonly code: 'recording_quota_reached' }
+  | { readonly code: 'recording_elsewhere' }
+  | { readonly code: 'collaboration_not_found' }
+  | { readonly code: 'collaboration_limit_reached'; readonly max: number }
+  | { readonly code: 'sharing_needs_tmux' }
   | { readonly code: 'ssh_key_not_found' }
   | { readonly code: 'ssh_key_exists' }
   | { readonly code: 'ssh_key_limit_reached'; readonly max: number }
+  | { readonly code: `${CatalogueKind}_not_found` }
+  | { readonly code: 'catalogue_key_taken' }
+  | { readonly code: 'catalogue_entry_in_use' }
+  | { readonly code: 'catalogue_entry_needed' }
+  | { readonly code: 'role_setup_not_needed' }
+  | { readonly code: 'role_setup_not_active' }
   | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];

@@ -10,7 +10,8 @@ import type { Resources } from './resources.ts';
  *      +--a step fails--> back --undo--> failed
  *
  * "old" is the engine's container at the start, "fresh" the one that the operation makes: each has its own
- * generation, so neither can be taken for the other.
+ * generation, so neither can be taken for the other. What was installed in the old one is in an image of its own
+ * before the fresh one is made of that, when it shall be kept.
  */
 export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore';
 
@@ -25,8 +26,16 @@ export type Operation = {
   readonly target: { readonly name: string; readonly resources: Resources };
   /** The fresh container was seen running for a second. */
   readonly verified: boolean;
+  /** The fresh container comes from the warm pool and has the limits that it was made with. */
+  readonly unfitted: boolean;
   /** Whether the volume was there before anything was made; null until it was looked at. */
   readonly volumeKept: boolean | null;
+  /** Keep what was installed outside the volume. */
+  readonly carryOver: boolean;
+  /** What the old container has outside the volume was looked at, with or without success. */
+  readonly measured: boolean;
+  /** Image that what was installed is kept in; null until there is one. */
+  readonly freshImage: string | null;
 };
 
 export type Seen = 'running' | 'stopped' | 'gone';
@@ -35,9 +44,15 @@ export type Seen = 'running' | 'stopped' | 'gone';
 export type Facts = { readonly old: Seen; readonly fresh: Seen };
 
 export type Step =
+  /** Look at what the old container has outside the volume. */
+  | { readonly do: 'measure_old' }
+  /** Make an image of the old container, which is down. */
+  | { readonly do: 'capture_old' }
   | { readonly do: 'create_fresh' }
   | { readonly do: 'start'; readonly which: 'old' | 'fresh' }
   | { readonly do: 'stop_old' }
+  /** Give the fresh container the limits that were asked for. */
+  | { readonly do: 'fit_fresh' }
   /** Watch the fresh container run for a second. */
   | { readonly do: 'verify_fresh' }
   | { readonly do: 'remove'; readonly which: 'old' | 'fresh' }
@@ -68,7 +83,7 @@ export function nextStep(operation: Operation, facts: Facts): Step {
 function forward(operation: Operation, facts: Facts): Step {
   switch (operation.kind) {
     case 'create':
-      return runFresh(facts);
+      return facts.fresh === 'running' && operation.unfitted ? { do: 'fit_fresh' } : runFresh(facts);
     case 'restore':
       return facts.fresh === 'gone' ? { do: 'create_fresh' } : commit('fresh');
     case 'start':
@@ -110,9 +125,17 @@ function forwardStart({ before }: Operation, facts: Facts): Step {
 /** Never two running containers on one volume: the old one is down before the fresh one starts. */
 function forwardUpdate(operation: Operation, facts: Facts): Step {
   if (!needsFresh(operation)) return commit('old');
-  if (facts.fresh === 'gone') return { do: 'create_fresh' };
+  if (facts.fresh === 'gone') return towardsFresh(operation, facts);
   if (facts.fresh === 'stopped') return facts.old === 'running' ? { do: 'stop_old' } : start('fresh');
   return operation.verified ? commit('fresh') : { do: 'verify_fresh' };
+}
+
+/** The old container runs for as long as possible: only what shall be kept has to hold still. */
+function towardsFresh({ carryOver, measured, freshImage }: Operation, { old }: Facts): Step {
+  if (old === 'gone') return { do: 'create_fresh' };
+  if (!measured) return { do: 'measure_old' };
+  if (!carryOver || freshImage !== null) return { do: 'create_fresh' };
+  return old === 'running' ? { do: 'stop_old' } : { do: 'capture_old' };
 }
 
 /** A name can change while the container runs; limits and disk come with a container of their own. */

@@ -6,6 +6,10 @@ export type Settings = {
   readonly guestLifetimeHours: number;
   /** For one credential or one address; 0 for no limit. */
   readonly requestsPerMinute: number;
+  /** How long the volume of a deleted container is kept. */
+  readonly retentionDays: number;
+  /** What all recordings of one user may hold; 0 for none. */
+  readonly recordingsMbPerUser: number;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -14,4 +18,6 @@ export const DEFAULT_SETTINGS: Settings = {
   guestsEnabled: true,
   guestLifetimeHours: 24,
   requestsPerMinute: 600,
+  retentionDays: 7,
+  recordingsMbPerUser: 512,
 };

@@ -11,6 +11,15 @@ import {
 const SEEN: readonly Seen[] = ['running', 'stopped', 'gone'];
 const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
 const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
+const FACTS = SEEN.flatMap((old) => SEEN.map((fresh): Facts => ({ old, fresh })));
+/** How far the keeping of what was installed can be. */
+const PROGRESS = [
+  { carryOver: false, measured: false },
+  { carryOver: false, measured: true },
+  { carryOver: true, measured: false },
+  { carryOver: true, measured: true },
+  { carryOver: true, measured: true, freshImage: 'image' },
+] as const;
 const small = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
 const large = { ...small, memoryMb: 512 };
 
@@ -22,7 +31,11 @@ const operation = (over: Partial<Operation> = {}): Operation => ({
   before: { state: 'running', runtimeId: 'a', generation: 1, resources: small },
   target: { name: 'dev', resources: large },
   verified: false,
+  unfitted: false,
   volumeKept: null,
+  carryOver: false,
+  measured: false,
+  freshImage: null,
   ...over,
 });
 
@@ -53,6 +66,10 @@ function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = 
 
 function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
   switch (step.do) {
+    case 'measure_old':
+      return [{ ...op, measured: true }, facts];
+    case 'capture_old':
+      return [{ ...op, freshImage: `image of the ${facts.old} one` }, facts];
     case 'create_fresh':
       return [op, { ...facts, fresh: 'stopped' }];
     case 'start':
@@ -63,6 +80,8 @@ function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
       return [op, { ...facts, [step.which]: 'gone' }];
     case 'verify_fresh':
       return [{ ...op, verified: true }, facts];
+    case 'fit_fresh':
+      return [{ ...op, unfitted: false }, facts];
     case 'commit':
       return [{ ...op, phase: 'committed' }, facts];
     case 'put_back':
@@ -78,6 +97,18 @@ t.test('the way of each operation when nothing fails', async (t) => {
       { kind: 'create' },
       { old: 'gone', fresh: 'gone' },
       ['create_fresh', 'start fresh', 'commit fresh', 'finish done'],
+    ],
+    [
+      'create with a container of the warm pool',
+      { kind: 'create', unfitted: true },
+      { old: 'gone', fresh: 'running' },
+      ['fit_fresh', 'commit fresh', 'finish done'],
+    ],
+    [
+      'create with one of the warm pool that has ended meanwhile',
+      { kind: 'create', unfitted: true },
+      { old: 'gone', fresh: 'stopped' },
+      ['start fresh', 'fit_fresh', 'commit fresh', 'finish done'],
     ],
     [
       'start of a stopped one',
@@ -116,6 +147,7 @@ t.test('the way of each operation when nothing fails', async (t) => {
       {},
       { old: 'running', fresh: 'gone' },
       [
+        'measure_old',
         'create_fresh',
         'stop_old',
         'start fresh',
@@ -126,10 +158,46 @@ t.test('the way of each operation when nothing fails', async (t) => {
       ],
     ],
     [
+      'update that carries over',
+      { carryOver: true },
+      { old: 'running', fresh: 'gone' },
+      [
+        'measure_old',
+        'stop_old',
+        'capture_old',
+        'create_fresh',
+        'start fresh',
+        'verify_fresh',
+        'commit fresh',
+        'remove old',
+        'finish done',
+      ],
+    ],
+    [
+      'update of a vanished one has nothing to carry over',
+      { carryOver: true },
+      { old: 'gone', fresh: 'gone' },
+      ['create_fresh', 'start fresh', 'verify_fresh', 'commit fresh', 'finish done'],
+    ],
+    [
+      'a new name alone carries nothing',
+      { carryOver: true, target: { name: 'other', resources: small } },
+      { old: 'running', fresh: 'gone' },
+      ['commit old', 'finish done'],
+    ],
+    [
       'update of a stopped one ends running',
       {},
       { old: 'stopped', fresh: 'gone' },
-      ['create_fresh', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old', 'finish done'],
+      [
+        'measure_old',
+        'create_fresh',
+        'start fresh',
+        'verify_fresh',
+        'commit fresh',
+        'remove old',
+        'finish done',
+      ],
     ],
     [
       'a new name alone',
@@ -151,31 +219,46 @@ t.test('whatever is seen, every operation in every phase comes to an end', async
   let ways = 0;
   for (const kind of KINDS) {
     for (const phase of PHASES) {
-      for (const old of SEEN) {
-        for (const fresh of SEEN) {
-          for (const state of ['running', 'stopped', 'starting'] as const) {
-            const op = operation({ kind, phase, before: { ...operation().before, state } });
-            t.doesNotThrow(() => play(op, { old, fresh }), `${kind} ${phase} ${old} ${fresh}`);
+      for (const facts of FACTS) {
+        for (const state of ['running', 'stopped', 'starting'] as const) {
+          for (const progress of PROGRESS) {
+            const op = operation({ kind, phase, ...progress, before: { ...operation().before, state } });
+            t.doesNotThrow(() => play(op, facts), `${kind} ${phase} ${facts.old} ${facts.fresh}`);
             ways += 1;
           }
         }
       }
     }
   }
-  t.equal(ways, 486);
+  t.equal(ways, 486 * PROGRESS.length);
 });
 
 t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
   const points = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh'];
-  for (const old of ['running', 'stopped'] as const) {
-    const before = { ...operation().before, state: old };
-    for (const point of points) {
-      const end = play(operation({ before }), { old, fresh: 'gone' }, (step) => text(step) === point);
-      if (old === 'stopped' && point === 'stop_old') continue;
-      t.notOk(end.bothRan, `${old}, fails at ${point}`);
-      t.same(end.step, { do: 'put_back' });
-      t.same(end.facts, { old, fresh: 'gone' }, 'the old container is as it was');
+  for (const carryOver of [false, true]) {
+    for (const old of ['running', 'stopped'] as const) {
+      const before = { ...operation().before, state: old };
+      for (const point of ['measure_old', ...points, ...(carryOver ? ['capture_old'] : [])]) {
+        const begun = operation({ before, carryOver });
+        const end = play(begun, { old, fresh: 'gone' }, (step) => text(step) === point);
+        if (old === 'stopped' && point === 'stop_old') continue;
+        t.notOk(end.bothRan, `${old}, fails at ${point}`);
+        t.same(end.step, { do: 'put_back' });
+        t.same(end.facts, { old, fresh: 'gone' }, 'the old container is as it was');
+      }
     }
+  }
+});
+
+t.test('what is carried over is taken from a container that is down, before another is made', async (t) => {
+  for (const old of ['running', 'stopped'] as const) {
+    const end = play(operation({ carryOver: true }), { old, fresh: 'gone' });
+    t.equal(end.op.freshImage, 'image of the stopped one');
+    t.ok(end.steps.indexOf('capture_old') < end.steps.indexOf('create_fresh'));
+  }
+  for (const facts of SEEN.map((old): Facts => ({ old, fresh: 'stopped' }))) {
+    const end = play(operation({ carryOver: true }), facts);
+    t.notOk(end.steps.includes('capture_old'), 'not once the other one is there');
   }
 });
 
@@ -204,6 +287,7 @@ t.test('after the commit nothing goes back, and one container is left', async (t
 
 t.test('a killed update goes forward from wherever it was', async (t) => {
   const whole = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old'];
+  const measured = operation({ measured: true });
   const states: Facts[] = [
     { old: 'running', fresh: 'gone' },
     { old: 'running', fresh: 'stopped' },
@@ -211,6 +295,6 @@ t.test('a killed update goes forward from wherever it was', async (t) => {
     { old: 'stopped', fresh: 'running' },
   ];
   states.forEach((facts, done) => {
-    t.same(play(operation(), facts).steps, [...whole.slice(done), 'finish done'], `after ${done} steps`);
+    t.same(play(measured, facts).steps, [...whole.slice(done), 'finish done'], `after ${done} steps`);
   });
 });

@@ -1,0 +1,64 @@
+/** What BERTH_DISK_QUOTA asks for. */
+export type QuotaSetting = 'auto' | 'hard' | 'soft';
+
+/** As the interface tells it: `hard` is enforced by a file system, `soft` is measured. */
+export type Quota = 'hard' | 'soft';
+
+/**
+ * How the size of a volume is kept. `image`: a file system of its own in a file. `engine`: a size that the engine keeps,
+ * fixed for good. `measured`: looked at each minute. `none`: not at all, so that no volume may be made.
+ */
+export type QuotaMode = 'image' | 'engine' | 'measured' | 'none';
+
+export const quotaOf = (mode: QuotaMode): Quota => (mode === 'image' || mode === 'engine' ? 'hard' : 'soft');
+
+/** What was found out about one way to a hard quota: null when it works, else why it does not. */
+export type Fault = string | null;
+
+export type QuotaChoice = { readonly mode: QuotaMode; readonly detail: string };
+
+/**
+ * The way for new volumes. An image goes before the engine's own quota because it can grow and shrink; `hard` rather has
+ * no new volumes than a size that nothing keeps.
+ */
+export function chooseQuota(setting: QuotaSetting, image: Fault, engine: Fault): QuotaChoice {
+  if (setting === 'soft') return { mode: 'measured', detail: 'soft, as it is set: measured each minute' };
+  if (image === null) return { mode: 'image', detail: 'hard: each volume is a file system of its own' };
+  if (engine === null) return { mode: 'engine', detail: 'hard: the engine keeps the size, which is fixed' };
+  const why = [...new Set([image, engine])].join('; ');
+  return setting === 'hard'
+    ? { mode: 'none', detail: `no volume can be made: ${why}` }
+    : { mode: 'measured', detail: `soft, measured each minute: ${why}` };
+}
+
+const NO_START_ABOVE = 1;
+const STOP_ABOVE = 1.1;
+
+/** What a volume of a soft quota is due. Of a hard one the file system takes care. */
+export type DiskVerdict = 'fine' | 'no start' | 'stop';
+
+export function judgeDisk(quota: Quota, usedMb: number | null, diskMb: number): DiskVerdict {
+  if (quota === 'hard' || usedMb === null || usedMb <= diskMb * NO_START_ABOVE) return 'fine';
+  return usedMb > diskMb * STOP_ABOVE ? 'stop' : 'no start';
+}
+
+/** Shown with a container that was stopped for its disk. */
+export const overQuotaReason = (usedMb: number, diskMb: number): string =>
+  `over its disk size: ${usedMb} of ${diskMb} MB in /workspace, more than 110 %. Give it more disk, then start it`;
+
+/** MiB begun count as whole: what is over is over. */
+export const toMb = (bytes: number): number => Math.ceil(bytes / 1_048_576);
+
+/** Of the file systems that new data would go to, the one that is nearest to its end. */
+export type HostSpace = { readonly freeBytes: number; readonly totalBytes: number };
+
+const FLOOR_SHARE = 0.1;
+const FLOOR_BYTES = 5 * 1024 ** 3;
+
+/** What must stay free: `floorMb`, else a tenth of the file system or 5 GiB, whichever is smaller. */
+export const floorBytes = (totalBytes: number, floorMb: number | null): number =>
+  floorMb === null ? Math.min(totalBytes * FLOOR_SHARE, FLOOR_BYTES) : floorMb * 1_048_576;
+
+/** Space that is not known is never short. */
+export const isHostShort = (space: HostSpace | null, floorMb: number | null): boolean =>
+  space !== null && space.freeBytes < floorBytes(space.totalBytes, floorMb);

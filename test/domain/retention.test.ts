@@ -1,0 +1,37 @@
+import t from 'tap';
+import { volumeDue } from '../../src/domain/retention.ts';
+
+const NOW = new Date('2026-03-01T00:00:00Z');
+const hoursAgo = (hours: number): Date => new Date(NOW.getTime() - hours * 3_600_000);
+
+t.test('a volume is condemned after its retention, and removed a day later', async (t) => {
+  const cases: [string, number, number | null, number, ReturnType<typeof volumeDue>][] = [
+    // name, hours since the delete, hours since the condemnation, retention in days
+    ['just deleted', 0, null, 7, 'nothing'],
+    ['a moment before its time', 7 * 24 - 0.001, null, 7, 'nothing'],
+    ['at its time', 7 * 24, null, 7, 'condemn'],
+    ['long after, with the service down meanwhile', 90 * 24, null, 7, 'condemn'],
+    ['just condemned', 7 * 24, 0, 7, 'nothing'],
+    ['condemned for almost a day', 8 * 24, 23.999, 7, 'nothing'],
+    ['condemned for a day', 8 * 24, 24, 7, 'remove'],
+    ['condemned for long', 80 * 24, 72 * 24, 7, 'remove'],
+    ['condemned, and the retention was made longer', 8 * 24, 24, 30, 'spare'],
+    ['no retention at all', 0, null, 0, 'condemn'],
+    ['no retention at all, a day later', 24, 24, 0, 'remove'],
+  ];
+  for (const [name, deleted, condemned, retentionDays, due] of cases) {
+    const volume = {
+      deletedAt: hoursAgo(deleted),
+      condemnedAt: condemned === null ? null : hoursAgo(condemned),
+    };
+    t.equal(volumeDue(volume, retentionDays, NOW), due, name);
+  }
+});
+
+t.test('nothing is removed that was not condemned a day before, whatever the retention', async (t) => {
+  for (let hours = 0; hours < 24 * 400; hours += 7) {
+    for (const retentionDays of [0, 1, 7, 30, 365]) {
+      t.not(volumeDue({ deletedAt: hoursAgo(hours), condemnedAt: null }, retentionDays, NOW), 'remove');
+    }
+  }
+});
