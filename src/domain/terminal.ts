@@ -2,9 +2,7 @@ import type { FieldFaults } from './resources.ts';
 
 /**
  * Terminal sessions: one for each WebSocket. A key is in use by at most one of them; the newer one closes and
- * replaces the older, whose late close must not touch the newer one's entry.
- *
- *   (none) --connect--> live --close--> (none)        live --connect under the same key--> replaced
+ * replaces the older. What may happen under a key is in terminal-slot.ts.
  */
 export type TerminalKey = `${string}:${string}:${string}`;
 
@@ -37,6 +35,7 @@ export const muxSessionName = (connectionId: string): string =>
 
 /** Every way a terminal's socket is closed by the service. */
 export const CLOSE = {
+  inputGap: { code: 1008, reason: 'input gap' },
   ended: { code: 1000, reason: 'ended' },
   replaced: { code: 1000, reason: 'replaced' },
   unauthorized: { code: 4001, reason: 'unauthorized' },

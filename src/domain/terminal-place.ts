@@ -1,0 +1,27 @@
+import type { ContainerState } from './container.ts';
+import type { OperationKind } from './operation.ts';
+import { CLOSE, type CloseReason } from './terminal.ts';
+
+/** The container of a terminal as it is now. */
+export type PlaceNow = {
+  readonly state: ContainerState;
+  readonly runtimeId: string | null;
+  /** What is being done with it. */
+  readonly operation: OperationKind | null;
+};
+
+/**
+ * Why terminals in the engine's container `runtimeId` are to be closed, though nobody said so; null when they stay. The
+ * container of an update may be the same afterwards.
+ */
+export function closeFor(now: PlaceNow | null, runtimeId: string): CloseReason | null {
+  if (now === null || now.state === 'deleted' || now.operation === 'delete') return CLOSE.containerDeleted;
+  if (now.operation === 'stop' || ['stopping', 'stopped', 'failed'].includes(now.state))
+    return CLOSE.containerStopped;
+  return now.runtimeId === runtimeId ? null : CLOSE.containerRestarted;
+}
+
+/** Why the program of a terminal has ended: by itself, or with its container. */
+export function endFor(now: PlaceNow | null, runtimeId: string): CloseReason {
+  return closeFor(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : CLOSE.ended);
+}

@@ -1,0 +1,90 @@
+/** What terminals leave behind in containers when the process that had them was killed, and what of it is ended. */
+
+/** A terminal in a container, by the marker in the environment of its programs, and the process that opened it. */
+export type Hold = {
+  readonly stream: string;
+  readonly runtimeId: string;
+  /** Where it is attached, in images with a multiplexer. */
+  readonly muxSession: string;
+  readonly replica: string;
+  /** One start of the replica. */
+  readonly run: string;
+  /** How long that run has not been heard of. */
+  readonly silentSeconds: number;
+};
+
+/** What is in a container now. */
+export type Leftovers = {
+  /** Names of multiplexer sessions. */
+  readonly sessions: readonly string[];
+  /** Markers of programs. */
+  readonly marks: readonly string[];
+};
+
+/** Who decides. */
+export type Reaper = {
+  readonly replica: string;
+  readonly run: string;
+  /** Streams that it has, or is opening or ending. */
+  readonly streams: ReadonlySet<string>;
+  /**
+   * Whether it has been heard of itself for a while. Right after an outage of the database everybody seems to be dead.
+   */
+  readonly isSteady: boolean;
+};
+
+export type Reaping = {
+  readonly marks: readonly string[];
+  readonly sessions: readonly string[];
+  /** Holds of which nothing is left. */
+  readonly forget: readonly string[];
+};
+
+/** A run that was not heard of for longer is dead. It is also how long a client may take to come back to its pane. */
+export const DEAD_AFTER_SECONDS = 75;
+
+/**
+ * `held`: by a process that lives. `awaited`: its process is dead, and a client may come back to its session, but to
+ * nothing else of it.
+ */
+type Standing = 'held' | 'awaited' | 'left';
+
+function standingOf({ stream, replica, run, silentSeconds }: Hold, me: Reaper): Standing {
+  if (run === me.run) return me.streams.has(stream) ? 'held' : 'left';
+  const isOver = me.isSteady && silentSeconds > DEAD_AFTER_SECONDS;
+  if (isOver) return 'left';
+  // A replica runs once: an earlier run of this one is dead.
+  return replica === me.replica ? 'awaited' : 'held';
+}
+
+/** Those of split panes and of participants; the session of the main pane lives as long as its container does. */
+const endsWithItsTerminals = (session: string): boolean => /^(pane|user)-/.test(session);
+
+/**
+ * What to end in a container; `runtimeId` is its id in the engine, null when nothing runs in it. `seen` was looked at before `holds` were
+ * read.
+ */
+export function decideReaping(
+  seen: Leftovers,
+  holds: readonly Hold[],
+  runtimeId: string | null,
+  me: Reaper,
+): Reaping {
+  const standing = new Map(holds.map((hold) => [hold, standingOf(hold, me)]));
+  const here = holds.filter((hold) => hold.runtimeId === runtimeId);
+  const known = new Set(here.map(({ stream }) => stream));
+  const held = new Set(here.filter((hold) => standing.get(hold) === 'held').map(({ stream }) => stream));
+  const kept = new Set(
+    here.filter((hold) => standing.get(hold) !== 'left').map(({ muxSession }) => muxSession),
+  );
+  const attached = new Set(here.map(({ muxSession }) => muxSession));
+  const marks = seen.marks.filter((mark) => !held.has(mark) && (me.isSteady || known.has(mark)));
+  const sessions = seen.sessions.filter(
+    (session) =>
+      endsWithItsTerminals(session) && !kept.has(session) && (me.isSteady || attached.has(session)),
+  );
+  const remains = ({ stream, muxSession, runtimeId: at }: Hold): boolean =>
+    at === runtimeId && (marks.includes(stream) || sessions.includes(muxSession));
+  const forget = holds.filter((hold) => standing.get(hold) === 'left' && !remains(hold));
+  return { marks, sessions, forget: forget.map(({ stream }) => stream) };
+}

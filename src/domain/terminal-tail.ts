@@ -1,0 +1,17 @@
+/** Longer ones, as images are, are not kept apart: their rest is shown as what it is. */
+export const MAX_TAIL_BYTES = 8_192;
+
+/** A sequence of a terminal that has begun and has no end yet, and what a character lacks. */
+const SEQUENCE = new RegExp(
+  ['\\x1b(?:[ -/]*', '\\[[0-?]*[ -/]*', '[PX^_\\]][^\\x07\\x18\\x1a\\x1b\\x9c]*\\x1b?)$'].join('|'),
+);
+const CHARACTER = /(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})$/;
+
+/** The end of this output that belongs together with what comes next. */
+export function unfinished(output: Buffer): Buffer {
+  const tail = output.subarray(-MAX_TAIL_BYTES);
+  const text = tail.toString('latin1');
+  const at = text.search(SEQUENCE);
+  const from = at >= 0 ? at : text.search(CHARACTER);
+  return from < 0 ? Buffer.alloc(0) : tail.subarray(from);
+}

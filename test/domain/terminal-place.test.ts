@@ -1,0 +1,41 @@
+import t from 'tap';
+import { CLOSE, type CloseReason } from '../../src/domain/terminal.ts';
+import { closeFor, endFor, type PlaceNow } from '../../src/domain/terminal-place.ts';
+
+const running: PlaceNow = { state: 'running', runtimeId: 'r1', operation: null };
+
+type Case = readonly [name: string, now: PlaceNow | null, close: CloseReason | null, end: CloseReason];
+
+const CASES: readonly Case[] = [
+  ['runs', running, null, CLOSE.ended],
+  ['is updated', { ...running, state: 'updating', operation: 'update' }, null, CLOSE.containerRestarted],
+  ['was made anew', { ...running, runtimeId: 'r2' }, CLOSE.containerRestarted, CLOSE.containerRestarted],
+  [
+    'is being stopped',
+    { ...running, state: 'stopping', operation: 'stop' },
+    CLOSE.containerStopped,
+    CLOSE.containerStopped,
+  ],
+  [
+    'is stopped for its disk',
+    { ...running, state: 'stopping' },
+    CLOSE.containerStopped,
+    CLOSE.containerStopped,
+  ],
+  ['is stopped', { ...running, state: 'stopped' }, CLOSE.containerStopped, CLOSE.containerStopped],
+  ['has failed', { ...running, state: 'failed' }, CLOSE.containerStopped, CLOSE.containerStopped],
+  [
+    'is being deleted',
+    { ...running, state: 'stopping', operation: 'delete' },
+    CLOSE.containerDeleted,
+    CLOSE.containerDeleted,
+  ],
+  ['is deleted', { ...running, state: 'deleted' }, CLOSE.containerDeleted, CLOSE.containerDeleted],
+  ['is unknown', null, CLOSE.containerDeleted, CLOSE.containerDeleted],
+];
+
+t.test('what becomes of terminals in a container that', async (t) => {
+  for (const [name, now, close, end] of CASES) {
+    t.same([closeFor(now, 'r1'), endFor(now, 'r1')], [close, end], name);
+  }
+});

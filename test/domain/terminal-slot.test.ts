@@ -1,0 +1,198 @@
+import t from 'tap';
+import { CLOSE } from '../../src/domain/terminal.ts';
+import {
+  EMPTY,
+  KEEP_MAIN_MS,
+  KEEP_PANE_MS,
+  type Leaving,
+  nextSlot,
+  type Slot,
+  type SlotEffect,
+  type SlotEvent,
+} from '../../src/domain/terminal-slot.ts';
+
+const NOW = 1_000;
+const opening: Slot = { kind: 'opening', stream: 'a', watcher: { socket: 's1' } };
+const unwatched: Slot = { kind: 'opening', stream: 'a', watcher: { left: 'lost' } };
+const shown = { kind: 'attached', socket: 's1', stream: 'a', muxed: true, over: false } as const;
+const plain = { ...shown, muxed: false };
+const ended = { ...shown, over: true };
+const kept = (untilMs: number, of: typeof plain | typeof shown | typeof ended = shown): Slot => {
+  const { socket: _socket, ...running } = of;
+  return { ...running, kind: 'kept', untilMs };
+};
+
+const connect = (given: Partial<Extract<SlotEvent, { type: 'connect' }>> = {}): SlotEvent => ({
+  type: 'connect',
+  socket: 's2',
+  fresh: 'b',
+  resumes: null,
+  forceNew: false,
+  ...given,
+});
+const left = (how: Leaving, socket = 's1'): SlotEvent => ({
+  type: 'left',
+  socket,
+  how,
+  nowMs: NOW,
+});
+const opened = (muxed: boolean, stream = 'a'): SlotEvent => ({ type: 'opened', stream, muxed, nowMs: NOW });
+
+const close = (reason: (typeof CLOSE)[keyof typeof CLOSE] = CLOSE.replaced): SlotEffect => ({
+  do: 'close_socket',
+  socket: 's1',
+  reason,
+});
+const open = (forceNew = false): SlotEffect => ({ do: 'open', stream: 'b', socket: 's2', forceNew });
+const attach = (socket: string): SlotEffect => ({ do: 'attach', stream: 'a', socket });
+const end = (sessionToo = false): SlotEffect => ({ do: 'end_stream', stream: 'a', sessionToo });
+const taken: SlotEvent = { type: 'taken', nowMs: NOW };
+const fresh: Slot = { kind: 'opening', stream: 'b', watcher: { socket: 's2' } };
+
+type Case = readonly [name: string, before: Slot, event: SlotEvent, after: Slot, effects: SlotEffect[]];
+
+const BOTH: readonly Case[] = [
+  ['the first opens', EMPTY, connect(), fresh, [open()]],
+  [
+    'a second takes over what the first is opening',
+    opening,
+    connect(),
+    { ...opening, watcher: { socket: 's2' } },
+    [close()],
+  ],
+  ['a forced one does not', opening, connect({ forceNew: true }), fresh, [close(), open(true)]],
+  ['and what comes of the first is ended', fresh, opened(true), fresh, [end()]],
+  ['opened and shown', opening, opened(true), shown, [attach('s1')]],
+  [
+    'a refused opening',
+    opening,
+    { type: 'open_failed', stream: 'a' },
+    EMPTY,
+    [{ do: 'refuse', socket: 's1' }],
+  ],
+  ['nobody left to refuse', unwatched, { type: 'open_failed', stream: 'a' }, EMPTY, []],
+  ['a refusal of an earlier opening', fresh, { type: 'open_failed', stream: 'a' }, fresh, []],
+  [
+    'a resume while the old socket seems open',
+    shown,
+    connect({ resumes: 'a' }),
+    { ...shown, socket: 's2' },
+    [close(), attach('s2')],
+  ],
+  [
+    'a resume after the line was lost',
+    kept(9),
+    connect({ resumes: 'a' }),
+    { ...shown, socket: 's2' },
+    [attach('s2')],
+  ],
+  [
+    'the tail of a program that has ended',
+    kept(9, ended),
+    connect({ resumes: 'a' }),
+    { ...ended, socket: 's2' },
+    [attach('s2')],
+  ],
+  ['but not for a client that never saw it', kept(9, ended), connect(), fresh, [end(), open()]],
+  ['a multiplexer draws anew for another window', shown, connect(), fresh, [close(), end(), open()]],
+  ['a stream of another process is not known', kept(9), connect({ resumes: 'x' }), fresh, [end(), open()]],
+  [
+    'without a multiplexer the same stream is shown',
+    plain,
+    connect(),
+    { ...plain, socket: 's2' },
+    [close(), attach('s2')],
+  ],
+  [
+    'also after a reload',
+    kept(9, plain),
+    connect({ resumes: 'x' }),
+    { ...plain, socket: 's2' },
+    [attach('s2')],
+  ],
+  ['unless a new one is forced', plain, connect({ forceNew: true }), fresh, [close(), end(), open(true)]],
+  [
+    'the late close of a replaced socket',
+    { ...shown, socket: 's2' },
+    left('deliberate'),
+    { ...shown, socket: 's2' },
+    [],
+  ],
+  ['the late close of one that was replaced while opening', fresh, left('lost'), fresh, []],
+  ['a close after the end', EMPTY, left('lost'), EMPTY, []],
+  ['a close of what is kept', kept(9), left('deliberate'), kept(9), []],
+  ['the socket leaves before there is a terminal', opening, left('lost'), unwatched, []],
+  ['the program ends', shown, { type: 'program_ended', stream: 'a' }, ended, []],
+  ['the program ends unseen', kept(9), { type: 'program_ended', stream: 'a' }, kept(9, ended), []],
+  ['another program ends', shown, { type: 'program_ended', stream: 'x' }, shown, []],
+  ['time passes', kept(NOW + 1), { type: 'tick', nowMs: NOW }, kept(NOW + 1), []],
+  ['time passes while it is shown', shown, { type: 'tick', nowMs: NOW }, shown, []],
+  ['another process takes it over', shown, taken, EMPTY, [close(), end()]],
+  ['taken over while nobody sees it', kept(9), taken, EMPTY, [end()]],
+  ['taken over while it is opened', opening, taken, EMPTY, [close()]],
+  ['taken over when it is gone', EMPTY, taken, EMPTY, []],
+  ['nobody else can show it, and nobody sees it', kept(9, plain), taken, kept(9, plain), []],
+  [
+    'the container stops',
+    shown,
+    { type: 'shut', reason: CLOSE.containerStopped },
+    EMPTY,
+    [close(CLOSE.containerStopped), end()],
+  ],
+  ['the container stops unseen', kept(9), { type: 'shut', reason: CLOSE.containerStopped }, EMPTY, [end()]],
+  [
+    'the container stops meanwhile',
+    opening,
+    { type: 'shut', reason: CLOSE.containerStopped },
+    EMPTY,
+    [close(CLOSE.containerStopped)],
+  ],
+];
+
+const MAIN: readonly Case[] = [
+  ['a lost line', shown, left('lost'), kept(NOW + KEEP_MAIN_MS), []],
+  ['a close', shown, left('deliberate'), EMPTY, [end()]],
+  ['a close without a multiplexer', plain, left('deliberate'), kept(NOW + KEEP_MAIN_MS, plain), []],
+  ['a right that was lost', shown, left('expelled'), EMPTY, [end()]],
+  [
+    'a right that was lost, without a multiplexer',
+    plain,
+    left('expelled'),
+    kept(NOW + KEEP_MAIN_MS, plain),
+    [],
+  ],
+  ['a close after the end', ended, left('deliberate'), EMPTY, [end()]],
+  ['a line lost before the end was seen', ended, left('lost'), kept(NOW + KEEP_MAIN_MS, ended), []],
+  ['nobody else can show it', plain, taken, kept(NOW + KEEP_MAIN_MS, plain), [close()]],
+  ['opened for nobody', unwatched, opened(false), kept(NOW + KEEP_MAIN_MS, plain), []],
+  ['nobody came back', kept(NOW), { type: 'tick', nowMs: NOW }, EMPTY, [end()]],
+];
+
+const PANE: readonly Case[] = [
+  ['a lost line', shown, left('lost'), kept(NOW + KEEP_PANE_MS), []],
+  ['a close', shown, left('deliberate'), EMPTY, [end(true)]],
+  ['a close without a multiplexer', plain, left('deliberate'), EMPTY, [end(true)]],
+  ['a right that was lost', shown, left('expelled'), kept(NOW + KEEP_PANE_MS), []],
+  ['nobody else can show it', plain, taken, kept(NOW + KEEP_PANE_MS, plain), [close()]],
+  [
+    'closed while it was opened',
+    { ...opening, watcher: { left: 'deliberate' } },
+    opened(true),
+    EMPTY,
+    [end(true)],
+  ],
+  ['nobody came back', kept(NOW), { type: 'tick', nowMs: NOW }, EMPTY, [end(true)]],
+];
+
+t.test('what becomes of a terminal', async (t) => {
+  const tables = { main: [...BOTH, ...MAIN], pane: [...BOTH, ...PANE] };
+  for (const [pane, cases] of Object.entries(tables)) {
+    for (const [name, before, event, slot, effects] of cases) {
+      t.same(nextSlot(before, event, pane === 'main'), { slot, effects }, `${pane}: ${name}`);
+    }
+  }
+});
+
+t.test('the main pane is waited for longer than others', async (t) => {
+  t.same([KEEP_MAIN_MS, KEEP_PANE_MS], [300_000, 60_000]);
+});
