@@ -1,3 +1,5 @@
+import type { CatalogueKind } from './catalogue.ts';
+
 /** What happened, in the past tense. The interface's two come first. */
 export type AuditAction =
   | 'session_revoked'
@@ -11,18 +13,31 @@ export type AuditAction =
   | 'container_updated'
   | 'container_deleted'
   | 'container_restored'
+  | 'volume_removed'
+  | 'role_setup_retried'
+  | 'role_setup_cancelled'
   | 'terminal_opened'
   | 'terminal_closed'
+  | 'recording_started'
+  | 'recording_deleted'
+  | 'collaboration_started'
+  | 'collaboration_joined'
+  | 'collaboration_left'
+  | 'collaboration_ended'
   | 'token_created'
   | 'token_revoked'
   | 'token_deleted'
   | 'user_updated'
   | 'users_listed'
   | 'terminals_listed'
+  | 'audit_listed'
+  | 'audit_exported'
   | 'ssh_key_added'
   | 'ssh_key_removed'
   | 'settings_updated'
+  | `${CatalogueKind}_${'created' | 'updated' | 'deleted'}`
   | 'password_changed'
+  | 'confirmation_failed'
   | 'mfa_enabled'
   | 'mfa_disabled'
   | 'recovery_code_used'
@@ -51,4 +66,6 @@ export type AuditRecord = Omit<AuditEntry, 'action'> & {
   /** Text, as a newer version may have written ones that this one does not know. */
   readonly action: string;
   readonly createdAt: Date;
+  /** As the user is called now; null for nobody, and for somebody who is not there any more. */
+  readonly username: string | null;
 };

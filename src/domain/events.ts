@@ -1,4 +1,5 @@
 import type { Container } from './container.ts';
+import { lastLine } from './role-setup.ts';
 
 export type EventType =
   | 'container_created'
@@ -6,7 +7,12 @@ export type EventType =
   | 'container_stopped'
   | 'container_updated'
   | 'container_deleted'
-  | 'container_restored';
+  | 'container_progress';
+
+/** How long a client may come back and ask for what it missed. */
+export const EVENTS_KEPT_HOURS = 24;
+/** Longer, so that of what comes after a kept event nothing is gone. */
+export const EVENTS_SWEPT_HOURS = 25;
 
 /** The interface's envelope, with what decides who may see it. */
 export type ContainerEvent = {
@@ -29,4 +35,11 @@ export function containerEvent(type: EventType, container: Container, restarted?
   };
   const data = { id: runtimeId, db_id: dbId, name, status: state };
   return { type, dbId, ownerId, data: type === 'container_updated' ? { ...data, ...updated } : data };
+}
+
+/** How far the tools of its role are; of what the installer has said, the last line. */
+export function progressEvent(container: Container): ContainerEvent {
+  const { status, detail } = container.roleSetup;
+  const event = containerEvent('container_progress', container);
+  return { ...event, data: { ...event.data, role_setup: { status, detail: lastLine(detail) } } };
 }

@@ -21,9 +21,18 @@ const PASSCODE = { min: 4, max: 64 } as const;
 export function sessionLocked(lock: LockFacts, lastSeenAt: Date, now: Date): boolean {
   if (!lock.passcodeSet) return false;
   if (lock.lockedAt !== null) return true;
-  const { autoLockMinutes } = lock;
-  return autoLockMinutes !== null && lastSeenAt.getTime() + autoLockMinutes * 60_000 <= now.getTime();
+  return locksItselfInMs(lock, lastSeenAt, now) <= 0;
 }
+
+/** Milliseconds until it locks itself if it is not used; infinite where it does not. */
+export const locksItselfInMs = (
+  { passcodeSet, autoLockMinutes }: LockFacts,
+  lastSeenAt: Date,
+  now: Date,
+): number =>
+  passcodeSet && autoLockMinutes !== null
+    ? lastSeenAt.getTime() + autoLockMinutes * 60_000 - now.getTime()
+    : Number.POSITIVE_INFINITY;
 
 /**
  * How often a session's last use must be written, so that it is not locked much too early by one that was not. Never

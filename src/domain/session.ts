@@ -45,6 +45,13 @@ export function sessionListed(session: UserSession, now: Date, idleMinutes: numb
   return lately && sessionEndsAt(session, idleMinutes) > revokedAt;
 }
 
+/** For so long after signing in nobody has to show again that it is them. */
+const LATELY_MINUTES = 15;
+
+/** Whether whoever uses the session has signed in lately. Refreshing and unlocking are no sign-ins. */
+export const signedInLately = ({ createdAt }: UserSession, now: Date): boolean =>
+  now.getTime() - createdAt.getTime() < LATELY_MINUTES * 60_000;
+
 /** What is recorded when nobody gives a reason. */
 export const REVOKED_BY_USER = 'revoked_by_user';
 export const REVOKED_OTHER_SESSIONS = 'revoked_other_sessions';

@@ -1,0 +1,95 @@
+import t from 'tap';
+import {
+  type Collaboration,
+  type CollaborationEvent,
+  decideCollaboration,
+  minutesFaults,
+  participantSession,
+} from '../../src/domain/collaboration.ts';
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
+const [OWNER, BOB, EVE] = ['owner', 'bob', 'eve'] as const;
+
+const live = (over: Partial<Collaboration> = {}): Collaboration => ({
+  id: 'c',
+  containerId: 'box',
+  ownerId: OWNER,
+  mode: 'control',
+  createdAt: at(0),
+  expiresAt: at(60),
+  endedAt: null,
+  participants: [{ userId: BOB, username: 'bob', joinedAt: at(1) }],
+  ...over,
+});
+const view = live({ mode: 'view' });
+const empty = live({ participants: [] });
+const ended = live({ endedAt: at(2), participants: [] });
+
+const join = (userId: string, minute = 5) => ({ type: 'join', userId, now: at(minute) }) as const;
+const remove = (userId: string) => ({ type: 'delete', userId }) as const;
+const over = { type: 'time_over' } as const;
+
+const NOT_FOUND = 'collaboration_not_found';
+const endsOf = (...more: string[]): string[] => [
+  'end',
+  'record collaboration_ended owner',
+  'announce',
+  ...more,
+];
+
+const CASES: readonly (readonly [string, Collaboration, CollaborationEvent, string | readonly string[]])[] = [
+  ['somebody comes', empty, join(BOB), ['admit bob', 'record collaboration_joined bob']],
+  ['somebody comes again', live(), join(BOB), []],
+  ['another comes', live(), join(EVE), ['admit eve', 'record collaboration_joined eve']],
+  ['the owner comes', live(), join(OWNER), []],
+  [
+    'somebody comes in the last minute',
+    empty,
+    join(BOB, 59),
+    ['admit bob', 'record collaboration_joined bob'],
+  ],
+  ['somebody comes when time is over', empty, join(BOB, 60), NOT_FOUND],
+  ['somebody comes after the end', ended, join(BOB), NOT_FOUND],
+  [
+    'a participant leaves',
+    live(),
+    remove(BOB),
+    ['dismiss bob', 'record collaboration_left bob', 'announce', 'end_sessions bob'],
+  ],
+  [
+    'a participant who only looked on leaves',
+    view,
+    remove(BOB),
+    ['dismiss bob', 'record collaboration_left bob', 'announce'],
+  ],
+  ['a stranger leaves', live(), remove(EVE), NOT_FOUND],
+  ['a participant leaves after the end', live({ endedAt: at(2) }), remove(BOB), NOT_FOUND],
+  ['the owner ends it', live(), remove(OWNER), endsOf('end_sessions bob')],
+  ['the owner ends one to look on at', view, remove(OWNER), endsOf()],
+  ['the owner ends one without anybody', empty, remove(OWNER), endsOf()],
+  ['the owner ends it again', ended, remove(OWNER), []],
+  ['time is over', live(), over, endsOf('end_sessions bob')],
+  ['time is over for one that has ended', ended, over, []],
+];
+
+for (const [name, collaboration, event, expected] of CASES) {
+  t.test(name, async (t) => {
+    const decided = decideCollaboration(collaboration, event);
+    const told = decided.ok
+      ? decided.value.map((effect) => Object.values(effect).flat().join(' '))
+      : decided.error.code;
+    t.same(told, expected);
+  });
+}
+
+t.test('a share lasts from a minute to a day', async (t) => {
+  for (const minutes of [1, 60, 1440]) t.same(minutesFaults(minutes), {});
+  for (const minutes of [0, -1, 1441, 1.5, Number.NaN]) t.ok(minutesFaults(minutes)['expires_in_minutes']);
+});
+
+t.test('the session of a participant is theirs alone', async (t) => {
+  t.equal(
+    participantSession('11111111-1111-4111-8111-111111111111'),
+    'user-11111111-1111-4111-8111-111111111111',
+  );
+});
