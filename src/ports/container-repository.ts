@@ -1,5 +1,6 @@
 import type { Container, ContainerState } from '../domain/container.ts';
 import type { ContainerRef } from '../domain/container-id.ts';
+import type { Quota } from '../domain/disk.ts';
 import type { Resources } from '../domain/resources.ts';
 
 export type NewContainer = Pick<
@@ -43,14 +44,20 @@ export interface ContainerRepository {
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
   /** Newest first, without deleted ones. */
   listOwned(ownerId: string): Promise<readonly Container[]>;
+  /** Those that were deleted and can be restored still: newest deletion first. */
+  listDeleted(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
   /** Moves it only if it is in one of `from`; answers the row as it is then, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /** Sets last_used_at to now. */
   touch(dbId: string): Promise<void>;
+  /** What has been found out about its volume. */
+  recordDisk(dbId: string, disk: { readonly quota?: Quota; readonly usedMb?: number | null }): Promise<void>;
+  /** Running ones whose volume nobody has claimed to look at for so long; they count as looked at now. */
+  claimDiskMeasure(seconds: number): Promise<readonly Container[]>;
   /** By id alone, deleted ones too: for work that was allowed when it was asked for. */
   findAny(dbId: string): Promise<Container | null>;
-  /** One that is deleted, while its volume may still be there. */
+  /** One that is deleted, while its volume is not being removed: nor is it until the transaction ends. */
   findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
   /** When an unaccounted engine container was first seen: now, if never before. Forgets those not named. */
   rememberOrphans(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;

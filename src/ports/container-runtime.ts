@@ -1,3 +1,4 @@
+import type { HostSpace, Quota } from '../domain/disk.ts';
 import type { Resources } from '../domain/resources.ts';
 
 /** Where a container really is. `node` names the engine that holds it, so that a cluster fits behind this port. */
@@ -24,17 +25,19 @@ export type RuntimeCapabilities = {
   readonly movableVolume: boolean;
   readonly pause: boolean;
   readonly statsWithoutAgent: boolean;
-  /** `hard`: the engine refuses writes above `diskMb`. `soft`: the use is only measured. */
-  readonly diskQuota: 'hard' | 'soft';
+  /** Of volumes that are made now. `hard`: writes above `diskMb` are refused. `soft`: the use is only measured. */
+  readonly diskQuota: Quota;
 };
 
 /** Everything needed to make the engine's container for a row. */
 export type ContainerSpec = {
   readonly dbId: string;
-  readonly ownerId: string;
+  /** null while nobody owns it: a container of the warm pool. */
+  readonly ownerId: string | null;
   /** Grows with every recreate; part of the deterministic engine name. */
   readonly generation: number;
-  readonly operationId: string;
+  /** null for one that no operation makes. */
+  readonly operationId: string | null;
   /** Image reference as in the catalogue. */
   readonly image: string;
   /** Volume for /workspace; made when absent, never removed here. */
@@ -44,6 +47,17 @@ export type ContainerSpec = {
   readonly env: Readonly<Record<string, string>>;
 };
 
+/** What an image of a container is called and labelled after. */
+export type CaptureSpec = Pick<ContainerSpec, 'dbId' | 'ownerId' | 'generation' | 'operationId'>;
+
+/** An image that was made of a container of this installation. */
+export type CapturedImage = {
+  readonly imageId: string;
+  /** null when another has taken its name. */
+  readonly reference: string | null;
+  readonly dbId: string;
+};
+
 /** A container that carries this installation's labels. */
 export type ListedContainer = {
   readonly handle: RuntimeHandle;
@@ -51,6 +65,16 @@ export type ListedContainer = {
   readonly generation: number;
   readonly running: boolean;
 };
+
+/** How a volume keeps its size; that stays as it was made. */
+export type VolumeFacts = {
+  readonly quota: Quota;
+  /** Its size follows `diskMb` of the container that is started on it. */
+  readonly isResizable: boolean;
+};
+
+/** Through what a volume may be looked at, where nothing better is to be had. */
+export type VolumeReader = { readonly image: string; readonly running: RuntimeHandle | null };
 
 export type ExecRequest = {
   /** argv, never a shell string. */
@@ -82,9 +106,15 @@ export interface ContainerRuntime {
   readonly capabilities: RuntimeCapabilities;
   /** Returns the container of this row and generation: a new one, or the one that an earlier try left. */
   create(spec: ContainerSpec): Promise<RuntimeHandle>;
+  /**
+   * Never on anything but the volume that the container was made with, in the size of its spec: one that cannot be had,
+   * or a new container's that does not fit into a smaller size, is a failure.
+   */
   start(handle: RuntimeHandle): Promise<void>;
-  /** Asks politely, then kills after `graceSeconds`. */
-  stop(handle: RuntimeHandle, graceSeconds: number): Promise<void>;
+  /** Asks politely, then kills after `graceSeconds`. Answers what is seen afterwards, as `observe` does. */
+  stop(handle: RuntimeHandle, graceSeconds: number): Promise<ObservedContainer>;
+  /** Sets memory and processor limits while it runs. Without `resizeInPlace`: throws `RuntimeFailure`. */
+  resize(handle: RuntimeHandle, resources: Resources): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;
   /** The container made for that row and generation, or null. */
@@ -97,6 +127,22 @@ export interface ContainerRuntime {
   /** Calls `hint` when something may have changed, also after a time without contact. Answers what ends it. */
   watch(hint: () => void): () => void;
   volumeExists(volume: string): Promise<boolean>;
+  /** null when there is no such volume. */
+  volumeFacts(volume: string): Promise<VolumeFacts | null>;
+  /** What a volume holds now; null when there is none, or when counting took too long. */
+  usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
+  /** Removes a volume and all that is in it, for good. A failure while a container has it. */
+  removeVolume(volume: string): Promise<void>;
+  /** null when it is not known, as for an engine elsewhere. */
+  hostSpace(): Promise<HostSpace | null>;
+  /**
+   * Makes an image of a container that is down, without its volume and without the values of its environment. Answers
+   * its reference: the same when it is asked for again by the same operation.
+   */
+  capture(handle: RuntimeHandle, spec: CaptureSpec): Promise<string>;
+  capturedImages(): Promise<readonly CapturedImage[]>;
+  /** Removes an image that `capturedImages` named, unless something is made of it still. */
+  removeCaptured(image: CapturedImage): Promise<void>;
   exec(handle: RuntimeHandle, request: ExecRequest): Promise<ExecResult>;
 }
 
@@ -113,4 +159,9 @@ export class RuntimeFailure extends Error {
     super(message, options);
     this.statusCode = statusCode;
   }
+}
+
+/** The image is not there, and cannot be had from its registry either. */
+export class ImageUnavailable extends RuntimeFailure {
+  override name = 'ImageUnavailable';
 }

@@ -1,4 +1,5 @@
 import type { Origin } from '../domain/caller.ts';
+import type { LossReport } from '../domain/changes.ts';
 import type { Operation } from '../domain/operation.ts';
 
 export type OperationOutcome = 'done' | 'unchanged' | 'failed';
@@ -7,12 +8,10 @@ export type OperationOutcome = 'done' | 'unchanged' | 'failed';
 export type StoredOperation = Operation & {
   readonly requestedBy: string;
   readonly origin: Origin;
-  /** Keep what was installed outside the volume. */
-  readonly carryOver: boolean;
   /** null until the engine has made the fresh container. */
   readonly freshRuntimeId: string | null;
-  /** Image that the fresh container is made of; null for that of the row. */
-  readonly freshImage: string | null;
+  /** What the old container has outside the volume; null when that is not known. */
+  readonly leftBehind: LossReport | null;
   readonly leaseOwner: string;
   /** null while it is active. */
   readonly outcome: OperationOutcome | null;
@@ -20,22 +19,32 @@ export type StoredOperation = Operation & {
 
 /** What has become true while an operation is at work. */
 export type Progress = Partial<
-  Pick<StoredOperation, 'phase' | 'verified' | 'volumeKept' | 'freshRuntimeId' | 'freshImage'>
+  Pick<
+    StoredOperation,
+    | 'phase'
+    | 'verified'
+    | 'unfitted'
+    | 'volumeKept'
+    | 'freshRuntimeId'
+    | 'freshImage'
+    | 'measured'
+    | 'leftBehind'
+  >
 > & { readonly step?: string };
 
 /** `owner` is the process that works on it; writes of one that has lost its lease change nothing. */
 export interface OperationRepository {
-  /** False when the container has an active one already. */
-  begin(operation: Omit<StoredOperation, 'outcome'>, leaseSeconds: number): Promise<boolean>;
+  /** False when the container has an active one already. `step` is the one that comes first. */
+  begin(operation: Omit<StoredOperation, 'outcome'>, leaseSeconds: number, step?: string): Promise<boolean>;
   find(id: string): Promise<StoredOperation | null>;
   active(dbId: string): Promise<StoredOperation | null>;
   /** Containers that have an active one. */
   busy(): Promise<ReadonlySet<string>>;
   /** False when the lease is another's, or it is finished. */
   record(id: string, owner: string, progress: Progress): Promise<boolean>;
-  finish(id: string, owner: string, outcome: OperationOutcome): Promise<boolean>;
-  /** Lengthens every lease of the owner. */
-  renew(owner: string, leaseSeconds: number): Promise<void>;
+  finish(id: string, owner: string, outcome: OperationOutcome, progress?: Progress): Promise<boolean>;
+  /** Lengthens the owner's leases of these; one that nobody works on has to end, also when its owner lives. */
+  renew(owner: string, ids: readonly string[], leaseSeconds: number): Promise<void>;
   /** Ends the lease of one, so that any process may go on with it at once. */
   release(id: string, owner: string): Promise<void>;
   /**

@@ -1,22 +1,31 @@
+import type { AuditChain } from './audit-chain.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { CarriedImages } from './carried-images.ts';
 import type { CatalogueRepository } from './catalogue-repository.ts';
+import type { CollaborationRepository } from './collaboration-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
 import type { EventLog } from './event-log.ts';
 import type { FactorRepository } from './factor-repository.ts';
+import type { IdempotencyKeys } from './idempotency-keys.ts';
 import type { InstallationRepository } from './installation-repository.ts';
 import type { OperationRepository } from './operation-repository.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
 import type { PendingRepository } from './pending-repository.ts';
+import type { RecordingRepository } from './recording-repository.ts';
 import type { RecoveryCodeRepository } from './recovery-code-repository.ts';
 import type { RequestCounts } from './request-counts.ts';
+import type { RoleSetupRepository } from './role-setup-repository.ts';
 import type { ScreenLockRepository } from './screen-lock-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
 import type { SshKeyRepository } from './ssh-key-repository.ts';
+import type { TerminalHolds } from './terminal-holds.ts';
 import type { TerminalRecords } from './terminal-records.ts';
 import type { ThrottleRepository } from './throttle-repository.ts';
 import type { TokenRepository } from './token-repository.ts';
 import type { UserRepository } from './user-repository.ts';
+import type { VolumeRetention } from './volume-retention.ts';
+import type { WarmPoolRepository } from './warm-pool-repository.ts';
 
 /** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
 export type Repositories = {
@@ -25,10 +34,15 @@ export type Repositories = {
   readonly settings: SettingsRepository;
   readonly catalogue: CatalogueRepository;
   readonly containers: ContainerRepository;
+  readonly carried: CarriedImages;
+  readonly retention: VolumeRetention;
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
+  readonly auditChain: AuditChain;
   readonly operations: OperationRepository;
+  readonly warmPool: WarmPoolRepository;
   readonly events: EventLog;
+  readonly roleSetups: RoleSetupRepository;
   readonly factors: FactorRepository;
   readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;
@@ -37,8 +51,12 @@ export type Repositories = {
   readonly throttle: ThrottleRepository;
   readonly tokens: TokenRepository;
   readonly requestCounts: RequestCounts;
+  readonly idempotencyKeys: IdempotencyKeys;
   readonly terminals: TerminalRecords;
+  readonly recordings: RecordingRepository;
+  readonly terminalHolds: TerminalHolds;
   readonly sshKeys: SshKeyRepository;
+  readonly collaborations: CollaborationRepository;
 };
 
 /** All writes of `work` happen, or none. Nothing outside the database is done inside it. */

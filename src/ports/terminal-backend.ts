@@ -1,5 +1,7 @@
 import type { Duplex } from 'node:stream';
+import type { Leftovers } from '../domain/terminal-reaping.ts';
 import type { RuntimeHandle } from './container-runtime.ts';
+import type { TerminalBytes } from './metrics.ts';
 
 export type TerminalRequest = {
   readonly cols: number;
@@ -11,21 +13,36 @@ export type TerminalRequest = {
   readonly muxSession: string;
   /** End the session of that name first, so that a fresh shell answers. */
   readonly forceNew: boolean;
+  /**
+   * Shows the session to somebody else than its owner, whose size counts only while nobody else is attached. `view`: what
+   * they type has no effect. `control`: they get a session of this name, which shares the windows of `muxSession`.
+   */
+  readonly sharedAs?: { readonly mode: 'view' } | { readonly mode: 'control'; readonly session: string };
   /** Set as BERTH_TERM in the environment of the whole process tree, so that it can be found and ended. */
   readonly marker: string;
   /** Shell of the catalogue image, for example /bin/bash. */
   readonly shell: string;
 };
 
+/** What is on a terminal that somebody wants to scroll back. `full_screen`: one program, such as vim or less, has all of it. */
+export type OnScreen = 'shell' | 'full_screen';
+
 /** A live pseudo-terminal. Pausing the stream stops the program: back-pressure reaches the engine. */
 export interface PtyStream {
   /** Terminal bytes both ways, binary-safe. `end` or `close` when the program or the connection ended. */
   readonly stream: Duplex;
+  /** Where its bytes are counted, if anywhere. */
+  readonly bytes?: TerminalBytes;
   /** null when the image has no multiplexer. */
   readonly muxSession: string | null;
   /** cols and rows from 1 to 1000. Never throws after the end. */
   resize(cols: number, rows: number): Promise<void>;
-  /** After the stream ended: the exit code, or null when it is unknown (engine gone, connection cut). */
+  /**
+   * For a shell inside a multiplexer, which may not have drawn all that scrolled by: puts its history into the stream,
+   * as output that fills a terminal's scrollback anew, and then its screen. Never throws.
+   */
+  lookBack(): Promise<OnScreen>;
+  /** After the stream ended: the exit code of the shell, or null when it is unknown (engine gone, connection cut). */
   exitCode(): Promise<number | null>;
   /** Detaches: ends this attachment's processes, and leaves the multiplexer session running. */
   close(): Promise<void>;
@@ -34,6 +51,17 @@ export interface PtyStream {
 /** Opens terminals inside containers. */
 export interface TerminalBackend {
   open(handle: RuntimeHandle, request: TerminalRequest): Promise<PtyStream>;
-  /** Ends the multiplexer session and all that runs in it. Absent is success. */
+  /** Whether sessions of this running container can be shown to several. */
+  hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;
+  /**
+   * Ends the multiplexer session and all that runs in it; one that shares its windows ends alone. Absent is success.
+   */
   killMuxSession(handle: RuntimeHandle, muxSession: string): Promise<void>;
+  /** What is there of all terminals, whoever opened them. The container runs. */
+  leftovers(handle: RuntimeHandle): Promise<Leftovers>;
+  /**
+   * Ends every program with this marker, and what they started: hung up on, and killed after 5 s. Never throws; whether it
+   * worked is seen in `leftovers`.
+   */
+  endMarked(handle: RuntimeHandle, marker: string): Promise<void>;
 }

@@ -1,0 +1,16 @@
+export type ScreenSize = { readonly cols: number; readonly rows: number };
+
+/** A terminal that nobody looks at: it takes a program's output, and tells how it would look. */
+export type Screen = {
+  /**
+   * Takes the next output, cut anywhere; when it is on the screen. Answers no question that is in it. False when what
+   * comes costs too much to be drawn: then there is no screen any more.
+   */
+  write(bytes: Uint8Array): Promise<boolean>;
+  resize(size: ScreenSize): void;
+  /** What makes an empty terminal of the same size show the same: cells, scrollback, cursor and modes. */
+  picture(): Buffer;
+  end(): void;
+};
+
+export type Screens = { open(size: ScreenSize): Screen };
