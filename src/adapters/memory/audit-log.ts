@@ -4,19 +4,25 @@ import type { Clock } from '../../ports/clock.ts';
 import { pageOf } from './page.ts';
 import type { MemoryState } from './state.ts';
 
-export const memoryAudit = (state: MemoryState, clock: Clock): AuditLog => ({
-  append: async (entry) => {
-    state.audit.push({ ...entry, id: randomUUID(), createdAt: clock.now() });
-  },
+export function memoryAudit(state: MemoryState, clock: Clock): AuditLog {
+  const nameOf = (userId: string | null): string | null =>
+    state.users.find(({ id }) => id === userId)?.username ?? null;
 
-  async page({ userId, action, from, to }, request) {
-    const matching = state.audit.filter(
-      (record) =>
-        (userId === undefined || record.userId === userId) &&
-        (action === undefined || record.action === action) &&
-        (from === undefined || record.createdAt >= from) &&
-        (to === undefined || record.createdAt < to),
-    );
-    return pageOf(matching.reverse(), request);
-  },
-});
+  return {
+    append: async (entry) => {
+      state.audit.push({ ...entry, id: randomUUID(), createdAt: clock.now() });
+    },
+
+    async page({ userId, action, from, to }, request) {
+      const matching = state.audit.filter(
+        (record) =>
+          (userId === undefined || record.userId === userId) &&
+          (action === undefined || record.action === action) &&
+          (from === undefined || record.createdAt >= from) &&
+          (to === undefined || record.createdAt < to),
+      );
+      const { items, next } = pageOf(matching.reverse(), request);
+      return { items: items.map((record) => ({ ...record, username: nameOf(record.userId) })), next };
+    },
+  };
+}

@@ -1,10 +1,11 @@
 import type { Container } from '../../domain/container.ts';
 import type { ContainerRef } from '../../domain/container-id.ts';
+import { NO_ROLE_SETUP } from '../../domain/role-setup.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type ContainerRepository, NameTaken } from '../../ports/container-repository.ts';
 import type { MemoryState } from './state.ts';
 
-const matches = (container: Container, ref: ContainerRef): boolean => {
+export const matches = (container: Container, ref: ContainerRef): boolean => {
   switch (ref.kind) {
     case 'db_id':
       return container.dbId === ref.dbId;
@@ -39,6 +40,17 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
     listOwned: async (ownerId) =>
       ownedBy(ownerId).sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime()),
 
+    listDeleted: async (ownerId) =>
+      state.containers
+        .filter(
+          (one) =>
+            one.ownerId === ownerId &&
+            one.state === 'deleted' &&
+            one.runtimeId !== null &&
+            state.volumes.get(one.dbId)?.claimedAt === undefined,
+        )
+        .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0)),
+
     countLive: async (ownerId) => ownedBy(ownerId).length,
 
     async changeState(dbId, from, { started, reason, ...change }) {
@@ -56,6 +68,7 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       const appears = found.state === 'deleted' || changed.name !== found.name;
       if (appears && others.some((one) => one.name === changed.name)) throw new NameTaken(changed.name);
       replace(changed);
+      if (change.state !== 'deleted') state.volumes.delete(dbId);
       return changed;
     },
 
@@ -64,11 +77,32 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       if (found) replace({ ...found, lastUsedAt: clock.now() });
     },
 
+    async recordDisk(dbId, { quota, usedMb }) {
+      const found = state.containers.find((one) => one.dbId === dbId);
+      if (found === undefined) return;
+      const diskUsedMb = usedMb === undefined ? found.diskUsedMb : usedMb;
+      replace({ ...found, diskQuota: quota ?? found.diskQuota, diskUsedMb });
+    },
+
+    async claimDiskMeasure(seconds) {
+      const now = clock.now();
+      const isDue = ({ dbId, state: at }: Container): boolean =>
+        at === 'running' &&
+        now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
+      const due = state.containers.filter(isDue);
+      for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
+      return due;
+    },
+
     findAny: async (dbId) => state.containers.find((one) => one.dbId === dbId) ?? null,
 
     findDeleted: async (dbId, ownerId) =>
       state.containers.find(
-        (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted',
+        (one) =>
+          one.dbId === dbId &&
+          one.ownerId === ownerId &&
+          one.state === 'deleted' &&
+          state.volumes.get(dbId)?.claimedAt === undefined,
       ) ?? null,
 
     async rememberOrphans(runtimeIds) {
@@ -88,4 +122,7 @@ const UNUSED = {
   lastUsedAt: null,
   startedAt: null,
   deletedAt: null,
+  roleSetup: NO_ROLE_SETUP,
+  diskQuota: 'soft',
+  diskUsedMb: null,
 } as const;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { HostSpace, Quota } from '../../domain/disk.ts';
 import {
+  type CapturedImage,
   type ContainerRuntime,
   type ContainerSpec,
   type ExecRequest,
@@ -10,28 +12,47 @@ import {
 } from '../../ports/container-runtime.ts';
 
 export type Box = {
-  readonly spec: ContainerSpec;
+  spec: ContainerSpec;
   readonly handle: RuntimeHandle;
   /** null while it is stopped. */
   startedAt: Date | null;
 };
 
-/** Containers that are rows in a map, `boxes` by runtime id. They know a handful of commands and no files. */
-export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly boxes: Map<string, Box> } {
+export type MemoryVolume = { quota: Quota; usedBytes: number | null; isResizable: boolean };
+
+export type MemoryRuntime = ContainerRuntime & {
+  readonly boxes: Map<string, Box>;
+  readonly volumes: Map<string, MemoryVolume>;
+  readonly images: Map<string, CapturedImage>;
+  /** What `hostSpace` answers. */
+  readonly host: { space: HostSpace | null };
+};
+
+/**
+ * Containers that are rows in a map, `boxes` by runtime id, as captured `images` are by reference. They know a handful of
+ * commands and no files; volumes hold what they are said to hold.
+ */
+export function memoryRuntime(node = 'memory'): MemoryRuntime {
   const boxes = new Map<string, Box>();
-  const volumes = new Set<string>();
+  const volumes = new Map<string, MemoryVolume>();
+  const images = new Map<string, CapturedImage>();
   const existing = ({ runtimeId }: RuntimeHandle): Box => {
     const box = boxes.get(runtimeId);
     if (box === undefined) throw new RuntimeFailure(`no such container: ${runtimeId}`, 404);
     return box;
   };
+  const host: MemoryRuntime['host'] = { space: null };
   return {
     boxes,
+    volumes,
+    host,
+    images,
     capabilities: CAPABILITIES,
     async create(spec) {
       const runtimeId = createHash('sha256').update(`${node} ${spec.dbId} ${spec.generation}`).digest('hex');
       const handle = { node, runtimeId };
-      volumes.add(spec.volume);
+      if (!volumes.has(spec.volume))
+        volumes.set(spec.volume, { quota: 'soft', usedBytes: 0, isResizable: true });
       if (!boxes.has(runtimeId)) boxes.set(runtimeId, { spec, handle, startedAt: null });
       return handle;
     },
@@ -41,6 +62,11 @@ export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly bo
     async stop({ runtimeId }) {
       const box = boxes.get(runtimeId);
       if (box !== undefined) box.startedAt = null;
+      return observed(box);
+    },
+    async resize(handle, resources) {
+      const box = existing(handle);
+      box.spec = { ...box.spec, resources };
     },
     async remove({ runtimeId }) {
       boxes.delete(runtimeId);
@@ -62,6 +88,25 @@ export function memoryRuntime(node = 'memory'): ContainerRuntime & { readonly bo
       })),
     watch: () => () => {},
     volumeExists: async (volume) => volumes.has(volume),
+    volumeFacts: async (volume) => volumes.get(volume) ?? null,
+    usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
+    async removeVolume(volume) {
+      if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
+        throw new RuntimeFailure(`volume ${volume} is in use`, 409);
+      volumes.delete(volume);
+    },
+    hostSpace: async () => host.space,
+    async capture(handle, { dbId, generation, operationId }) {
+      existing(handle);
+      const reference = `carried-${dbId}:g${generation}`;
+      images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
+      return reference;
+    },
+    capturedImages: async () => [...images.values()],
+    async removeCaptured({ reference }) {
+      const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
+      if (reference !== null && !used) images.delete(reference);
+    },
     async exec(handle, request) {
       const { spec, startedAt } = existing(handle);
       if (startedAt === null) throw new RuntimeFailure('container is not running', 409);
@@ -78,7 +123,7 @@ function observed(box: Box | undefined): ObservedContainer {
 }
 
 const CAPABILITIES = {
-  resizeInPlace: false,
+  resizeInPlace: true,
   keepsWritableLayerOnStop: false,
   perWorkspaceSeccomp: false,
   movableVolume: false,

@@ -8,14 +8,20 @@ import { memoryCommands } from './container-commands.ts';
 import { memoryFiles } from './container-files.ts';
 import { memoryInsight } from './container-insight.ts';
 import { memoryRuntime } from './container-runtime.ts';
+import { noMetrics } from './metrics.ts';
+import { memoryRecordingFiles } from './recording-files.ts';
+import { memoryRoleInstaller } from './role-installer.ts';
 import { memoryStorage } from './storage.ts';
 import { memoryTerminals } from './terminal-backend.ts';
+import { memoryWarmPoolEngine } from './warm-pool-engine.ts';
 
 export { type MemoryBus, memoryBusHub } from './bus.ts';
 export { memoryRuntime } from './container-runtime.ts';
+export { noMetrics } from './metrics.ts';
 export type { MemoryState } from './state.ts';
 export { memoryStorage } from './storage.ts';
 export { memoryTerminals } from './terminal-backend.ts';
+export { memoryWarmPoolEngine } from './warm-pool-engine.ts';
 
 /** A clock that stands still until it is told to move. */
 export function fixedClock(start = new Date('2026-01-01T00:00:00Z')): Clock & { advance(ms: number): void } {
@@ -43,6 +49,7 @@ export const memoryAccess = (runtime: ContainerRuntime) => ({
   commands: memoryCommands(runtime),
   files: memoryFiles(runtime),
   insight: memoryInsight(runtime),
+  installer: memoryRoleInstaller(runtime),
 });
 
 /** Everything that the service needs from outside, in memory. */
@@ -54,9 +61,12 @@ export function memoryPorts(clock: Clock = fixedClock()) {
     runtimeNode: 'memory',
     terminalBackend: memoryTerminals(runtime),
     ...memoryAccess(runtime),
+    warmPool: memoryWarmPoolEngine(),
     hasher: quickHasher(),
     clock,
     bus: memoryBusHub().join(),
+    recordingFiles: memoryRecordingFiles(),
+    metrics: noMetrics(),
     monotonicMs: () => clock.now().getTime(),
   };
 }

@@ -26,9 +26,12 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
     busy: async () => new Set(state.operations.filter((one) => one.outcome === null).map((one) => one.dbId)),
     record: async (id, owner, { step: _, ...progress }: Progress) =>
       change(mine(id, owner), progress).length === 1,
-    finish: async (id, owner, outcome) => change(mine(id, owner), { outcome }).length === 1,
-    renew: async (owner, leaseSeconds) =>
-      void change((entry) => entry.leaseOwner === owner, { leaseUntil: leaseEnd(leaseSeconds) }),
+    finish: async (id, owner, outcome, { step: _, ...progress }: Progress = {}) =>
+      change(mine(id, owner), { ...progress, outcome }).length === 1,
+    renew: async (owner, ids, leaseSeconds) =>
+      void change((entry) => entry.leaseOwner === owner && ids.includes(entry.id), {
+        leaseUntil: leaseEnd(leaseSeconds),
+      }),
     release: async (id, owner) => void change(mine(id, owner), { leaseUntil: clock.now() }),
     async takeOver(owner, leaseSeconds, own) {
       const now = clock.now();

@@ -1,14 +1,23 @@
 import type { AuditEntry } from '../../domain/audit.ts';
+import type { ChainHead } from '../../domain/audit-chain.ts';
+import type { Carried } from '../../domain/carried.ts';
 import type { Image, Role } from '../../domain/catalogue.ts';
+import type { Collaboration } from '../../domain/collaboration.ts';
 import type { Container } from '../../domain/container.ts';
 import type { ContainerEvent } from '../../domain/events.ts';
+import type { Recording } from '../../domain/recording.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { RefreshToken, UserSession } from '../../domain/session.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { SshKey } from '../../domain/ssh-key.ts';
+import type { TerminalSize } from '../../domain/terminal.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { User } from '../../domain/user.ts';
+import type { PoolMember } from '../../domain/warm-pool.ts';
+import type { Part } from '../../ports/collaboration-repository.ts';
+import type { KeptAnswer, KeyedRequest } from '../../ports/idempotency-keys.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
+import type { NewHold } from '../../ports/terminal-holds.ts';
 import type { TerminalRecord } from '../../ports/terminal-records.ts';
 import { emptyFactors, type FactorState } from './factor-state.ts';
 
@@ -19,21 +28,48 @@ export type MemoryState = FactorState & {
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
   containers: Container[];
+  /** By db id. */
+  carried: Map<string, Carried>;
+  /** Of deleted containers, by db id. */
+  volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date }>;
   /** `hash` in hex. */
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */
   requestCounts: Map<string, number>;
+  idempotencyKeys: (KeyedRequest & {
+    /** In hex. */
+    hash: string;
+    holder: string;
+    leaseUntilMs: number;
+    createdAtMs: number;
+    subject: string | null;
+    answer: KeptAnswer | null;
+  })[];
   operations: (StoredOperation & { leaseUntil: Date })[];
-  events: (ContainerEvent & { createdAt: Date })[];
+  warmPool: (PoolMember & { leaseOwner: string; leaseUntil: Date })[];
+  events: (ContainerEvent & { position: number; createdAt: Date })[];
+  lastEvent: number;
   orphans: Map<string, Date>;
+  /** By container. */
+  roleSetupLeases: Map<string, { readonly owner: string; readonly until: Date }>;
+  /** By db id. */
+  disksMeasuredAt: Map<string, Date>;
+  auditChain: (ChainHead & { recordId: string })[];
   audit: (AuditEntry & { id: string; createdAt: Date })[];
-  terminals: TerminalRecord[];
+  terminals: (TerminalRecord & { readonly closing: boolean })[];
+  recordings: (Recording & { seenAt: Date })[];
+  terminalHolds: NewHold[];
+  /** When each run was last seen. */
+  replicaRuns: Map<string, Date>;
   sshKeys: SshKey[];
+  /** `codeHash` in hex. */
+  collaborations: (Collaboration & { codeHash: string; settledAt: Date | null; size: TerminalSize | null })[];
+  collaborationParts: (Part & { readonly joinedAt: Date; readonly leftAt: Date | null })[];
   setupCodeHash: string | null;
   readonly installationId: string;
-  readonly tiers: readonly Tier[];
-  readonly images: readonly Image[];
-  readonly roles: readonly Role[];
+  tiers: Tier[];
+  images: Image[];
+  roles: Role[];
 };
 
 const tier = (
@@ -52,21 +88,41 @@ const tier = (
   maxAgents: agents,
 });
 
-/** The same catalogue as the first migration writes. */
+const role = (key: string, label: string, apt: readonly string[]): Role => ({
+  key,
+  label,
+  packages: apt.length === 0 ? {} : { apt },
+  script: null,
+});
+
+/** The same catalogue as the migrations write, but with packages for one manager only. */
 export const emptyState = (): MemoryState => ({
   users: [],
   sessions: [],
   refreshTokens: new Map(),
   settings: {},
   containers: [],
+  carried: new Map(),
+  volumes: new Map(),
   apiTokens: [],
   requestCounts: new Map(),
   audit: [],
+  auditChain: [],
   operations: [],
+  idempotencyKeys: [],
+  warmPool: [],
   events: [],
+  lastEvent: 0,
   orphans: new Map(),
+  roleSetupLeases: new Map(),
+  disksMeasuredAt: new Map(),
   terminals: [],
+  recordings: [],
+  terminalHolds: [],
+  replicaRuns: new Map(),
   sshKeys: [],
+  collaborations: [],
+  collaborationParts: [],
   setupCodeHash: null,
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
@@ -79,5 +135,12 @@ export const emptyState = (): MemoryState => ({
   images: [
     { key: 'debian', label: 'Debian 12', reference: 'berth/debian:12', digest: null, shell: '/bin/bash' },
   ],
-  roles: [{ key: 'standard', label: 'Standard' }],
+  roles: [
+    role('standard', 'Standard', []),
+    role('node', 'Node.js', ['nodejs', 'npm']),
+    role('python', 'Python', ['python3', 'python3-pip', 'python3-venv']),
+    role('go', 'Go', ['golang-go', 'gcc', 'libc6-dev']),
+    role('rust', 'Rust', ['rustc', 'cargo', 'gcc', 'libc6-dev']),
+    role('devops', 'DevOps', ['ansible-core', 'jq', 'make', 'rsync']),
+  ],
 });

@@ -6,31 +6,59 @@ const PROMPT = '$ ';
 
 /** A session shows what is typed, says the size for `size`, and ends with `exit N`. */
 type Session = { screen: string; line: string; readonly viewers: Set<Viewer> };
-type Viewer = { readonly stream: Duplex; size: string; end(exitCode: number | null): void };
+type Viewer = {
+  readonly name: string;
+  readonly stream: Duplex;
+  readonly marker: string;
+  size: string;
+  end(exitCode: number | null): void;
+};
 
 /** Terminals whose program is an echo with a prompt; sessions live as long as their container runs. */
 export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
   const sessions = new Map<string, Session>();
-  const keyOf = async (handle: RuntimeHandle, name: string): Promise<string> => {
+  const placeOf = async (handle: RuntimeHandle): Promise<string> => {
     const observed = await runtime.observe(handle);
-    if (observed.kind === 'running') return `${handle.runtimeId} ${observed.startedAt.getTime()} ${name}`;
+    if (observed.kind === 'running') return `${handle.runtimeId} ${observed.startedAt.getTime()}`;
     throw new RuntimeFailure('container is not running', observed.kind === 'gone' ? 404 : 409);
   };
   const endSession = (key: string, exitCode: number | null): void => {
     for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end(exitCode);
     sessions.delete(key);
   };
+  const endParticipant = (place: string, name: string): void => {
+    for (const [key, { viewers }] of sessions) {
+      if (!key.startsWith(`${place} `)) continue;
+      for (const viewer of viewers) if (viewer.name === name) viewer.end(null);
+    }
+  };
   return {
     async open(handle, request) {
-      const key = await keyOf(handle, request.muxSession);
+      const key = `${await placeOf(handle)} ${request.muxSession}`;
       if (request.forceNew) endSession(key, 0);
       const session = sessions.get(key) ?? { screen: PROMPT, line: '', viewers: new Set<Viewer>() };
       sessions.set(key, session);
       return attach(session, request, (exitCode) => endSession(key, exitCode));
     },
+    hasMultiplexer: async () => true,
     async killMuxSession(handle, name) {
-      const key = await keyOf(handle, name).catch(() => null);
-      if (key !== null) endSession(key, 0);
+      const place = await placeOf(handle).catch(() => null);
+      if (place === null) return;
+      endParticipant(place, name);
+      endSession(`${place} ${name}`, 0);
+    },
+    async leftovers(handle) {
+      const prefix = `${await placeOf(handle)} `;
+      const here = [...sessions].filter(([key]) => key.startsWith(prefix));
+      const viewers = here.flatMap(([, session]) => [...session.viewers]);
+      return {
+        sessions: here.map(([key]) => key.slice(prefix.length)),
+        marks: viewers.map(({ marker }) => marker),
+      };
+    },
+    async endMarked(_handle, marker) {
+      for (const { viewers } of sessions.values())
+        for (const viewer of [...viewers]) if (viewer.marker === marker) viewer.end(null);
     },
   };
 }
@@ -43,12 +71,16 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
   const stream = new Duplex({
     read() {},
     write(chunk: Buffer, _encoding, done) {
-      for (const character of chunk.toString('latin1')) type(session, viewer, character, exit);
+      const heard = request.sharedAs?.mode === 'view' ? '' : chunk.toString('latin1');
+      for (const character of heard) type(session, viewer, character, exit);
       done();
     },
   });
+  const name = request.sharedAs?.mode === 'control' ? request.sharedAs.session : request.muxSession;
   const viewer: Viewer = {
+    name,
     stream,
+    marker: request.marker,
     size: `${request.cols}x${request.rows}`,
     end(code) {
       session.viewers.delete(viewer);
@@ -62,10 +94,11 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
   stream.push(session.screen, 'latin1');
   return {
     stream,
-    muxSession: request.muxSession,
+    muxSession: name,
     async resize(cols, rows) {
       viewer.size = `${cols}x${rows}`;
     },
+    lookBack: async () => 'shell',
     exitCode: () => exitCode,
     async close() {
       viewer.end(null);

@@ -1,35 +1,100 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { NewTerminalRecord, TerminalRecords } from '../../ports/terminal-records.ts';
+import {
+  type NewTerminalRecord,
+  SILENT_SECONDS,
+  type TerminalRecord,
+  type TerminalRecords,
+} from '../../ports/terminal-records.ts';
 import type { MemoryState } from './state.ts';
 
+type Kept = TerminalRecord & { readonly closing: boolean };
+
+const isNewer = (a: TerminalRecord, b: TerminalRecord): boolean =>
+  a.createdAt > b.createdAt || (a.createdAt.getTime() === b.createdAt.getTime() && a.id > b.id);
+
 export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecords {
-  const made = (record: NewTerminalRecord) => {
-    const now = clock.now();
-    return { ...record, createdAt: now, lastPingAt: now };
+  const made = (record: NewTerminalRecord, createdAt = clock.now()): Kept => ({
+    ...record,
+    createdAt,
+    lastPingAt: clock.now(),
+    closing: false,
+  });
+  const isHeard = ({ lastPingAt }: TerminalRecord): boolean =>
+    lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
+  const change = (id: string, to: Partial<Kept>): void => {
+    state.terminals = state.terminals.map((one) => (one.id === id ? { ...one, ...to } : one));
   };
+  const keep = (which: (record: Kept) => boolean): void => {
+    state.terminals = state.terminals.filter(which);
+  };
+  const plain = ({ closing: _, ...record }: Kept): TerminalRecord => record;
+
   return {
     async insert(record) {
-      state.terminals.push(made(record));
+      // A clock that stands still must not make two of one key equal.
+      const earlier = state.terminals.filter(({ key }) => key === record.key);
+      const after = Math.max(0, ...earlier.map(({ createdAt }) => createdAt.getTime() + 1));
+      const kept = made(record, new Date(Math.max(after, clock.now().getTime())));
+      state.terminals.push(kept);
+      return kept.createdAt;
     },
 
     async ping(records) {
-      for (const record of records) {
-        const at = state.terminals.findIndex(({ id }) => id === record.id);
-        const found = state.terminals[at];
-        if (found === undefined) state.terminals.push(made(record));
-        else state.terminals[at] = { ...found, lastPingAt: clock.now() };
+      for (const { createdAt, ...record } of records) {
+        if (state.terminals.some(({ id }) => id === record.id))
+          change(record.id, { lastPingAt: clock.now() });
+        else state.terminals.push(made(record, createdAt));
       }
     },
 
-    async remove(id) {
-      state.terminals = state.terminals.filter((record) => record.id !== id);
+    async resize(sizes) {
+      for (const { id, cols, rows } of sizes) change(id, { cols, rows });
     },
 
-    async sweep(silentSeconds) {
-      const oldest = clock.now().getTime() - silentSeconds * 1000;
-      state.terminals = state.terminals.filter(({ lastPingAt }) => lastPingAt.getTime() >= oldest);
+    remove: async (id) => keep((record) => record.id !== id),
+    removeAllOf: async (replica) => keep((record) => record.replica !== replica),
+    sweep: async () => keep(isHeard),
+
+    async list() {
+      return state.terminals
+        .filter(isHeard)
+        .toReversed()
+        .flatMap((record) => {
+          const user = state.users.find(({ id }) => id === record.userId);
+          const container = state.containers.find(({ dbId }) => dbId === record.containerId);
+          if (user === undefined || container === undefined) return [];
+          return [{ ...plain(record), username: user.username, containerName: container.name }];
+        });
     },
 
-    list: async () => [...state.terminals].reverse(),
+    async find(id) {
+      const found = state.terminals.find((record) => record.id === id && isHeard(record));
+      return found === undefined ? null : plain(found);
+    },
+
+    async askToClose(id) {
+      const isAsked = state.terminals.some((record) => record.id === id && !record.closing);
+      change(id, { closing: true });
+      return isAsked;
+    },
+
+    askedToClose: async (replica) =>
+      state.terminals.filter((one) => one.replica === replica && one.closing).map(({ id }) => id),
+
+    newest: async (keys) =>
+      state.terminals
+        .filter((one) => keys.includes(one.key) && isHeard(one))
+        .filter((one, _, all) => !all.some((other) => other.key === one.key && isNewer(other, one)))
+        .map(plain),
+
+    places: async (containerIds) =>
+      state.containers
+        .filter(({ dbId }) => containerIds.includes(dbId))
+        .map(({ dbId, state: now, runtimeId }) => ({
+          containerId: dbId,
+          state: now,
+          runtimeId,
+          operation: state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null,
+        })),
   };
 }

@@ -1,0 +1,66 @@
+import { isLive } from '../../domain/collaboration.ts';
+import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS } from '../../domain/events.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
+import type { MemoryState } from './state.ts';
+
+type Kept = MemoryState['events'][number];
+
+const HOUR_MS = 3_600_000;
+
+/** `committed` ends when no transaction is under way, for what is read has to be true for good. */
+export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
+  const isYounger = ({ createdAt }: Kept, hours: number): boolean =>
+    clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
+  /** The owner, and with whom the container is shared now. */
+  const audienceOf = ({ ownerId, dbId }: Kept): readonly string[] => {
+    const shares = state.collaborations.filter((one) => one.containerId === dbId && isLive(one, clock.now()));
+    const parts = state.collaborationParts.filter(
+      ({ collaborationId, leftAt }) => leftAt === null && shares.some(({ id }) => id === collaborationId),
+    );
+    return [...new Set([ownerId, ...parts.map(({ userId }) => userId)])];
+  };
+  const toEvent = (kept: Kept): StoredEvent => ({
+    id: String(kept.position),
+    type: kept.type,
+    dbId: kept.dbId,
+    data: kept.data,
+    time: kept.createdAt,
+    audience: audienceOf(kept),
+  });
+
+  return {
+    async append(event) {
+      state.lastEvent += 1;
+      state.events.push({ ...event, position: state.lastEvent, createdAt: clock.now() });
+    },
+
+    async end() {
+      await committed();
+      return String(state.lastEvent);
+    },
+
+    async after(position, limit) {
+      await committed();
+      const later = state.events.filter((one) => one.position > Number(position));
+      return { events: later.slice(0, limit).map(toEvent), waiting: false };
+    },
+
+    async seenBy(userId, { after, upTo }, limit) {
+      const part = state.events.filter(
+        (one) =>
+          one.position > Number(after) && one.position <= Number(upTo) && audienceOf(one).includes(userId),
+      );
+      return part.slice(0, limit).map(toEvent);
+    },
+
+    async keepsSince(id) {
+      await committed();
+      return state.events.some((one) => String(one.position) === id && isYounger(one, EVENTS_KEPT_HOURS));
+    },
+
+    async sweep() {
+      state.events = state.events.filter((one) => isYounger(one, EVENTS_SWEPT_HOURS));
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import type { Metrics } from '../../ports/metrics.ts';
+
+/** Counts nothing but bytes. */
+export const noMetrics = (): Metrics => ({
+  httpRoute: () => () => {},
+  authenticated: () => {},
+  stepDone: () => {},
+  engineCalled: () => {},
+  eventSent: () => {},
+  terminalBytes: { in: 0, out: 0 },
+  watch: () => {},
+  text: async () => ({ type: 'text/plain; charset=utf-8', body: '' }),
+});
