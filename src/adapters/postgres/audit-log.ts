@@ -21,22 +21,26 @@ export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
   async page({ userId, action, from, to }, { after, limit }) {
     const rows = await db
       .selectFrom('audit_records')
-      .selectAll()
+      .leftJoin('users', 'users.id', 'audit_records.user_id')
+      .selectAll('audit_records')
+      .select('users.username')
       .select(position('audit_records').as('position'))
       .where(isAfter('audit_records', after))
       .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
       .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-      .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? new Date(0)))
-      .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? new Date(0)))
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
+      .$if(from !== undefined, (query) => query.where('audit_records.created_at', '>=', from ?? new Date(0)))
+      .$if(to !== undefined, (query) => query.where('audit_records.created_at', '<', to ?? new Date(0)))
+      .orderBy('audit_records.created_at', 'desc')
+      .orderBy('audit_records.id', 'desc')
       .limit(limit + 1)
       .execute();
     return toPage(rows, limit, toRecord);
   },
 });
 
-const toRecord = (row: Selectable<AuditRecordsTable>): AuditRecord => ({
+type Row = Selectable<AuditRecordsTable> & { readonly username: string | null };
+
+const toRecord = (row: Row): AuditRecord => ({
   id: row.id,
   userId: row.user_id,
   action: row.action,
@@ -44,4 +48,5 @@ const toRecord = (row: Selectable<AuditRecordsTable>): AuditRecord => ({
   userAgent: row.user_agent,
   details: row.details,
   createdAt: row.created_at,
+  username: row.username,
 });

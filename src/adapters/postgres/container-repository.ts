@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Container } from '../../domain/container.ts';
 import type { ContainerRef } from '../../domain/container-id.ts';
+import type { RoleSetup } from '../../domain/role-setup.ts';
 import {
   type ContainerRepository,
   NameTaken,
@@ -11,14 +12,20 @@ import type { ContainersTable, Database } from './schema.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string };
 
+const containersWithOwner = (db: Kysely<Database>) =>
+  db
+    .selectFrom('containers as c')
+    .innerJoin('users as u', 'u.id', 'c.owner_id')
+    .selectAll('c')
+    .select('u.username as owner_username');
+
+/** Containers that are not deleted, with the names of their owners. */
+export const liveContainers = (db: Kysely<Database>) =>
+  containersWithOwner(db).where('c.state', '<>', 'deleted');
+
 export function postgresContainers(db: Kysely<Database>): ContainerRepository {
-  const all = () =>
-    db
-      .selectFrom('containers as c')
-      .innerJoin('users as u', 'u.id', 'c.owner_id')
-      .selectAll('c')
-      .select('u.username as owner_username');
-  const live = () => all().where('c.state', '<>', 'deleted');
+  const all = () => containersWithOwner(db);
+  const live = () => liveContainers(db);
 
   return {
     async insert(container) {
@@ -40,6 +47,17 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
 
     async listOwned(ownerId) {
       const rows = await live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').execute();
+      return rows.map(toContainer);
+    },
+
+    async listDeleted(ownerId) {
+      const rows = await all()
+        .where('c.owner_id', '=', ownerId)
+        .where('c.state', '=', 'deleted')
+        .where('c.runtime_id', 'is not', null)
+        .where('c.volume_claimed_at', 'is', null)
+        .orderBy('c.deleted_at', 'desc')
+        .execute();
       return rows.map(toContainer);
     },
 
@@ -76,6 +94,28 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .execute();
     },
 
+    async recordDisk(dbId, { quota, usedMb }) {
+      const set = {
+        ...(quota === undefined ? {} : { disk_quota: quota }),
+        ...(usedMb === undefined ? {} : { disk_used_mb: usedMb }),
+      };
+      await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
+    },
+
+    async claimDiskMeasure(seconds) {
+      const rows = await db
+        .updateTable('containers as c')
+        .from('users as u')
+        .whereRef('u.id', '=', 'c.owner_id')
+        .set({ disk_measured_at: sql<Date>`now()` })
+        .where('c.state', '=', 'running')
+        .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
+        .returningAll('c')
+        .returning('u.username as owner_username')
+        .execute();
+      return rows.map(toContainer);
+    },
+
     async findAny(dbId) {
       const row = await all().where('c.db_id', '=', dbId).executeTakeFirst();
       return row === undefined ? null : toContainer(row);
@@ -86,6 +126,8 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where('c.db_id', '=', dbId)
         .where('c.owner_id', '=', ownerId)
         .where('c.state', '=', 'deleted')
+        .where('c.volume_claimed_at', 'is', null)
+        .forUpdate('c')
         .executeTakeFirst();
       return row === undefined ? null : toContainer(row);
     },
@@ -117,21 +159,17 @@ function nameTaken(error: unknown): never {
   throw constraint === 'containers_live_name' ? new NameTaken('name in use', { cause: error }) : error;
 }
 
-type LiveQuery = SelectQueryBuilder<
-  Database & { c: ContainersTable; u: Database['users'] },
-  'c' | 'u',
-  Joined
->;
+type ContainerQuery = SelectQueryBuilder<Database & { c: ContainersTable }, 'c', unknown>;
 
 /** The whole runtime id, or a prefix of at least 12 digits of it: `parseContainerRef` let only hex through. */
-function byRef(query: LiveQuery, ref: ContainerRef): LiveQuery {
+export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, ref: ContainerRef): Q {
   switch (ref.kind) {
     case 'db_id':
-      return query.where('c.db_id', '=', ref.dbId);
+      return query.where('c.db_id', '=', ref.dbId) as unknown as Q;
     case 'runtime_id':
-      return query.where('c.runtime_id', 'like', `${ref.prefix}%`);
+      return query.where('c.runtime_id', 'like', `${ref.prefix}%`) as unknown as Q;
     case 'agent':
-      return query.where(sql<boolean>`false`);
+      return query.where(sql<boolean>`false`) as unknown as Q;
   }
 }
 
@@ -167,10 +205,11 @@ const toUpdate = (change: StateChange) => ({
       }),
   ...(change.generation === undefined ? {} : { generation: change.generation }),
   ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
+  ...(change.state === 'deleted' ? {} : { volume_condemned_at: null }),
   deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
 });
 
-const toContainer = (row: Joined): Container => ({
+export const toContainer = (row: Joined): Container => ({
   dbId: row.db_id,
   ownerId: row.owner_id,
   ownerUsername: row.owner_username,
@@ -187,8 +226,16 @@ const toContainer = (row: Joined): Container => ({
   runtimeId: row.runtime_id,
   node: row.node,
   volume: row.volume,
+  diskQuota: row.disk_quota,
+  diskUsedMb: row.disk_used_mb,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
   startedAt: row.started_at,
   deletedAt: row.deleted_at,
+  // The columns are written together, as one of the union.
+  roleSetup: {
+    status: row.role_setup_status,
+    id: row.role_setup_id,
+    detail: row.role_setup_detail,
+  } as RoleSetup,
 });

@@ -6,17 +6,23 @@ import type { Database } from './schema.ts';
 export type DatabaseOptions = {
   readonly url: string;
   readonly poolSize?: number;
+  /** How long the server may work on a statement; 0 for no limit. */
+  readonly statementWithinMs?: number;
+  /** How long a statement may stay without an answer; 0 for no limit. */
+  readonly answerWithinMs?: number;
   /** An idle connection was lost; the pool replaces it. */
   readonly onIdleError?: (error: Error) => void;
 };
 
-// SQLSTATE classes and system errors that say "no answer", as opposed to "the answer is no".
+// SQLSTATE classes and system errors that say "no answer", as opposed to "the answer is no". 40P01, 40001, 55P03 and
+// 57014 are of a wait that was given up: what was asked may be right, and can be asked again.
 const NO_ANSWER =
-  /^(08...|57P0[1-3]|53[0-9A-Z]{3}|25P03|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+  /^(08...|57P0[1-3]|53[0-9A-Z]{3}|25P03|40P01|40001|55P03|57014|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+const SILENCE = 'Query read timeout';
 const NO_ANSWER_WORDS =
-  /timeout exceeded when trying to connect|Connection terminated|not queryable|Client was closed/;
+  /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Client was closed/;
 
-/** Whether the fault is that the database could not be reached, rather than what it said. */
+/** Whether the fault is that the database could not be reached or gave up waiting, rather than what it said. */
 export function isNoAnswer(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -28,11 +34,23 @@ const translate = (error: unknown): never => {
 };
 
 class TranslatingClient extends pg.Client {
+  constructor(...options: ConstructorParameters<typeof pg.Client>) {
+    super(...options);
+    // The pool listens while a client is idle. One that is lost at work fails its statement, and must not end the process.
+    this.on('error', () => {});
+  }
+
   // pg declares eight overloads; all of them end here.
   override query = ((...args: unknown[]) => {
     const sent = (pg.Client.prototype.query as (...a: unknown[]) => unknown).apply(this, args);
-    return sent instanceof Promise ? sent.catch(translate) : sent;
+    return sent instanceof Promise ? sent.catch((error) => this.#failed(error)) : sent;
   }) as pg.Client['query'];
+
+  /** What follows on a line that is silent would wait behind the statement that nobody answers. */
+  #failed(error: unknown): never {
+    if (error instanceof Error && error.message === SILENCE) this.connection.stream.destroy();
+    return translate(error);
+  }
 }
 
 /** A pool that gives up soon and says so: every wait on the database is bounded (R94). */
@@ -41,7 +59,8 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     connectionString: options.url,
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: 2_000,
-    statement_timeout: 5_000,
+    statement_timeout: options.statementWithinMs ?? 5_000,
+    query_timeout: options.answerWithinMs ?? 7_000,
     lock_timeout: 3_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
@@ -49,8 +68,8 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     application_name: 'berth',
     Client: TranslatingClient,
   });
-  // Without a listener, a lost idle connection ends the process.
-  pool.on('error', (error) => options.onIdleError?.(error));
+  // Without a listener, a lost idle connection ends the process. The pool hangs the whole client on its error.
+  pool.on('error', (error) => options.onIdleError?.(new Error(error.message)));
   return pool;
 }
 

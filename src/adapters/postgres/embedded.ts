@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { prepareCluster } from './embedded/cluster.ts';
 import {
@@ -14,6 +14,8 @@ export type EmbeddedPostgres = {
   /** For `pg`, over a socket of its own; the database is `postgres` when none is named. */
   readonly url: (database?: string) => string;
   readonly pid: number;
+  /** Whether its process is there; a server that was killed is started again by another call. */
+  readonly isAlive: () => boolean;
   /** Ends the server and waits until it has; calling it again is harmless. */
   readonly stop: () => Promise<void>;
 };
@@ -40,11 +42,19 @@ export async function startEmbedded(
   return {
     url,
     pid,
+    isAlive: () => serves(pid, cluster.data),
     stop: () => {
       stopping ??= stopPostmaster(cluster.data, pid);
       return stopping;
     },
   };
+}
+
+/** The address of the server of `root` that another process has started. */
+export async function runningEmbeddedUrl(root: string): Promise<string> {
+  const place = await realpath(root);
+  const { uid } = await stat(path.join(place, 'pgdata'));
+  return socketUrl(await socketDirectory(place, uid), 'postgres');
 }
 
 /** The server that is already there, if it is the one we would start; any other is stopped, and the way is clear. */

@@ -1,12 +1,125 @@
-import type { Kysely } from 'kysely';
-import type { EventLog } from '../../ports/event-log.ts';
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
+import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
 import type { Database } from './schema.ts';
 
-export const postgresEvents = (db: Kysely<Database>): EventLog => ({
-  async append({ type, dbId, ownerId, data }) {
-    await db
-      .insertInto('events')
-      .values({ type, db_id: dbId, owner_id: ownerId, data: JSON.stringify(data) })
-      .execute();
-  },
+/**
+ * Transaction and row: in the order of the first, nothing is committed behind a reader's back once it is over. Longer
+ * numbers than these the database would not take.
+ */
+const POSITION = /^([0-9]{1,19})-([0-9]{1,18})$/;
+const START = '0-0';
+
+/** Those who may see an event, and whether somebody may: the owner, and with whom the container is shared now. */
+const sharers = sql`select p.user_id from collaborations k
+  join collaboration_participants p on p.collaboration_id = k.id
+  where k.db_id = e.db_id and k.ended_at is null and k.expires_at > now() and p.left_at is null`;
+const audience = sql<string[]>`array(select e.owner_id union ${sharers})`;
+const visibleTo = (userId: string) =>
+  sql<SqlBool>`(e.owner_id = ${userId} or ${userId}::uuid in (${sharers}))`;
+
+/** Its transaction is over, and so are all that began before it. */
+const settled = sql<boolean>`e.xid < pg_snapshot_xmin(pg_current_snapshot())`;
+const id = sql<string>`e.xid || '-' || e.position`;
+
+const hoursAgo = (hours: number) => sql<Date>`now() - make_interval(hours => ${sql.lit(hours)})`;
+
+export function postgresEvents(db: Kysely<Database>): EventLog {
+  const stream = () =>
+    db
+      .selectFrom('events as e')
+      .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at', audience.as('audience')]);
+
+  return {
+    async append({ type, dbId, ownerId, data }) {
+      await db
+        .insertInto('events')
+        .values({ type, db_id: dbId, owner_id: ownerId, data: JSON.stringify(data) })
+        .execute();
+    },
+
+    async end() {
+      const last = await db
+        .selectFrom('events as e')
+        .select(id.as('id'))
+        .where(settled)
+        .orderBy('e.xid', 'desc')
+        .orderBy('e.position', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return last?.id ?? START;
+    },
+
+    async after(position, limit) {
+      const rows = await stream()
+        .select(settled.as('settled'))
+        .where(comes('>', position))
+        .orderBy('e.xid')
+        .orderBy('e.position')
+        .limit(limit)
+        .execute();
+      const ready = rows.filter((row) => row.settled);
+      return { events: ready.map(toEvent), waiting: ready.length < rows.length };
+    },
+
+    async seenBy(userId, range, limit) {
+      const rows = await stream()
+        .where(comes('>', range.after))
+        .where(comes('<=', range.upTo))
+        .where(visibleTo(userId))
+        .orderBy('e.xid')
+        .orderBy('e.position')
+        .limit(limit)
+        .execute();
+      return rows.map(toEvent);
+    },
+
+    async keepsSince(position) {
+      if (!POSITION.test(position)) return false;
+      const found = await db
+        .selectFrom('events as e')
+        .select('e.position')
+        .where(comes('=', position))
+        .where(settled)
+        .where('e.created_at', '>', hoursAgo(EVENTS_KEPT_HOURS))
+        .executeTakeFirst();
+      return found !== undefined;
+    },
+
+    async sweep() {
+      // Numbers of transactions that are still to come are of another server, which these rows were taken over from.
+      await db
+        .deleteFrom('events as e')
+        .where((where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
+          where.or([
+            where('e.created_at', '<', hoursAgo(EVENTS_SWEPT_HOURS)),
+            sql<SqlBool>`e.xid >= pg_snapshot_xmax(pg_current_snapshot())`,
+          ]),
+        )
+        .execute();
+    },
+  };
+}
+
+function comes(how: '>' | '<=' | '=', position: string) {
+  const [, xid = '0', row = '0'] = POSITION.exec(position) ?? [];
+  return sql<SqlBool>`(e.xid, e.position) ${sql.raw(how)} (${xid}::xid8, ${row}::bigint)`;
+}
+
+type Row = {
+  readonly id: string;
+  readonly type: string;
+  readonly db_id: string;
+  readonly data: Record<string, unknown>;
+  readonly created_at: Date;
+  readonly audience: string[];
+};
+
+const toEvent = (row: Row): StoredEvent => ({
+  id: row.id,
+  type: row.type as EventType,
+  dbId: row.db_id,
+  data: row.data,
+  time: row.created_at,
+  audience: row.audience,
 });

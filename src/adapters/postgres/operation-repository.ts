@@ -13,10 +13,10 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
       .where('finished_at', 'is', null);
 
   return {
-    async begin(operation, leaseSeconds) {
+    async begin(operation, leaseSeconds, step = 'begin') {
       const done = await db
         .insertInto('operations')
-        .values({ ...toRow(operation), lease_until: leaseEnd(leaseSeconds) })
+        .values({ ...toRow(operation), step, lease_until: leaseEnd(leaseSeconds) })
         .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
         .executeTakeFirst();
       return done.numInsertedOrUpdatedRows === 1n;
@@ -51,18 +51,19 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
       return done.numUpdatedRows === 1n;
     },
 
-    async finish(id, owner, outcome) {
+    async finish(id, owner, outcome, progress = {}) {
       const done = await mine(id, owner)
-        .set({ outcome, finished_at: sql<Date>`clock_timestamp()` })
+        .set({ ...toUpdate(progress), outcome, finished_at: sql<Date>`clock_timestamp()` })
         .executeTakeFirst();
       return done.numUpdatedRows === 1n;
     },
 
-    async renew(owner, leaseSeconds) {
+    async renew(owner, ids, leaseSeconds) {
       await db
         .updateTable('operations')
         .set({ lease_until: leaseEnd(leaseSeconds) })
         .where('lease_owner', '=', owner)
+        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
         .where('finished_at', 'is', null)
         .execute();
     },
@@ -105,9 +106,12 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   target: JSON.stringify(operation.target),
   carry_over: operation.carryOver,
   verified: operation.verified,
+  unfitted: operation.unfitted,
   volume_kept: operation.volumeKept,
   fresh_runtime_id: operation.freshRuntimeId,
   fresh_image: operation.freshImage,
+  measured: operation.measured,
+  left_behind: operation.leftBehind === null ? null : JSON.stringify(operation.leftBehind),
   requested_by: operation.requestedBy,
   ip_address: operation.origin.ipAddress,
   user_agent: operation.origin.userAgent,
@@ -118,9 +122,12 @@ const toUpdate = (progress: Progress) => ({
   ...(progress.step === undefined ? {} : { step: progress.step }),
   ...(progress.phase === undefined ? {} : { phase: progress.phase }),
   ...(progress.verified === undefined ? {} : { verified: progress.verified }),
+  ...(progress.unfitted === undefined ? {} : { unfitted: progress.unfitted }),
   ...(progress.volumeKept === undefined ? {} : { volume_kept: progress.volumeKept }),
   ...(progress.freshRuntimeId === undefined ? {} : { fresh_runtime_id: progress.freshRuntimeId }),
   ...(progress.freshImage === undefined ? {} : { fresh_image: progress.freshImage }),
+  ...(progress.measured === undefined ? {} : { measured: progress.measured }),
+  ...(progress.leftBehind === undefined ? {} : { left_behind: JSON.stringify(progress.leftBehind) }),
 });
 
 const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
@@ -132,9 +139,12 @@ const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
   target: row.target,
   carryOver: row.carry_over,
   verified: row.verified,
+  unfitted: row.unfitted,
   volumeKept: row.volume_kept,
   freshRuntimeId: row.fresh_runtime_id,
   freshImage: row.fresh_image,
+  measured: row.measured,
+  leftBehind: row.left_behind,
   requestedBy: row.requested_by,
   origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
   leaseOwner: row.lease_owner,

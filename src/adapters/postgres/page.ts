@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { type Page, UnknownPage } from '../../ports/page.ts';
 
 /** Microseconds, which JavaScript's dates do not hold, and the id for rows of the same one. */
-const PLACE = /^(\d{1,18})_([0-9a-f-]{36})$/;
+const PLACE = /^(\d{1,18})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-type Paged = 'users' | 'audit_records';
+type Paged = 'users' | 'audit_records' | 'recordings';
 
 /** Where a row stands in a list that is ordered by `created_at desc, id desc`. */
 export const position = (table: Paged) =>

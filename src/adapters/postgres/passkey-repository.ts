@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Passkey } from '../../domain/passkey.ts';
 import type { PasskeyRepository } from '../../ports/passkey-repository.ts';
-import type { Database, PasskeysTable } from './schema.ts';
+import type { PasskeysTable } from './people-tables.ts';
+import type { Database } from './schema.ts';
 
 export const postgresPasskeys = (db: Kysely<Database>): PasskeyRepository => ({
   async insert(passkey) {

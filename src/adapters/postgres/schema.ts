@@ -1,17 +1,37 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
+import type { Role } from '../../domain/catalogue.ts';
+import type { LossReport } from '../../domain/changes.ts';
 import type { ContainerState } from '../../domain/container.ts';
 import type { Operation } from '../../domain/operation.ts';
-import type { Scope } from '../../domain/scope.ts';
-import type { UserRole } from '../../domain/user.ts';
+import type { RoleSetup } from '../../domain/role-setup.ts';
+import type { PoolMember } from '../../domain/warm-pool.ts';
 import type { OperationOutcome } from '../../ports/operation-repository.ts';
-import type { PendingPurpose } from '../../ports/pending-repository.ts';
-
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
-type Json<T> = ColumnType<T, string, string>;
+import type { Defaulted, Json } from './columns.ts';
+import type {
+  ApiTokensTable,
+  FailuresTable,
+  IdempotencyKeysTable,
+  PasskeysTable,
+  PendingProofsTable,
+  RecoveryCodesTable,
+  RefreshTokensTable,
+  RequestCountsTable,
+  SessionsTable,
+  SshKeysTable,
+  TotpFactorsTable,
+  UsersTable,
+} from './people-tables.ts';
+import type {
+  CollaborationParticipantsTable,
+  CollaborationsTable,
+  RecordingsTable,
+  ReplicaRunsTable,
+  TerminalHoldsTable,
+  TerminalRecordsTable,
+} from './terminal-tables.ts';
 
 export type TierRow = {
   name: string;
-  position: number;
   min_memory_mb: number;
   max_memory_mb: number;
   min_cpu_millicores: number;
@@ -30,47 +50,16 @@ export type ImageRow = {
   shell: string;
 };
 
-export type RoleRow = { key: string; label: string };
+export type RolesTable = {
+  key: string;
+  label: string;
+  packages: Json<Role['packages']>;
+  script: string | null;
+};
 
 type SettingsTable = { key: string; value: Json<unknown>; updated_at: Defaulted<Date> };
 
 type InstallationTable = { only_row: Generated<boolean>; id: string; setup_code_hash: Buffer | null };
-
-export type UsersTable = {
-  id: Generated<string>;
-  email: string | null;
-  username: string;
-  password_hash: string | null;
-  role: UserRole;
-  tier: string;
-  created_at: Generated<Date>;
-  disabled_at: Date | null;
-  guest_until: Date | null;
-  passcode_hash: string | null;
-  auto_lock_minutes: number | null;
-};
-
-export type SessionsTable = {
-  id: Generated<string>;
-  user_id: string;
-  created_at: Generated<Date>;
-  last_seen_at: Defaulted<Date>;
-  expires_at: Date;
-  ip_address: string;
-  user_agent: string;
-  revoked_at: Date | null;
-  revoked_reason: string | null;
-  locked_at: Date | null;
-  wrong_passcodes: Generated<number>;
-};
-
-type RefreshTokensTable = {
-  hash: Buffer;
-  session_id: string;
-  created_at: Generated<Date>;
-  spent_at: Date | null;
-  spent_by: string | null;
-};
 
 export type ContainersTable = {
   db_id: string;
@@ -94,6 +83,24 @@ export type ContainersTable = {
   last_used_at: Date | null;
   started_at: Date | null;
   deleted_at: Date | null;
+  role_setup_status: Defaulted<RoleSetup['status']>;
+  role_setup_detail: string | null;
+  role_setup_id: string | null;
+  role_setup_owner: string | null;
+  role_setup_until: Date | null;
+  disk_quota: Generated<'hard' | 'soft'>;
+  disk_used_mb: Generated<number | null>;
+  disk_measured_at: Generated<Date | null>;
+  volume_condemned_at: Date | null;
+  volume_claimed_at: Date | null;
+  volume_removed_at: Date | null;
+};
+
+type CarriedImagesTable = {
+  db_id: string;
+  image: string;
+  changes: Json<LossReport | null> | null;
+  captured_at: Defaulted<Date>;
 };
 
 export type AuditRecordsTable = {
@@ -106,6 +113,13 @@ export type AuditRecordsTable = {
   created_at: Generated<Date>;
 };
 
+export type AuditChainTable = {
+  /** bigint, as text. */
+  seq: string;
+  record_id: string;
+  hash: Buffer;
+};
+
 export type OperationsTable = {
   id: string;
   db_id: string;
@@ -115,9 +129,12 @@ export type OperationsTable = {
   target: Json<Operation['target']>;
   carry_over: boolean;
   verified: boolean;
+  unfitted: Defaulted<boolean>;
   volume_kept: boolean | null;
   fresh_runtime_id: string | null;
   fresh_image: string | null;
+  measured: boolean;
+  left_behind: Json<LossReport | null> | null;
   step: Generated<string>;
   requested_by: string;
   ip_address: string;
@@ -129,8 +146,25 @@ export type OperationsTable = {
   outcome: OperationOutcome | null;
 };
 
+export type WarmPoolTable = {
+  db_id: string;
+  state: PoolMember['state'];
+  node: string;
+  image: string;
+  image_id: string;
+  memory_mb: number;
+  cpu_millicores: number;
+  disk_mb: number;
+  volume: string;
+  runtime_id: string | null;
+  lease_owner: string;
+  lease_until: Date;
+  created_at: Generated<Date>;
+};
+
 type EventsTable = {
   position: Generated<string>;
+  xid: Generated<string>;
   db_id: string;
   owner_id: string;
   type: string;
@@ -138,86 +172,24 @@ type EventsTable = {
   created_at: Generated<Date>;
 };
 
-type TotpFactorsTable = {
-  user_id: string;
-  sealed_secret: Buffer;
-  created_at: Defaulted<Date>;
-  confirmed_at: Date | null;
-  last_step: Generated<number>;
-};
-
-type RecoveryCodesTable = { user_id: string; hash: Buffer; used_at: Date | null };
-
-export type PasskeysTable = {
-  id: Generated<string>;
-  user_id: string;
-  name: string;
-  credential_id: string;
-  public_key: Buffer;
-  /** bigint, which pg reads as text. */
-  counter: ColumnType<string, number, number>;
-  transports: Json<readonly string[]>;
-  backed_up: boolean;
-  created_at: Generated<Date>;
-  last_used_at: Date | null;
-};
-
-type PendingProofsTable = {
-  hash: Buffer;
-  purpose: PendingPurpose;
-  user_id: string | null;
-  expires_at: Date;
-  tries: Generated<number>;
-};
-
-type FailuresTable = { key: Buffer; count: number; at: Date };
-export type ApiTokensTable = {
-  id: Generated<string>;
-  user_id: string;
-  name: string;
-  hash: Buffer;
-  prefix: string;
-  scopes: Scope[];
-  created_at: Generated<Date>;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  revoked_at: Date | null;
-};
-
-type RequestCountsTable = { key: string; minute: number; count: number };
-
-export type TerminalRecordsTable = {
-  id: string;
-  user_id: string;
-  container_id: string;
-  created_at: Generated<Date>;
-  last_ping_at: Defaulted<Date>;
-};
-
-export type SshKeysTable = {
-  id: Generated<string>;
-  user_id: string;
-  name: string;
-  type: string;
-  public_key: string;
-  fingerprint: string;
-  created_at: Generated<Date>;
-};
-
 export type Database = {
   operations: OperationsTable;
+  warm_pool: WarmPoolTable;
   events: EventsTable;
   orphans: { runtime_id: string; seen_at: Generated<Date> };
   tiers: TierRow;
   images: ImageRow;
-  roles: RoleRow;
+  roles: RolesTable;
   settings: SettingsTable;
   installation: InstallationTable;
   users: UsersTable;
   sessions: SessionsTable;
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
+  carried_images: CarriedImagesTable;
   audit_records: AuditRecordsTable;
+  audit_chain: AuditChainTable;
+  audit_unsealed: { record_id: string };
   totp_factors: TotpFactorsTable;
   recovery_codes: RecoveryCodesTable;
   passkeys: PasskeysTable;
@@ -225,6 +197,12 @@ export type Database = {
   failures: FailuresTable;
   api_tokens: ApiTokensTable;
   request_counts: RequestCountsTable;
+  idempotency_keys: IdempotencyKeysTable;
   terminal_records: TerminalRecordsTable;
+  recordings: RecordingsTable;
+  terminal_holds: TerminalHoldsTable;
+  replica_runs: ReplicaRunsTable;
   ssh_keys: SshKeysTable;
+  collaborations: CollaborationsTable;
+  collaboration_participants: CollaborationParticipantsTable;
 };

@@ -3,7 +3,8 @@ import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
 import { fromJson, numberSetting, unnested } from './fragments.ts';
-import type { Database, SessionsTable, UsersTable } from './schema.ts';
+import type { SessionsTable, UsersTable } from './people-tables.ts';
+import type { Database } from './schema.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
@@ -29,8 +30,11 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
 
   async touch(uses) {
     await sql`
-      update sessions s set last_seen_at = u.at from ${unnested(uses)}
-      where s.id = u.id and s.last_seen_at < u.at
+      with held as (
+        select s.id, u.at from sessions s join ${unnested(uses)} on s.id = u.id
+        where s.last_seen_at < u.at order by s.id for no key update of s
+      )
+      update sessions s set last_seen_at = held.at from held where s.id = held.id
     `.execute(db);
   },
 
@@ -60,13 +64,22 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   },
 
   async revokeOthers(userId, keepId, reason) {
-    const rows = await db
-      .updateTable('sessions')
-      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+    // Locked in the order in which uses are written, so that neither waits for the other in a circle.
+    const held = db
+      .selectFrom('sessions')
+      .select('id')
       .where('user_id', '=', userId)
       .where('revoked_at', 'is', null)
       .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
-      .returning('id')
+      .orderBy('id')
+      .forUpdate();
+    const rows = await db
+      .with('held', () => held)
+      .updateTable('sessions')
+      .from('held')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .whereRef('sessions.id', '=', 'held.id')
+      .returning('sessions.id')
       .execute();
     return rows.map(({ id }) => id);
   },

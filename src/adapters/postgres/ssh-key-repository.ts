@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { SshKey } from '../../domain/ssh-key.ts';
 import type { SshKeyRepository } from '../../ports/ssh-key-repository.ts';
-import type { Database, SshKeysTable } from './schema.ts';
+import type { SshKeysTable } from './people-tables.ts';
+import type { Database } from './schema.ts';
 
 export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
   async insert({ userId, name, type, publicKey, fingerprint }) {

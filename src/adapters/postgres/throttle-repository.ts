@@ -23,14 +23,20 @@ export function postgresThrottle(db: Kysely<Database>): ThrottleRepository {
 
     async lock(keys) {
       // Everybody locks in the same order, so that nobody waits in a circle. A row that is not there cannot be
-      // locked, so it is made first; it counts nothing.
+      // locked, so it is made first; it counts nothing. One statement does both: a row that goes away while it is
+      // waited for is made again and locked, so that those who waited still come one after the other.
       const sorted = keys.toSorted(Buffer.compare);
       await db
         .insertInto('failures')
         .values(sorted.map((key) => ({ key, count: 0, at: sql<Date>`clock_timestamp()` })))
-        .onConflict((conflict) => conflict.column('key').doNothing())
+        .onConflict((conflict) =>
+          conflict
+            .column('key')
+            .doUpdateSet({ count: (eb) => eb.ref('failures.count') })
+            .where(sql<boolean>`false`),
+        )
         .execute();
-      const found = await rows(keys).orderBy('key').forUpdate().execute();
+      const found = await rows(keys).execute();
       // Read after the wait for the locks: the time of the query's start may be long ago.
       return inOrder(keys, found, await now());
     },

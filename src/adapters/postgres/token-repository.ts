@@ -3,7 +3,8 @@ import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { TokenRepository, TokenWithUser } from '../../ports/token-repository.ts';
 import { fromJson, unnested } from './fragments.ts';
-import type { ApiTokensTable, Database, UsersTable } from './schema.ts';
+import type { ApiTokensTable, UsersTable } from './people-tables.ts';
+import type { Database } from './schema.ts';
 import { toUser } from './user-repository.ts';
 
 /** All that is known of a token but its hash. */

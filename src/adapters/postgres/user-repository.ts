@@ -2,7 +2,8 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { User } from '../../domain/user.ts';
 import type { UserRepository } from '../../ports/user-repository.ts';
 import { isAfter, position, toPage } from './page.ts';
-import type { Database, UsersTable } from './schema.ts';
+import type { UsersTable } from './people-tables.ts';
+import type { Database } from './schema.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
