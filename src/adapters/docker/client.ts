@@ -62,6 +62,8 @@ export const inspectThing = <T>(thing: Inspectable<T>, abortSignal: AbortSignal)
  */
 export type EngineCalls = {
   readonly docker: Docker;
+  /** Whether it answers at this moment. */
+  ping(): Promise<void>;
   /** Something that changes nothing. */
   read<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Something that changes a container: at most eight at a time. */
@@ -76,15 +78,16 @@ export function engineCalls(docker: Docker): EngineCalls {
     answeredAt = Date.now();
     return result;
   };
+  const pingNow = async (): Promise<void> =>
+    void (await timed(LIMITS.connect, (signal) => ping(docker, signal)));
   const alive = async (): Promise<void> => {
-    if (Date.now() - answeredAt < FRESH_MS) return;
-    await timed(LIMITS.connect, (signal) => ping(docker, signal));
+    if (Date.now() - answeredAt >= FRESH_MS) await pingNow();
   };
   const asked = async <T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     await alive();
     return await timed(seconds, work);
   };
-  return { docker, read: asked, change: (seconds, work) => slots(() => asked(seconds, work)) };
+  return { docker, ping: pingNow, read: asked, change: (seconds, work) => slots(() => asked(seconds, work)) };
 }
 
 async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

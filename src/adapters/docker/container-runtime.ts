@@ -1,4 +1,5 @@
 import type Docker from 'dockerode';
+import { quotaOf } from '../../domain/disk.ts';
 import {
   type ContainerRuntime,
   type ListedContainer,
@@ -7,27 +8,30 @@ import {
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../ports/container-runtime.ts';
-import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, ping } from './client.ts';
-import { containerName, type RuntimeSettings } from './create-options.ts';
-import { createOrAdopt, ensureVolume, inspect } from './creation.ts';
+import { capture, capturedImages, removeCaptured } from './captured-image.ts';
+import { type EngineCalls, engineCalls, LIMITS, orNull } from './client.ts';
+import { containerName, limitsOf, type RuntimeSettings } from './create-options.ts';
+import { createOrAdopt, inspect } from './creation.ts';
 import { execIn } from './exec.ts';
+import { hostSpace } from './host-space.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
 import { fullId, ownership } from './ownership.ts';
+import { COUNTED, type DiskSettings, dockerVolumes } from './volumes.ts';
 import { watchEngine } from './watch.ts';
 
 export type DockerRuntimeSettings = RuntimeSettings & {
   /** Name of this engine in handles. */
   readonly node: string;
+  readonly disk?: DiskSettings;
 };
 
-const CAPABILITIES: RuntimeCapabilities = {
+const CAPABILITIES: Omit<RuntimeCapabilities, 'diskQuota'> = {
   resizeInPlace: true,
   keepsWritableLayerOnStop: true,
   perWorkspaceSeccomp: true,
   movableVolume: false,
   pause: true,
   statsWithoutAgent: true,
-  diskQuota: 'soft',
 };
 
 const REMOVAL_SECONDS = 10;
@@ -35,41 +39,61 @@ const REMOVAL_SECONDS = 10;
 /** Containers on one Docker engine. */
 export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerRuntime {
   const calls = engineCalls(docker);
-  const { instanceId, node } = settings;
+  const { instanceId, node, disk = COUNTED } = settings;
   const own = ownership(calls, instanceId);
+  const volumes = dockerVolumes(calls, instanceId, disk);
+  const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
   return {
-    capabilities: CAPABILITIES,
+    capabilities: { ...CAPABILITIES, diskQuota: quotaOf(disk.mode) },
     async create(spec) {
-      await ensureVolume(calls, spec, instanceId);
+      await volumes.ensure(spec);
       const runtimeId = await createOrAdopt(calls, spec, settings);
       own.remember(runtimeId);
       return { node, runtimeId };
     },
     async start(handle) {
       const container = await own.require(handle);
+      const info = await known(handle);
+      if (info !== null) await volumes.beforeStart(info);
       await calls.change(LIMITS.start, (abortSignal) => orNull([304], container.start({ abortSignal })));
     },
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
-      if (container === null) return;
+      if (container === null) return { kind: 'gone' };
       await calls.change(graceSeconds + 10, (abortSignal) =>
         orNull([304, 404], container.stop({ t: graceSeconds, abortSignal })),
       );
+      const info = await known(handle);
+      if (info !== null) await volumes.afterStop(info);
+      return observed(info, instanceId);
+    },
+    async resize(handle, resources) {
+      const container = await own.require(handle);
+      const limits = limitsOf(resources, settings);
+      await calls.change(LIMITS.start, (abortSignal) => container.update({ ...limits, abortSignal }));
     },
     async remove(handle) {
       const container = await own.find(handle);
+      const info = container === null ? null : await known(handle);
       if (container !== null) await removeWholly(calls, container);
       own.forget(handle.runtimeId);
+      if (info !== null) await volumes.afterStop(info);
     },
     find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
-    ping: async () => void (await calls.read(LIMITS.connect, (signal) => ping(docker, signal))),
-    observe: (handle) => observe(calls, handle, instanceId),
+    ping: calls.ping,
+    observe: async (handle) => observed(await known(handle), instanceId),
     list: () => listOwn(calls, settings),
     watch: (hint) => watchEngine(docker, instanceId, hint),
-    volumeExists: async (volume) =>
-      (await calls.read(LIMITS.inspect, (signal) =>
-        orNull([404], inspectThing(docker.getVolume(volume), signal)),
-      )) !== null,
+    volumeExists: async (volume) => (await volumes.facts(volume)) !== null,
+    volumeFacts: volumes.facts,
+    usedBytes: volumes.usedBytes,
+    removeVolume: volumes.remove,
+    hostSpace: () => hostSpace(disk.folders),
+    async capture(handle, spec) {
+      return await capture(calls, (await own.require(handle)).id, spec, instanceId);
+    },
+    capturedImages: () => capturedImages(calls, instanceId),
+    removeCaptured: (image) => removeCaptured(calls, image, instanceId),
     async exec(handle, request) {
       return await execIn(calls, (await own.require(handle)).id, request);
     },
@@ -92,12 +116,7 @@ async function removeWholly(calls: EngineCalls, container: Docker.Container): Pr
   }
 }
 
-async function observe(
-  calls: EngineCalls,
-  handle: RuntimeHandle,
-  instanceId: string,
-): Promise<ObservedContainer> {
-  const info = await inspect(calls, fullId(handle.runtimeId));
+function observed(info: Docker.ContainerInspectInfo | null, instanceId: string): ObservedContainer {
   if (info === null || info.Config.Labels[INSTANCE_LABEL] !== instanceId) return { kind: 'gone' };
   return info.State.Running
     ? { kind: 'running', startedAt: new Date(info.State.StartedAt) }

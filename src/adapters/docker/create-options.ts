@@ -1,7 +1,16 @@
 import type Docker from 'dockerode';
+import type { Resources } from '../../domain/resources.ts';
 import type { ContainerSpec } from '../../ports/container-runtime.ts';
-import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL, OPERATION_LABEL, OWNER_LABEL } from './labels.ts';
+import {
+  DB_ID_LABEL,
+  DISK_LABEL,
+  GENERATION_LABEL,
+  INSTANCE_LABEL,
+  OPERATION_LABEL,
+  OWNER_LABEL,
+} from './labels.ts';
 import { KEEPER } from './scripts.ts';
+import { TOOLS_FOLDER } from './tools-scripts.ts';
 
 /** What is the same for every container of an installation. */
 export type RuntimeSettings = {
@@ -13,6 +22,8 @@ export type RuntimeSettings = {
   readonly hostCpuMillicores: number;
   /** Open files a process may have; not above the engine's own hard limit. */
   readonly maxOpenFiles: number;
+  /** The volume with the installation's tools, as soon as there is one. */
+  readonly tools?: () => string | null;
 };
 
 /**
@@ -37,9 +48,10 @@ export const containerName = (dbId: string, generation: number): string => `ws-$
 const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
   [INSTANCE_LABEL]: instanceId,
   [DB_ID_LABEL]: spec.dbId,
-  [OWNER_LABEL]: spec.ownerId,
   [GENERATION_LABEL]: String(spec.generation),
-  [OPERATION_LABEL]: spec.operationId,
+  [DISK_LABEL]: String(spec.resources.diskMb),
+  ...(spec.ownerId === null ? {} : { [OWNER_LABEL]: spec.ownerId }),
+  ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
 });
 
 /** Everything that the engine is told about a new container. */
@@ -64,14 +76,27 @@ export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): D
 const envOf = (env: Readonly<Record<string, string>>): string[] =>
   Object.entries({ LANG: 'C.UTF-8', ...env, HOME: '/workspace' }).map(([name, value]) => `${name}=${value}`);
 
-function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
-  const memory = spec.resources.memoryMb * MIB;
-  const { maxOpenFiles } = settings;
+/** The limits that can also be set on a container that runs. */
+export function limitsOf(
+  { memoryMb, cpuMillicores }: Resources,
+  { hostCpuMillicores }: Pick<RuntimeSettings, 'hostCpuMillicores'>,
+) {
+  const memory = memoryMb * MIB;
+  // The engine refuses more processor than the machine has, and more would not be had anyway.
   return {
     Memory: memory,
     MemorySwap: memory,
-    // The engine refuses more than the machine has, and more would not be had anyway.
-    NanoCpus: Math.min(spec.resources.cpuMillicores, settings.hostCpuMillicores) * 1_000_000,
+    NanoCpus: Math.min(cpuMillicores, hostCpuMillicores) * 1_000_000,
+  };
+}
+
+const toolsMount = (volume: string | null): Docker.MountConfig =>
+  volume === null ? [] : [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: true }];
+
+function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
+  const { maxOpenFiles } = settings;
+  return {
+    ...limitsOf(spec.resources, settings),
     PidsLimit: 512,
     OomScoreAdj: 500,
     ShmSize: 64 * MIB,
@@ -91,7 +116,10 @@ function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.Host
     PublishAllPorts: false,
     RestartPolicy: { Name: 'no' },
     LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
-    Mounts: [{ Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false }],
+    Mounts: [
+      { Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false },
+      ...toolsMount(settings.tools?.() ?? null),
+    ],
     ...(settings.cgroupParent === null ? {} : { CgroupParent: settings.cgroupParent }),
   };
 }

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
-import { type ContainerSpec, RuntimeFailure } from '../../ports/container-runtime.ts';
-import { type EngineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
+import { type ContainerSpec, ImageUnavailable } from '../../ports/container-runtime.ts';
+import { type EngineCalls, LIMITS, orNull, statusOf } from './client.ts';
 import { containerName, createOptions, type RuntimeSettings } from './create-options.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
 import { isMadeHere, pullImage } from './pull.ts';
@@ -12,26 +12,6 @@ export const inspect = (calls: EngineCalls, id: string): Promise<Docker.Containe
   calls.read(LIMITS.inspect, (abortSignal) =>
     orNull([404], calls.docker.getContainer(id).inspect({ abortSignal })),
   );
-
-/** Makes the volume when it is absent. One that belongs to somebody else is never used. */
-export async function ensureVolume(
-  calls: EngineCalls,
-  spec: ContainerSpec,
-  instanceId: string,
-): Promise<void> {
-  const { docker } = calls;
-  const present = await calls.read(LIMITS.inspect, (signal) =>
-    orNull([404], inspectThing(docker.getVolume(spec.volume), signal)),
-  );
-  if (present === null) {
-    const Labels = { [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
-    await calls.change(LIMITS.start, (abortSignal) =>
-      docker.createVolume({ Name: spec.volume, Labels, abortSignal }),
-    );
-  } else if (present.Labels?.[INSTANCE_LABEL] !== instanceId) {
-    throw new RuntimeFailure(`volume ${spec.volume} does not belong to this installation`, 403);
-  }
-}
 
 /** Returns the full id of a new container, or of the one that another try made or is making right now. */
 export async function createOrAdopt(
@@ -71,7 +51,7 @@ async function pullForCreate({ docker }: EngineCalls, image: string): Promise<vo
   try {
     await pullImage(docker, image, () => {});
   } catch (error) {
-    throw new RuntimeFailure(`image ${image}: ${String(error)}`, 404, { cause: error });
+    throw new ImageUnavailable(`image ${image}: ${String(error)}`, 404, { cause: error });
   }
 }
 

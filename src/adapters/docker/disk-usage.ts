@@ -11,7 +11,9 @@ const MAX_KNOWN = 1000;
  * which may take a while.
  */
 const DISK = `
-while read -r id parent device root at rest; do [ "$at" = "$1" ] && found=$root; done < /proc/self/mountinfo
+while read -r id parent device root at rest; do [ "$at" = "$1" ] && found=$root disk=$device; done < /proc/self/mountinfo
+# A volume that is an image is bound into the container from a folder of the image.
+case "$disk$found" in 7:*/data) found=/;; esac
 if [ "$found" = / ]; then
   df -Pk "$1" | { read -r head; read -r device size used rest; echo "$used"; }
 else
@@ -47,10 +49,11 @@ export function diskReader(calls: EngineCalls): (id: string) => Promise<number |
   };
 }
 
-async function diskBytes(calls: EngineCalls, id: string): Promise<number | null> {
+/** Counts now; null when the container's own tools say no number. Throws when nothing comes in time. */
+export async function diskBytes(calls: EngineCalls, id: string, seconds?: number): Promise<number | null> {
   const run = await startScript(calls, id, { script: DISK, args: ['/workspace'] });
   try {
-    const kib = Number(await run.line());
+    const kib = Number(await run.line(seconds));
     await run.finish();
     return Number.isSafeInteger(kib * 1024) ? kib * 1024 : null;
   } finally {

@@ -4,7 +4,7 @@ import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
 import { isRoot, type Log, which } from './host.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { installPackages, missingEnginePackages } from './packages.ts';
-import { startPrivateEngine } from './private-engine.ts';
+import { findDaemon, startPrivateEngine } from './private-engine.ts';
 import { clearPrivateEngine, stopPrivateEngine } from './private-engine-stop.ts';
 
 export type EngineSettings = {
@@ -39,6 +39,8 @@ export type RunningEngine = Stoppable & {
   readonly mend: null;
   /** What the operator should know, or null. */
   readonly warning: string | null;
+  /** Starts an engine of our own again whose process has ended. Does nothing to one that is there, or to another's. */
+  revive(): Promise<void>;
 };
 
 export type MissingEngine = Stoppable & {
@@ -119,6 +121,7 @@ async function useExternal(
     isLocal: endpoint.startsWith('unix://'),
     mend: null,
     warning: joined(moved, floorWarning(answer.version)),
+    revive: async () => {},
     stop: async () => {},
   };
 }
@@ -141,6 +144,10 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
       isLocal: true,
       mend: null,
       warning: joined(exposed, floorWarning(engine.version)),
+      revive: async () => {
+        if (engine.shared || (await findDaemon(at)) !== null) return;
+        await startPrivateEngine(at, engine.remapped, progress);
+      },
       stop: async () => {
         if (!engine.shared && settings.keepRunning !== true) await stopPrivateEngine(at, engine.docker, log);
       },

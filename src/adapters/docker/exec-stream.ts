@@ -13,6 +13,15 @@ export type ExecOptions = {
 export type OpenExec = { readonly exec: Docker.Exec; readonly stream: Duplex };
 
 /**
+ * The engine leaves a terminal when these keys come in a row, and holds back what may be the beginning of them. Its
+ * own choice is Ctrl-P Ctrl-Q: everyday keys, and bytes of any longer paste. These begin with the rarest key there
+ * is and never come in a row.
+ */
+const DETACH_KEYS = ['^', '@', '_', '^', ']', '@', '^', '_', ']', '^', '@', ']', '_', '^', '@', '_']
+  .map((key) => `ctrl-${key}`)
+  .join(',');
+
+/**
  * Starts a process in a container and returns its raw connection: pausing it reaches the process. Errors of
  * the connection end the stream and are never thrown into the void.
  */
@@ -28,6 +37,7 @@ export async function openExec(
       Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
       ...(workdir === undefined ? {} : { WorkingDir: workdir }),
       Tty: tty,
+      ...(tty ? { DetachKeys: DETACH_KEYS } : {}),
       AttachStdin: stdin,
       AttachStdout: true,
       AttachStderr: true,
@@ -39,7 +49,17 @@ export async function openExec(
   );
   // What comes after an error is `close`, which every reader handles.
   stream.on('error', () => {});
+  if (tty) stopsAtOnce(stream);
   return { exec, stream };
+}
+
+/**
+ * A paused stream goes on reading until it holds 64 KiB, in pieces as small as they come. A terminal's is to leave them to
+ * the kernel, which hands them over as one. Where the runtime has no such field, all that is lost is that.
+ */
+function stopsAtOnce(stream: Duplex): void {
+  const { _readableState: state } = stream as unknown as { _readableState?: { highWaterMark?: number } };
+  if (state !== undefined) state.highWaterMark = 1;
 }
 
 const ENDED_SECONDS = 2;

@@ -56,6 +56,8 @@ export async function endMarked(
 
 const SCRIPT_SECONDS = 10;
 
+const SCRIPT_BYTES = 64 * 1024;
+
 /** Runs one of our own programs and returns what it printed. */
 export async function runScript(
   calls: EngineCalls,
@@ -63,12 +65,24 @@ export async function runScript(
   script: string,
   args: readonly string[],
 ): Promise<string> {
+  return (await printedBy(calls, containerId, script, args, SCRIPT_BYTES)).toString();
+}
+
+/** The same for one that prints more than a few lines: the first `maxBytes` of it. */
+export async function printedBy(
+  calls: EngineCalls,
+  containerId: string,
+  script: string,
+  args: readonly string[],
+  maxBytes: number,
+  seconds = SCRIPT_SECONDS,
+): Promise<Buffer> {
   const command = ['sh', '-c', script, 'berth', ...args];
   const { stream } = await openExec(calls, containerId, { command, env: {}, tty: false, stdin: false });
-  const out = limited(64 * 1024);
+  const out = limited(maxBytes);
   calls.docker.modem.demuxStream(stream, out.sink, limited(0).sink);
-  if (!(await closesWithin(stream, SCRIPT_SECONDS))) stream.destroy();
-  return out.bytes().toString();
+  if (!(await closesWithin(stream, seconds))) stream.destroy();
+  return out.bytes();
 }
 
 /**

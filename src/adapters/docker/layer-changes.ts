@@ -1,5 +1,8 @@
+import { opendir } from 'node:fs/promises';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import type Docker from 'dockerode';
+import { isOfTheLayer } from '../../domain/changes.ts';
 import { debianNames, type LayerChanges, type PathChange } from '../../domain/layer.ts';
 import { type EngineCalls, LIMITS } from './client.ts';
 import { DEBIAN, debianPackagesOf } from './debian-packages.ts';
@@ -21,7 +24,11 @@ const MEASURE = `exec xargs -0 stat -c '%f %b %n//'`;
 
 /** All that differs from the image; of a running container also how big it is and which packages it belongs to. */
 export async function layerChanges(calls: EngineCalls, id: string): Promise<LayerChanges> {
-  const [list, { layerBytes, isRunning }] = await Promise.all([changeList(calls, id), layerOf(calls, id)]);
+  const { layerBytes, isRunning, upper } = await layerOf(calls, id);
+  // The engine compares all files with those of the image, which takes a third of a second where there is nothing to find.
+  if (upper !== null && (await isUntouched(upper)))
+    return { paths: [], complete: true, layerBytes, debian: isRunning ? [] : null };
+  const list = await changeList(calls, id);
   if (!isRunning) return { ...list, layerBytes, debian: null };
   const sizes = await measured(calls, id, list.paths).catch(() => new Map<string, Size>());
   const paths = list.paths.map((each) => ({ ...each, ...sizes.get(each.path) }));
@@ -32,12 +39,19 @@ export async function layerChanges(calls: EngineCalls, id: string): Promise<Laye
 
 type Size = Pick<PathChange, 'sizeBytes' | 'isFolder'>;
 
-type Sized = Docker.ContainerInspectInfo & { readonly SizeRw?: number };
+type Sized = Docker.ContainerInspectInfo & {
+  readonly SizeRw?: number;
+  readonly GraphDriver?: { readonly Data?: { readonly UpperDir?: string } | null };
+};
 
 async function layerOf(
   calls: EngineCalls,
   id: string,
-): Promise<{ readonly layerBytes: number | null; readonly isRunning: boolean }> {
+): Promise<{
+  readonly layerBytes: number | null;
+  readonly isRunning: boolean;
+  readonly upper: string | null;
+}> {
   const inspect = (size: boolean): Promise<Sized> =>
     calls.read(LIMITS.list, (abortSignal) => {
       const options = { size, abortSignal };
@@ -45,7 +59,24 @@ async function layerOf(
     });
   // Summing up a big layer may take too long.
   const info = await inspect(true).catch(() => inspect(false));
-  return { layerBytes: info.SizeRw ?? null, isRunning: info.State.Running };
+  const upper = info.GraphDriver?.Data?.UpperDir ?? null;
+  return { layerBytes: info.SizeRw ?? null, isRunning: info.State.Running, upper };
+}
+
+/**
+ * Whether the private layer of a container, a folder of the engine's machine, has nothing but folders and what the engine
+ * writes itself. False also when it cannot be looked into: then the engine is asked.
+ */
+async function isUntouched(upper: string): Promise<boolean> {
+  try {
+    for await (const entry of await opendir(upper, { recursive: true })) {
+      if (entry.isDirectory()) continue;
+      if (isOfTheLayer(path.join(entry.parentPath, entry.name).slice(upper.length))) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function changeList(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type Docker from 'dockerode';
+import { removeCgroups } from './cgroups.ts';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
 import { applyFirewall, removeFirewall } from './firewall.ts';
 import { neededOpenings, type Opening } from './firewall-rules.ts';
@@ -58,13 +59,15 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
   };
 }
 
-/** Removes the network and its rules, once no container uses it; absent is fine. */
+/** Removes the network with its rules and the group of its containers, once no container is left; absent is fine. */
 export async function removeNetwork({ docker, isLocal }: Engine, instanceId: string): Promise<void> {
   const network = docker.getNetwork(networkName(instanceId));
   await engineCalls(docker).change(LIMITS.start, (abortSignal) =>
     orNull([404], network.remove({ abortSignal })),
   );
-  if (isLocal && isRoot()) await removeFirewall(instanceId);
+  if (!isLocal || !isRoot()) return;
+  await removeFirewall(instanceId);
+  await removeCgroups(instanceId);
 }
 
 async function protect(engine: Engine, assertRules: () => Promise<void>): Promise<string | null> {

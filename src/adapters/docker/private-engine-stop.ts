@@ -1,11 +1,12 @@
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type Docker from 'dockerode';
+import { removeCgroups } from './cgroups.ts';
 import { LIMITS } from './client.ts';
 import { removeFirewall } from './firewall.ts';
 import { type Log, mountsBelow, processes, run, signal, startTicks, until } from './host.ts';
 import { removeLink } from './host-network.ts';
-import { cgroupName, INSTANCE_LABEL } from './labels.ts';
+import { INSTANCE_LABEL } from './labels.ts';
 import type { Layout } from './layout.ts';
 import { findDaemon } from './private-engine.ts';
 
@@ -21,7 +22,7 @@ export async function stopPrivateEngine(at: Layout, docker: Docker, log: Log): P
   for (const { instance } of networks) {
     if (instance === null) continue;
     await removeFirewall(instance);
-    await removeCgroups(cgroupName(instance));
+    await removeCgroups(instance);
   }
 }
 
@@ -78,11 +79,3 @@ async function endLeftovers(at: Layout): Promise<void> {
 
 const isHelper = (argv: readonly string[], at: Layout): boolean =>
   basename(argv[0] ?? '').startsWith('containerd') && argv.some((arg) => arg.includes(`${at.execRoot}/`));
-
-/** The empty group that containers of an installation were in, in each hierarchy. */
-async function removeCgroups(name: string): Promise<void> {
-  const base = '/sys/fs/cgroup';
-  const hierarchies = await readdir(base).catch(() => []);
-  const folders = [base, ...hierarchies.map((hierarchy) => `${base}/${hierarchy}`)];
-  for (const folder of folders) await rmdir(`${folder}/${name}`).catch(() => {});
-}

@@ -1,7 +1,12 @@
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 
-export type Report = { readonly error?: string; readonly status?: string; readonly id?: string };
+export type Report = {
+  readonly error?: string;
+  readonly status?: string;
+  readonly id?: string;
+  readonly progressDetail?: { readonly total?: number };
+};
 
 /** Reads the engine's report of a long action to its end. Throws the fault that it contains. */
 export async function followToEnd(

@@ -1,3 +1,5 @@
+import { CHOOSE_TMUX, TOOLS_FOLDER } from './tools-scripts.ts';
+
 /**
  * Programs for `sh` inside containers: POSIX shell, /proc, `grep` and `sleep`, so that they run in any image.
  * Parameters come as arguments, never as text of a program.
@@ -55,20 +57,28 @@ finish() {
 }
 `;
 
-/** `MARKER POLLS`: ends every process with NAME=VALUE in its environment, and their descendants. */
-export const END_MARKED = `${PROCESS_TREE}
-pids=$(grep -lsF "$1" /proc/[0-9]*/environ | while IFS=/ read -r a b p rest; do echo "$p"; done)
-[ -n "$pids" ] || exit 0
-finish "$2" $(tree $pids) 2>/dev/null
+/** `end_marked MARKER POLLS` ends every process with NAME=VALUE in its environment, and their descendants. */
+export const END_BY_MARK = `${PROCESS_TREE}
+end_marked() {
+  pids=$(grep -lsF "$1" /proc/[0-9]*/environ | while IFS=/ read -r a b p rest; do echo "$p"; done)
+  [ -n "$pids" ] || return 0
+  finish "$2" $(tree $pids) 2>/dev/null
+}
+`;
+
+/** `MARKER POLLS`: the same as a program. */
+export const END_MARKED = `${END_BY_MARK}
+end_marked "$1" "$2"
 exit 0
 `;
 
-/** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. */
-const TMUX = 'tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
+/** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. After CHOOSE_TMUX. */
+export const TMUX = 'berth_tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 
 /** `SESSION POLLS`: ends a session and what runs in it; a session that shares its windows ends alone. */
 export const END_SESSION = `${PROCESS_TREE}
-command -v tmux >/dev/null || exit 0
+${CHOOSE_TMUX}
+choose_tmux || exit 0
 group=$(${TMUX} display-message -p -t "=$1:" '#{session_group_size}' 2>/dev/null) || exit 0
 all=
 [ "\${group:-0}" -gt 1 ] || all=$(tree $(${TMUX} list-panes -s -t "=$1:" -F '#{pane_pid}'))
@@ -77,11 +87,23 @@ finish "$2" $all 2>/dev/null
 exit 0
 `;
 
-/** Prints the terminal type for programs inside tmux, or nothing when the image has no tmux. */
+/**
+ * Prints a line for each session and for each marked process, and `end`. The marker of a process is in what it was started
+ * with, whatever it has made of its environment since.
+ */
+export const LIST_LEFTOVERS = `
+${CHOOSE_TMUX}
+choose_tmux && ${TMUX} list-sessions -F 'session #{session_name}' 2>/dev/null
+grep -hsoaE 'BERTH_TERM=[0-9a-f-]{36}' /proc/[0-9]*/environ | while read -r mark; do echo "mark $mark"; done
+echo end
+`;
+
+/** Prints the terminal type for programs inside tmux, or nothing when there is no tmux. */
 export const FIND_TMUX = `
-command -v tmux >/dev/null || exit 0
+${CHOOSE_TMUX}
+choose_tmux || exit 0
 for t in tmux-256color screen-256color screen; do
-  for d in /etc/terminfo /lib/terminfo /usr/share/terminfo /usr/lib/terminfo; do
+  for d in /etc/terminfo /lib/terminfo /usr/share/terminfo /usr/lib/terminfo ${TOOLS_FOLDER}/terminfo; do
     for f in "$d"/?/"$t" "$d"/??/"$t"; do [ -e "$f" ] && echo "$t" && exit 0; done
   done
 done
@@ -96,7 +118,7 @@ cd /workspace 2>/dev/null || cd /
  * What a browser terminal needs of tmux: nothing on the screen but the program's cells, no key taken away,
  * true colour, no half-drawn screens, and the outer scrollback filled: no alternate screen outside, and lines
  * pushed off by newlines (a terminal keeps those) instead of by a jump. What scrolls by faster than tmux draws
- * is in the history of tmux alone.
+ * is in the history of tmux alone, from where it is sent when somebody scrolls back.
  */
 const CONFIG = `
 set -s default-terminal "$6"
@@ -122,19 +144,51 @@ set -s terminal-features "xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strike
 set -s terminal-overrides 'xterm*:smcup@:rmcup@:indn@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
 `;
 
+/** Those who share the windows of a session would keep its programs alive. */
+const END_GROUP = `(
+  IFS=,
+  for s in $(${TMUX} display-message -p -t "=$4:" '#{session_group_list}'); do ${TMUX} kill-session -t "=$s"; done
+);`;
+
+/** A participant's session shares the windows, and their size counts only alone. Before 3.2 tmux knows no such clients. */
+const AS_PARTICIPANT = `
+flags=
+if [ -n "$7" ]; then
+  [ -z "$8" ] || ${TMUX} new-session -d -t "=$4" -s "$8" 2>/dev/null
+  [ "$7" = view ] && flags=-r
+  case "$(${TMUX} list-commands attach-session)" in
+    *'-f flags'*) flags="$flags -f ignore-size";;
+  esac
+fi
+`;
+
 /**
- * `COLS ROWS SHELL SESSION new|keep INNER_TERM`: attaches to a session, made when absent. The marker stays on
- * the attachment alone: the server must outlive it. A session that exists already is not an error.
+ * `SHELL SESSION`: a login shell, whose exit code is written down: tmux tells it to nobody. Asked to stop, it waits for
+ * the shell to do so.
+ */
+const SHELL_IN_TMUX =
+  'unset TMUX TMUX_PANE; [ -z "$2" ] || unset LOCPATH; trap : TERM INT QUIT; "$0" -l; { echo $? > "/run/berth-exit.$1"; } 2>/dev/null';
+
+/**
+ * `COLS ROWS SHELL SESSION new|keep INNER_TERM [view|control THEIR_SESSION]`: attaches to a session, made when absent.
+ * The marker stays on the attachment alone: the server must outlive it. A session that exists already is not an error.
  */
 export const ATTACH = `${PREPARE}
+${CHOOSE_TMUX}
 marker=$BERTH_TERM; unset BERTH_TERM
+choose_tmux || exit 127
+mkdir -p /run
 cat > "/run/berth-tmux.$$" <<END
 ${CONFIG}
 END
 mv -f "/run/berth-tmux.$$" /run/berth-tmux.conf
-[ "$5" = new ] && ${TMUX} kill-session -t "=$4" 2>/dev/null
-${TMUX} new-session -d -s "$4" -x "$1" -y "$2" sh -c 'unset TMUX TMUX_PANE; exec "$0" -l' "$3" 2>/dev/null
-BERTH_TERM=$marker exec ${TMUX} attach-session -t "=$4"
+[ "$5" = new ] && { ${END_GROUP} ${TMUX} kill-session -t "=$4"; } 2>/dev/null
+${TMUX} has-session -t "=$4" 2>/dev/null || rm -f "/run/berth-exit.$4"
+${TMUX} new-session -d -s "$4" -x "$1" -y "$2" sh -c '${SHELL_IN_TMUX}' "$3" "$4" "$injected" 2>/dev/null
+${AS_PARTICIPANT}
+export BERTH_TERM="$marker"
+run=exec
+${TMUX} attach-session $flags -t "=\${8:-$4}"
 `;
 
 /** `COLS ROWS SHELL`: a login shell without a multiplexer. */

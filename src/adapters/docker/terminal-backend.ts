@@ -5,10 +5,13 @@ import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { endMarked, runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
 import { ATTACH, END_SESSION, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
+import { listLeftovers } from './terminal-leftovers.ts';
+import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
 
 /** Twentieths of a second between hanging up and killing. */
 const DETACH_POLLS = 20;
 const END_POLLS = 40;
+const REAP_POLLS = 100;
 const END_ATTEMPTS = 5;
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
@@ -17,23 +20,23 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   const innerTermOf = tmuxFinder(calls);
   return {
     async open({ runtimeId }, request) {
+      const { muxSession, marker, forceNew, cols, rows } = request;
       const innerTerm = await innerTermOf(runtimeId);
+      const attached = { session: muxSession, shown: shownSession(request), marker };
+      const tmux = innerTerm === null ? null : tmuxAttachment(calls, runtimeId, attached);
       const opened = await openExec(calls, runtimeId, {
         command: ['sh', '-c', ...attachCommand(request, innerTerm)],
-        env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: request.marker },
+        env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: marker },
         tty: true,
         stdin: true,
       });
-      const pty = ptyStream(
-        calls,
-        runtimeId,
-        opened,
-        request,
-        innerTerm === null ? null : request.muxSession,
-      );
-      await pty.resize(request.cols, request.rows);
+      const pty = ptyStream(calls, runtimeId, opened, request, tmux);
+      const history = forceNew ? null : tmux?.putHistory(opened.stream, rows).catch(() => {});
+      await Promise.all([pty.resize(cols, rows), history]);
       return pty;
     },
+    hasMultiplexer: async ({ runtimeId }) => (await innerTermOf(runtimeId)) !== null,
+
     async killMuxSession({ runtimeId }: RuntimeHandle, muxSession) {
       try {
         await runScript(calls, runtimeId, END_SESSION, [muxSession, String(END_POLLS)]);
@@ -42,14 +45,24 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         if (!(error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0))) throw error;
       }
     },
+    leftovers: ({ runtimeId }) => listLeftovers(calls, runtimeId),
+    endMarked: ({ runtimeId }, marker) => endMarked(calls, runtimeId, `BERTH_TERM=${marker}`, REAP_POLLS),
   };
 }
 
+const shownSession = ({ muxSession, sharedAs }: TerminalRequest): string =>
+  sharedAs?.mode === 'control' ? sharedAs.session : muxSession;
+
 function attachCommand(request: TerminalRequest, innerTerm: string | null): readonly string[] {
   const size = [String(request.cols), String(request.rows)];
+  if (innerTerm === null && request.sharedAs !== undefined)
+    throw new Error('nothing can be shared without tmux');
   if (innerTerm === null) return [PLAIN_SHELL, 'berth', ...size, request.shell];
   const session = [request.muxSession, request.forceNew ? 'new' : 'keep'];
-  return [ATTACH, 'berth', ...size, request.shell, ...session, innerTerm];
+  const { sharedAs } = request;
+  const participant =
+    sharedAs === undefined ? [] : [sharedAs.mode, sharedAs.mode === 'control' ? sharedAs.session : ''];
+  return [ATTACH, 'berth', ...size, request.shell, ...session, innerTerm, ...participant];
 }
 
 /** Terminal type to use inside tmux; null for a container without it, which is asked again: it may come. */
@@ -69,9 +82,10 @@ function ptyStream(
   calls: EngineCalls,
   containerId: string,
   { exec, stream }: OpenExec,
-  { marker }: TerminalRequest,
-  muxSession: string | null,
+  { marker, ...request }: TerminalRequest,
+  tmux: TmuxAttachment | null,
 ): PtyStream {
+  let rows = request.rows;
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await endAttachment(calls, containerId, exec, marker);
@@ -79,11 +93,21 @@ function ptyStream(
   };
   return {
     stream,
-    muxSession,
-    resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
+    muxSession: tmux?.session ?? null,
+    resize(cols, newRows) {
+      rows = newRows;
+      return resizeQuietly(calls, exec, cols, rows);
+    },
+    async lookBack() {
+      if (tmux === null) return 'shell';
+      const found = await tmux.putHistory(stream, rows).catch(() => 'shell' as const);
+      if (found === 'shell') await tmux.drawAnew().catch(() => {});
+      return found;
+    },
     async exitCode() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
-      return await exitCodeOf(calls, exec);
+      const code = await exitCodeOf(calls, exec);
+      return code === 0 && tmux !== null ? await tmux.lastExit().catch(() => null) : code;
     },
     close: () => {
       closing ??= close();

@@ -1,0 +1,49 @@
+import type { Duplex } from 'node:stream';
+import type { OnScreen } from '../../ports/terminal-backend.ts';
+import type { EngineCalls } from './client.ts';
+import { printedBy, runScript } from './exec.ts';
+import {
+  asScrollback,
+  exitOf,
+  HISTORY_BYTES,
+  HISTORY_LINES,
+  type LookBack,
+  lookBackOf,
+} from './tmux-history.ts';
+import { DRAW_ANEW, LAST_EXIT, LOOK_BACK } from './tmux-scripts.ts';
+
+/** What only tmux knows of a terminal: what scrolled by, and how its shell ended. */
+export type TmuxAttachment = {
+  readonly session: string;
+  /** Puts the history before all that is read of the stream from now on. */
+  putHistory(stream: Duplex, rows: number): Promise<OnScreen>;
+  drawAnew(): Promise<void>;
+  lastExit(): Promise<number | null>;
+};
+
+/** `shown` is the session of a participant, which shares the windows of `session`. */
+export type AttachedTo = { readonly session: string; readonly shown: string; readonly marker: string };
+
+export function tmuxAttachment(
+  calls: EngineCalls,
+  containerId: string,
+  { session, shown, marker }: AttachedTo,
+): TmuxAttachment {
+  const look = async (): Promise<LookBack> => {
+    const args = [shown, String(HISTORY_LINES), String(HISTORY_BYTES)];
+    return lookBackOf(await printedBy(calls, containerId, LOOK_BACK, args, HISTORY_BYTES + 16));
+  };
+  return {
+    session: shown,
+    async putHistory(stream, rows) {
+      const { fullScreen, lines } = await look();
+      const isOpen = !stream.destroyed && !stream.readableEnded;
+      if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
+      return fullScreen ? 'full_screen' : 'shell';
+    },
+    async drawAnew() {
+      await runScript(calls, containerId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
+    },
+    lastExit: async () => exitOf(await runScript(calls, containerId, LAST_EXIT, [session])),
+  };
+}

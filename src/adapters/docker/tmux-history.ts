@@ -1,0 +1,30 @@
+const ESC = '\x1b';
+/** Lines of history that are sent: what people scroll back to, and not too much for a slow line. */
+export const HISTORY_LINES = 5_000;
+export const HISTORY_BYTES = 1_048_576;
+/** A number of our own: other terminals ignore it. It tells that the lines above are complete. */
+const HISTORY_MARK = `${ESC}]7711;history\x07`;
+
+export type LookBack = { readonly fullScreen: boolean; readonly lines: Buffer };
+
+/** Takes apart what LOOK_BACK prints. */
+export function lookBackOf(printed: Buffer): LookBack {
+  const end = printed.indexOf('\n');
+  const first = printed.subarray(0, end < 0 ? printed.length : end).toString();
+  return { fullScreen: first === '1', lines: end < 0 ? Buffer.alloc(0) : printed.subarray(end + 1) };
+}
+
+/**
+ * Output that fills a terminal's scrollback with these lines and leaves its screen to whoever draws next: cursor and
+ * colours are as before, and nothing is shown until that drawing is complete.
+ */
+export function asScrollback(lines: Buffer, rows: number): Buffer {
+  const begin = `${ESC}[?2026h${ESC}7${ESC}[r${ESC}[m${ESC})0${ESC}[H${ESC}[2J${ESC}[3J`;
+  const end = `${ESC}[m${ESC}[${rows};1H${'\n'.repeat(rows)}${ESC}8${HISTORY_MARK}`;
+  const text = lines.toString('latin1').replaceAll('\n', '\r\n');
+  return Buffer.from(begin + text + end, 'latin1');
+}
+
+/** Takes apart what LAST_EXIT prints. */
+export const exitOf = (printed: string): number | null =>
+  /^\d{1,3}\n$/.test(printed) ? Number(printed) : null;

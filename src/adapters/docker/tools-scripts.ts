@@ -1,0 +1,58 @@
+/** Where containers find the tools of the installation, read-only. */
+export const TOOLS_FOLDER = '/opt/berth';
+
+/**
+ * Fills the folder from the image that it runs in: tmux, its loader and libraries, so that the C library of the other
+ * image does not matter, the locale that tmux asks for, and the terminal types. Several may do so at once.
+ */
+export const FILL_TOOLS = `
+set -e
+cd ${TOOLS_FOLDER}
+exec 9> .lock
+flock 9
+[ -e complete ] && exit 0
+rm -rf -- *
+mkdir lib locale terminfo
+cp -L "$(command -v tmux)" tmux
+ldd tmux > needed
+while read -r name to path rest; do
+  case "$name $path" in
+    /*) cp -L "$name" ld.so;;
+    *" /"*) cp -L "$path" "lib/$name";;
+  esac
+done < needed
+cp -rL /usr/lib/locale/C.utf8 locale/
+for t in tmux-256color screen-256color screen xterm-256color; do
+  for d in /etc/terminfo /lib/terminfo /usr/share/terminfo; do
+    f=$(ls "$d"/?/"$t" 2>/dev/null) || continue
+    s=\${t%"\${t#?}"}
+    mkdir -p "terminfo/$s"
+    cp -L "$f" "terminfo/$s/"
+  done
+done
+chmod -R a+rX .
+LOCPATH=$PWD/locale ./ld.so --library-path lib ./tmux -V
+: > complete
+`;
+
+const INJECTED = `${TOOLS_FOLDER}/ld.so --library-path ${TOOLS_FOLDER}/lib ${TOOLS_FOLDER}/tmux`;
+
+/**
+ * Finds the tmux to run with `berth_tmux`: the image's own, or the installation's. Fails when there is neither. The
+ * installation's needs its own locale, which programs inside must not see, and its terminal types, which they need.
+ * With `run=exec` it takes the place of the shell. A container made with `BERTH_TMUX=off` has none.
+ */
+export const CHOOSE_TMUX = `
+run= injected=
+berth_tmux() {
+  if [ -n "$injected" ]; then $run ${INJECTED} "$@"; else $run tmux "$@"; fi
+}
+choose_tmux() {
+  [ "$BERTH_TMUX" != off ] || return 1
+  command -v tmux >/dev/null && return 0
+  [ -e ${TOOLS_FOLDER}/complete ] || return 1
+  injected=yes
+  export LOCPATH=${TOOLS_FOLDER}/locale TERMINFO_DIRS=${TOOLS_FOLDER}/terminfo:\${TERMINFO_DIRS-/usr/share/terminfo}
+  berth_tmux -V >/dev/null 2>&1
+}
+`;

@@ -1,0 +1,71 @@
+import type Docker from 'dockerode';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from './client.ts';
+import { INSTANCE_LABEL, TOOLS_LABEL } from './labels.ts';
+import { shortHash } from './subnet.ts';
+import { FILL_TOOLS, TOOLS_FOLDER } from './tools-scripts.ts';
+
+const MIB = 1024 * 1024;
+const FILL_SECONDS = 60;
+
+export type ToolsOrder = { readonly instanceId: string; readonly image: string };
+
+/**
+ * A volume with tmux and all that it needs to run in any image, filled from an image that has it; answers its name. It
+ * is never changed once it is in use: other contents get another name, and what nobody uses any more goes.
+ */
+export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOrder): Promise<string> {
+  const calls = engineCalls(docker);
+  const info = await calls.read(LIMITS.inspect, (signal) => inspectThing(docker.getImage(image), signal));
+  const name = `berth-tools-${shortHash(`${instanceId} ${info.Id} ${FILL_TOOLS}`)}`;
+  const labels = { [INSTANCE_LABEL]: instanceId, [TOOLS_LABEL]: 'tmux' };
+  await calls.change(LIMITS.start, (abortSignal) =>
+    docker.createVolume({ Name: name, Labels: labels, abortSignal }),
+  );
+  await fill(calls, name, image);
+  await removeOthers(calls, instanceId, name);
+  return name;
+}
+
+/** Without the installation's label: nobody takes it for a container of a row. */
+async function fill({ docker, change, read }: EngineCalls, volume: string, image: string): Promise<void> {
+  const container = await change(LIMITS.create, (abortSignal) =>
+    docker.createContainer({
+      Image: image,
+      Entrypoint: ['sh', '-c', FILL_TOOLS],
+      Cmd: [],
+      User: '0:0',
+      HostConfig: {
+        NetworkMode: 'none',
+        Memory: 128 * MIB,
+        PidsLimit: 64,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        Mounts: [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: false }],
+      },
+      abortSignal,
+    }),
+  );
+  try {
+    await change(LIMITS.start, (abortSignal) => container.start({ abortSignal }));
+    const ended = await container.wait({ abortSignal: AbortSignal.timeout(FILL_SECONDS * 1000) });
+    if (ended.StatusCode === 0) return;
+    const said = await read(LIMITS.inspect, (abortSignal) => container.logs({ stderr: true, abortSignal }));
+    throw new Error(`the tools could not be copied: ${said.toString('latin1').slice(0, 500)}`);
+  } finally {
+    await container.remove({ force: true }).catch(() => {});
+  }
+}
+
+async function removeOthers({ docker, change, read }: EngineCalls, instanceId: string, name: string) {
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, TOOLS_LABEL] };
+  const { Volumes } = await read(LIMITS.inspect, (abortSignal) =>
+    docker.listVolumes({ filters, abortSignal }),
+  );
+  for (const { Name } of Volumes ?? []) {
+    if (Name === name) continue;
+    // One in use is refused, and goes another time.
+    await change(LIMITS.start, (abortSignal) =>
+      orNull([404, 409], docker.getVolume(Name).remove({ abortSignal })),
+    );
+  }
+}

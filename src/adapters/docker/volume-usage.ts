@@ -1,0 +1,73 @@
+import type { VolumeReader } from '../../ports/container-runtime.ts';
+import { type EngineCalls, LIMITS } from './client.ts';
+import { diskBytes } from './disk-usage.ts';
+import { isRoot, run } from './host.ts';
+
+/** What takes longer is not known; it is counted again with the next turn. */
+const COUNT_SECONDS = 20;
+const MIB = 1024 * 1024;
+
+type Counted = {
+  readonly volume: string;
+  /** Where the engine keeps it, when that can be on this machine. */
+  readonly folder: string | null;
+  readonly reader: VolumeReader;
+};
+
+/**
+ * Bytes in a volume that shares a file system: counted on this machine where that can be, for tools inside are the
+ * user's own; else in the container when it runs, else in a container made for it. Null when it took too long.
+ */
+export async function countedBytes(
+  calls: EngineCalls,
+  { volume, folder, reader }: Counted,
+): Promise<number | null> {
+  if (folder !== null && isRoot()) {
+    const { code, stdout } = await run('nice', ['-n', '19', 'du', '-skx', '--', folder], {
+      timeoutSeconds: COUNT_SECONDS,
+    });
+    // Files that vanish meanwhile are faults to du; the sum stands nevertheless.
+    if (code <= 1 && /^\d+\s/.test(stdout)) return Number.parseInt(stdout, 10) * 1024;
+    if (code > 1) return null;
+  }
+  return reader.running === null
+    ? await countedBeside(calls, volume, reader.image)
+    : await diskBytes(calls, reader.running.runtimeId, COUNT_SECONDS);
+}
+
+/** Without our label: nobody takes it for a container of a row. */
+async function countedBeside(
+  { docker, change, read }: EngineCalls,
+  volume: string,
+  image: string,
+): Promise<number | null> {
+  const container = await change(LIMITS.create, (abortSignal) =>
+    docker.createContainer({
+      Image: image,
+      Entrypoint: ['du', '-skx', '/workspace'],
+      Cmd: [],
+      User: '0:0',
+      HostConfig: {
+        NetworkMode: 'none',
+        Memory: 128 * MIB,
+        CapDrop: ['ALL'],
+        CapAdd: ['DAC_READ_SEARCH'],
+        SecurityOpt: ['no-new-privileges'],
+        Mounts: [{ Type: 'volume', Source: volume, Target: '/workspace', ReadOnly: true }],
+      },
+      abortSignal,
+    }),
+  );
+  try {
+    await change(LIMITS.start, (abortSignal) => container.start({ abortSignal }));
+    const ended = await container
+      .wait({ abortSignal: AbortSignal.timeout(COUNT_SECONDS * 1000) })
+      .catch(() => null);
+    if (ended === null) return null;
+    const log = await read(LIMITS.inspect, (abortSignal) => container.logs({ stdout: true, abortSignal }));
+    const kib = /(\d+)\s+\/workspace/.exec(log.toString())?.[1];
+    return kib === undefined ? null : Number(kib) * 1024;
+  } finally {
+    await container.remove({ force: true }).catch(() => {});
+  }
+}
