@@ -1,6 +1,6 @@
 import { streamExec } from './exec.ts';
 import { openFile, removeFile, writeFile } from './files.ts';
-import type { AccessDeps } from './inside.ts';
+import { type AccessDeps, mayGoOn } from './inside.ts';
 import { readChanges, readLogs, readUsage } from './insight.ts';
 
 export type ContainerAccess = ReturnType<typeof containerAccess>;
@@ -14,4 +14,6 @@ export const containerAccess = (deps: AccessDeps) => ({
   logs: readLogs(deps),
   usage: readUsage(deps),
   changes: readChanges(deps),
+  mayGoOnReading: mayGoOn(deps, 'read'),
+  mayGoOnChanging: mayGoOn(deps, 'change'),
 });

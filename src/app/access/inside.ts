@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/caller.ts';
+import { type Caller, isLocked } from '../../domain/caller.ts';
 import type { Container } from '../../domain/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -26,7 +26,7 @@ const notRunning = refuse({ code: 'container_not_running' } as const);
 
 /** The caller's container with its engine's handle, running or not. */
 export async function findInside(
-  { storage }: AccessDeps,
+  { storage }: Pick<AccessDeps, 'storage'>,
   id: string,
   caller: Caller,
 ): Promise<Result<Inside, DomainError>> {
@@ -52,6 +52,12 @@ export async function findRunning(
   if (handle === null || found.value.state !== 'running') return notRunning;
   return ok({ container: found.value, handle });
 }
+
+/** Whether what was begun may go on, going by what is known of its caller now. */
+export const mayGoOn =
+  ({ clock }: Pick<AccessDeps, 'clock'>, wants: 'read' | 'change') =>
+  (now: Caller): boolean =>
+    !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
 
 /** A container that ended or vanished behind the row's back is refused like one that is known to be down. */
 export async function whereRunning<T>(

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Caller } from '../../domain/caller.ts';
+import { withCarried } from '../../domain/carried.ts';
 import { type LossReport, lossReport } from '../../domain/changes.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Resources } from '../../domain/resources.ts';
@@ -30,16 +31,20 @@ export const readUsage =
     return usage.ok ? ok({ ...usage.value, limits: container.resources }) : usage;
   };
 
-/** What a recreate of this container would lose now. */
+/** What this container has outside its volume that the image that it was made of has not. */
 export const lossesOf = async (
   insight: Pick<ContainerInsight, 'changes'>,
   handle: RuntimeHandle,
 ): Promise<LossReport> => lossReport(await insight.changes(handle));
 
-/** `lossesOf` the caller's container, running or not. */
+/** What a recreate of the caller's container, running or not, would lose: also what was carried over before. */
 export const readChanges =
   (deps: AccessDeps) =>
   async (id: string, caller: Caller): Promise<Result<LossReport, DomainError>> => {
     const found = await findInside(deps, id, caller);
-    return found.ok ? await whereRunning(lossesOf(deps.insight, found.value.handle).then(ok)) : found;
+    if (!found.ok) return found;
+    const { container, handle } = found.value;
+    const changes = await whereRunning<LossReport>(lossesOf(deps.insight, handle).then((value) => ok(value)));
+    if (!changes.ok) return changes;
+    return ok(withCarried(changes.value, await deps.storage.repositories.carried.find(container.dbId)));
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller, Origin } from '../../domain/caller.ts';
-import { DEFAULT_IMAGE_KEY, DEFAULT_ROLE_KEY, type Image } from '../../domain/catalogue.ts';
+import { DEFAULT_IMAGE_KEY, DEFAULT_ROLE_KEY, type Image, pinned } from '../../domain/catalogue.ts';
 import { type Container, envFaults, nameFaults, volumeName } from '../../domain/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import {
@@ -12,8 +12,11 @@ import {
 } from '../../domain/resources.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
+import { ImageUnavailable } from '../../ports/container-runtime.ts';
 import type { Repositories } from '../../ports/repositories.ts';
+import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './deps.ts';
+import { roomOnHost } from './disk.ts';
 import { roomFor, tierOf } from './room.ts';
 
 /** What a user asks for; what is left out is chosen from the catalogue and the tier. */
@@ -35,27 +38,42 @@ type Plan = {
 
 /**
  * Makes a container and waits up to `createWaitMs` for it to run. The row says `creating` until then, so a caller
- * that is answered early finds the outcome there.
+ * that is answered early finds the outcome there. `note` writes the id down in the transaction that makes the row.
  */
 export const createContainer =
   (deps: ContainerDeps) =>
-  async (request: CreateRequest, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+  async (
+    request: CreateRequest,
+    caller: Caller,
+    origin: Origin,
+    note?: Note,
+  ): Promise<Result<Container, DomainError>> => {
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const planned = await plan(deps.storage.repositories, request, caller);
     if (!planned.ok) return planned;
-    const dbId = randomUUID();
-    const done = deps.operations.submit(dbId, { kind: 'create', caller, origin }, async (tx) => {
-      const inserted = await insert(deps, tx, dbId, request, planned.value, caller);
+    const room = await roomOnHost(deps);
+    if (!room.ok) return room;
+    let dbId: string = randomUUID();
+    const submitted = deps.operations.submit(dbId, { kind: 'create', caller, origin }, async (tx) => {
+      const inserted = await insert(deps, tx, request, planned.value, caller);
       if (!inserted.ok) return inserted;
-      const { name, resources } = inserted.value;
-      return ok({ container: { ...inserted.value, generation: 0 }, target: { name, resources } });
+      const { container, warmRuntimeId } = inserted.value;
+      const { name, resources } = container;
+      dbId = container.dbId;
+      await note?.(tx, dbId);
+      return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
     });
-    const finished = await firstOf(done, deps.createWaitMs);
-    if (finished?.ok === false) return finished;
+    const finished = await firstOf(submitted.catch(imageUnavailable), deps.createWaitMs);
+    if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
     const container = await deps.storage.repositories.containers.findAny(dbId);
     if (container === null) throw new Error(`container ${dbId} was not begun in time`);
     return ok(container);
   };
+
+const imageUnavailable = (error: unknown): Result<never, DomainError> => {
+  if (error instanceof ImageUnavailable) return refuse({ code: 'image_unavailable' });
+  throw error;
+};
 
 /** Every fault of the request at once, or what it comes to. */
 async function plan(
@@ -93,33 +111,38 @@ async function plan(
 
 /** Writes the intent. The owner's row is locked, so that two creates cannot both take the last place. */
 async function insert(
-  { runtimeNode }: ContainerDeps,
+  { runtimeNode, warmPool }: ContainerDeps,
   tx: Repositories,
-  dbId: string,
   request: CreateRequest,
   { image, role, resources }: Plan,
   caller: Caller,
-): Promise<Result<Container, DomainError>> {
+): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
   await tx.users.lock(ownerId);
   const room = await roomFor(tx, request.name, caller);
   if (!room.ok) return room;
+  if (!(await tx.catalogue.keep(image.key, role)))
+    return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
+  const env = request.env ?? {};
+  // What is given at the making of a container cannot be given to one that is made already.
+  const member = Object.keys(env).length === 0 ? await warmPool.claim(tx, pinned(image), resources) : null;
+  const dbId = member?.dbId ?? randomUUID();
   await tx.containers.insert({
     dbId,
     ownerId,
     name: request.name,
     imageKey: image.key,
-    image: image.digest === null ? image.reference : `${image.reference}@${image.digest}`,
+    image: pinned(image),
     shell: image.shell,
     role,
     resources,
-    env: request.env ?? {},
-    node: runtimeNode,
-    volume: volumeName(dbId),
+    env,
+    node: member?.node ?? runtimeNode,
+    volume: member?.volume ?? volumeName(dbId),
   });
   const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);
   if (container === null) throw new Error(`container ${dbId} vanished inside its transaction`);
-  return ok(container);
+  return ok({ container, warmRuntimeId: member?.runtimeId ?? null });
 }
 
 /** What the work comes to, or null when the time is up; the work goes on either way. */

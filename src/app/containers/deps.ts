@@ -3,6 +3,8 @@ import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { Operations } from '../operations/submit.ts';
+import type { Terminals } from '../terminals.ts';
+import type { WarmPool } from '../warm-pool.ts';
 
 /** What the use cases of containers share. */
 export type ContainerDeps = {
@@ -12,7 +14,13 @@ export type ContainerDeps = {
   readonly runtimeNode: string;
   readonly clock: Clock;
   readonly operations: Operations;
+  readonly terminals: Pick<Terminals, 'closeAll'>;
+  readonly warmPool: Pick<WarmPool, 'claim'>;
   readonly log: Logger;
+  /** What must stay free on the host for anything new; null for the rule of `floorBytes`. */
+  readonly diskFloorMb: number | null;
   /** How long a create waits for the container to run before it answers that it is still at it. */
   readonly createWaitMs: number;
+  /** Where a test ends the process. */
+  readonly checkpoint: (name: string) => Promise<void>;
 };

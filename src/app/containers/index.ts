@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
-import { findOwn } from './access.ts';
+import { findVisible, listVisible, type Visible } from './access.ts';
 import { createContainer } from './create.ts';
 import type { ContainerDeps } from './deps.ts';
 import { execInContainer } from './exec.ts';
@@ -11,8 +11,12 @@ export type Containers = ReturnType<typeof containers>;
 /** The use cases of containers. */
 export const containers = (deps: ContainerDeps) => ({
   create: createContainer(deps),
-  list: (caller: Caller) => deps.storage.repositories.containers.listOwned(caller.user.id),
-  get: (id: string, caller: Caller) => findOwn(deps.storage.repositories, id, caller),
+  list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
+  listDeleted: async ({ user }: Caller): Promise<readonly Visible[]> => {
+    const deleted = await deps.storage.repositories.containers.listDeleted(user.id);
+    return deleted.map((container) => ({ container, access: null }));
+  },
+  get: (id: string, caller: Caller) => findVisible(deps.storage.repositories, id, caller),
   start: startContainer(deps),
   stop: stopContainer(deps),
   remove: deleteContainer(deps),

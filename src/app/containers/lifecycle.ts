@@ -1,13 +1,15 @@
 import type { Caller, Origin } from '../../domain/caller.ts';
-import type { Container } from '../../domain/container.ts';
+import { type Container, volumeName } from '../../domain/container.ts';
 import { parseContainerRef } from '../../domain/container-id.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { OperationKind } from '../../domain/operation.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
-import type { StoredOperation } from '../../ports/operation-repository.ts';
+import type { Done } from '../operations/deps.ts';
+import type { Prepare } from '../operations/submit.ts';
 import { findOwn } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
+import { diskAllowsStart, roomOnHost } from './disk.ts';
 import { roomFor } from './room.ts';
 
 /** `oldId` and `volumeKept` are there only when the container had to be made anew. */
@@ -16,9 +18,7 @@ export type Started = {
   readonly recreated: { readonly oldId: string | null; readonly volumeKept: boolean } | null;
 };
 
-type Done = { readonly container: Container; readonly operation: StoredOperation };
-
-/** Has the operation done on the caller's container as it is when its turn comes, and reads the row afterwards. */
+/** Has the operation done on the caller's container as it is when its turn comes. */
 async function operate(
   deps: ContainerDeps,
   kind: OperationKind,
@@ -27,19 +27,23 @@ async function operate(
   origin: Origin,
 ): Promise<Result<Done, DomainError>> {
   const { repositories } = deps.storage;
+  const answering = deps.runtime.ping();
+  // Whoever asks for what is not there hears of that alone.
+  answering.catch(() => undefined);
   const found = await findOwn(repositories, id, caller);
   if (!found.ok) return found;
   const { dbId } = found.value;
-  const done = await deps.operations.submit(dbId, { kind, caller, origin }, async (tx) => {
-    const now = await findOwn(tx, dbId, caller);
+  const wish = { kind, caller, origin };
+  let isFirst = true;
+  // What was found is taken at its word once: the row is changed only if it still is as it was found.
+  const prepare: Prepare = async (tx) => {
+    const now = isFirst ? found : await findOwn(tx, dbId, caller);
+    isFirst = false;
     if (!now.ok) return now;
     const { name, resources } = now.value;
     return ok({ container: now.value, target: { name, resources } });
-  });
-  if (!done.ok) return done;
-  const container = await repositories.containers.findAny(dbId);
-  if (container === null) throw new Error(`the row of container ${dbId} is gone`);
-  return ok({ container, operation: done.value });
+  };
+  return await deps.operations.submit(dbId, wish, prepare, answering);
 }
 
 /** Starts it; when the engine has lost it, makes it anew with the same settings on the same volume. */
@@ -49,6 +53,8 @@ export const startContainer =
     const found = await findOwn(deps.storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    const allowed = await diskAllowsStart(deps, found.value);
+    if (!allowed.ok) return allowed;
     const done = await operate(deps, 'start', id, caller, origin);
     if (!done.ok) return done;
     const { container, operation } = done.value;
@@ -78,22 +84,20 @@ export const deleteContainer =
 export const restoreContainer =
   (deps: ContainerDeps) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
-    const { repositories } = deps.storage;
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
     if (dbId === null) return refuse({ code: 'container_not_found' });
+    const space = await roomOnHost(deps);
+    const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
     const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {
       await tx.users.lock(caller.user.id);
       const deleted = await tx.containers.findDeleted(dbId, caller.user.id);
-      if (deleted === null || !(await deps.runtime.volumeExists(deleted.volume))) {
-        return refuse({ code: 'container_not_found' });
-      }
+      if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
+      if (!space.ok) return space;
       const room = await roomFor(tx, deleted.name, caller);
       return room.ok
         ? ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } })
         : room;
     });
-    if (!done.ok) return done;
-    const container = await repositories.containers.findAny(dbId);
-    return container === null ? refuse({ code: 'container_not_found' }) : ok(container);
+    return done.ok ? ok(done.value.container) : done;
   };

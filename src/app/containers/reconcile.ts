@@ -1,7 +1,8 @@
 import { type Container, decideOrphan, settledState } from '../../domain/container.ts';
-import { containerEvent } from '../../domain/events.ts';
 import type { ListedContainer } from '../../ports/container-runtime.ts';
 import type { ContainerDeps } from './deps.ts';
+import { settle } from './settle.ts';
+import { removeUnusedImages } from './unused-images.ts';
 
 const QUARANTINE_GRACE_SECONDS = 10;
 
@@ -10,19 +11,27 @@ const QUARANTINE_GRACE_SECONDS = 10;
  * engine's containers, and puts away what no row accounts for. Throws, and changes nothing, when the engine does not
  * answer. A second pass does nothing.
  */
-export const reconcile = (deps: ContainerDeps) => async (): Promise<void> => {
-  await deps.runtime.ping();
-  await deps.operations.takeOver();
-  const { containers, operations } = deps.storage.repositories;
-  // Rows before the listing: a container that is made in between is in the listing, or its row is busy.
-  const rows = await containers.listAllLive();
-  const listed = await deps.runtime.list();
-  const busy = await operations.busy();
-  for (const row of rows) if (!busy.has(row.dbId)) await settle(deps, row, listed);
-  await putAway(deps, listed, busy);
-};
+export const reconcile =
+  (deps: ContainerDeps) =>
+  async (beat: () => void = () => {}): Promise<void> => {
+    await deps.runtime.ping();
+    await deps.operations.takeOver();
+    const { containers, operations, warmPool } = deps.storage.repositories;
+    // Rows before the listing: a container that is made in between is in the listing, or its row is busy.
+    const rows = await containers.listAllLive();
+    const listed = await deps.runtime.list();
+    // Before the operations: a member that is claimed meanwhile is one of theirs by then.
+    const members = await warmPool.ids();
+    const busy = await operations.busy();
+    for (const row of rows) {
+      if (!busy.has(row.dbId)) await settleSeen(deps, row, listed);
+      beat();
+    }
+    await putAway(deps, listed, new Set([...busy, ...members]), beat);
+    await removeUnusedImages(deps);
+  };
 
-async function settle(
+async function settleSeen(
   deps: ContainerDeps,
   row: Container,
   listed: readonly ListedContainer[],
@@ -30,37 +39,27 @@ async function settle(
   const current = listed.find(({ handle }) => handle.runtimeId === row.runtimeId);
   const gone = { kind: 'gone', volumeExists: true } as const;
   const state = settledState(row, current ? { kind: current.running ? 'running' : 'stopped' } : gone);
-  if (state === null) return;
-  deps.log.info({ dbId: row.dbId, from: row.state, to: state }, 'container settled');
-  await deps.storage.inTransaction(async (tx) => {
-    // The row may have got another container since it was read, by an operation that has ended already.
-    const now = await tx.containers.findAny(row.dbId);
-    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return;
-    const reason =
-      state === 'stopped' ? 'it ended by itself, or together with its engine: start it again' : null;
-    const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
-    if (changed === null) return;
-    const type = state === 'running' ? 'container_started' : 'container_stopped';
-    await tx.events.append(containerEvent(type, changed));
-  });
+  if (state !== null) await settle(deps, row, state);
 }
 
 /** Volumes are never touched here: a container that is removed can be made again, data cannot. */
 async function putAway(
   deps: ContainerDeps,
   listed: readonly ListedContainer[],
-  busy: ReadonlySet<string>,
+  held: ReadonlySet<string>,
+  beat: () => void,
 ): Promise<void> {
   const { containers } = deps.storage.repositories;
   const strays: { readonly one: ListedContainer; readonly row: Container | null }[] = [];
   for (const one of listed) {
     const row = await containers.findAny(one.dbId);
     const now = deps.clock.now();
-    if (decideOrphan(one.handle.runtimeId, row, busy.has(one.dbId), null, now) !== 'keep')
+    if (decideOrphan(one.handle.runtimeId, row, held.has(one.dbId), null, now) !== 'keep')
       strays.push({ one, row });
   }
   const seen = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));
   for (const { one, row } of strays) {
+    beat();
     const { runtimeId } = one.handle;
     const decision = decideOrphan(runtimeId, row, false, seen.get(runtimeId) ?? null, deps.clock.now());
     if (decision === 'quarantine' && !one.running) continue;

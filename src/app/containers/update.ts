@@ -1,4 +1,5 @@
 import type { Caller, Origin } from '../../domain/caller.ts';
+import type { LossReport } from '../../domain/changes.ts';
 import { type Container, nameFaults } from '../../domain/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { needsFresh } from '../../domain/operation.ts';
@@ -8,11 +9,22 @@ import { guestExpired } from '../../domain/user.ts';
 import type { Repositories } from '../../ports/repositories.ts';
 import { findOwn } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
+import { diskFaults, roomOnHost } from './disk.ts';
 import { tierOf } from './room.ts';
 
-export type UpdateRequest = { readonly name: string; readonly resources: Resources };
+export type UpdateRequest = {
+  readonly name: string;
+  readonly resources: Resources;
+  /** Keep what was installed outside the volume. */
+  readonly carryOver: boolean;
+};
 
-export type Updated = { readonly container: Container; readonly restarted: boolean };
+export type Updated = {
+  readonly container: Container;
+  readonly restarted: boolean;
+  /** What a recreate lost; null when that is not known. Absent when nothing was lost. */
+  readonly leftBehind?: LossReport | null;
+};
 
 /**
  * New name and limits, all or nothing. Other limits mean another container on the same volume, which ends running; the
@@ -30,21 +42,28 @@ export const updateContainer =
     const found = await findOwn(repositories, id, caller);
     if (!found.ok) return found;
     const { dbId } = found.value;
-    const done = await deps.operations.submit(dbId, { kind: 'update', caller, origin }, async (tx) => {
+    const { name, resources, carryOver } = request;
+    const wish = { kind: 'update', caller, origin, carryOver } as const;
+    const renews = needsFresh({ before: found.value, target: { name, resources } });
+    const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
+    const space = renews ? await roomOnHost(deps) : ok(null);
+    const done = await deps.operations.submit(dbId, wish, async (tx) => {
       await tx.users.lock(caller.user.id);
       const now = await findOwn(tx, dbId, caller);
       if (!now.ok) return now;
-      const fields = await faults(tx, now.value, request, caller);
+      const fields = { ...disk, ...(await faults(tx, now.value, request, caller)) };
       if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
       const restarts = needsFresh({ before: now.value, target: request });
       if (restarts && guestExpired(caller.user, deps.clock.now()))
         return refuse({ code: 'guest_session_expired' });
-      return ok({ container: now.value, target: request });
+      if (!space.ok) return space;
+      return ok({ container: now.value, target: { name, resources } });
     });
     if (!done.ok) return done;
-    const container = await repositories.containers.findAny(dbId);
-    if (container === null) throw new Error(`the row of container ${dbId} is gone`);
-    return ok({ container, restarted: needsFresh(done.value) });
+    const { container, operation } = done.value;
+    if (!needsFresh(operation)) return ok({ container, restarted: false });
+    const { freshImage, leftBehind } = operation;
+    return ok({ container, restarted: true, ...(freshImage === null ? { leftBehind } : {}) });
   };
 
 /** Every bad field; an own name that stays as it is is not taken. */

@@ -1,20 +1,26 @@
 import type { AuditAction } from '../../domain/audit.ts';
-import { CONTAINER_STATES, type Container } from '../../domain/container.ts';
+import { CONTAINER_STATES, type Container, type ContainerState } from '../../domain/container.ts';
 import { containerEvent, type EventType } from '../../domain/events.ts';
 import { type Facts, needsFresh, nextStep, type OperationKind, type Step } from '../../domain/operation.ts';
 import type { StateChange } from '../../ports/container-repository.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { Repositories } from '../../ports/repositories.ts';
-import { LeaseLost, type OperationDeps } from './deps.ts';
+import { type MadeAnew, settleRoleSetup } from '../role-setup/settle.ts';
+import { type Done, LeaseLost, type OperationDeps } from './deps.ts';
 import { freshGeneration } from './look.ts';
 
-const ANNOUNCED: { readonly [K in OperationKind]: EventType & AuditAction } = {
-  create: 'container_created',
-  start: 'container_started',
-  stop: 'container_stopped',
-  update: 'container_updated',
-  delete: 'container_deleted',
-  restore: 'container_restored',
+type Records = { readonly audit: AuditAction; readonly event: EventType };
+
+const both = <T extends EventType & AuditAction>(name: T): Records => ({ audit: name, event: name });
+
+/** To whoever watches, a container that is restored is one more. */
+const RECORDS: { readonly [K in OperationKind]: Records } = {
+  create: both('container_created'),
+  start: both('container_started'),
+  stop: both('container_stopped'),
+  update: both('container_updated'),
+  delete: both('container_deleted'),
+  restore: { audit: 'container_restored', event: 'container_created' },
 };
 
 /** Row, audit record, event and the operation's own progress: all of them, or none. */
@@ -23,26 +29,30 @@ export async function commit(
   operation: StoredOperation,
   facts: Facts,
   step: Extract<Step, { do: 'commit' }>,
-): Promise<StoredOperation> {
+): Promise<Done> {
   const committed = { ...operation, phase: 'committed' as const };
   return await storage.inTransaction(async (tx) => {
-    if (
-      !(await tx.operations.record(operation.id, owner, {
-        phase: 'committed',
-        step: 'commit',
-        volumeKept: operation.volumeKept,
-        freshRuntimeId: operation.freshRuntimeId,
-      }))
-    ) {
-      throw new LeaseLost(operation.id);
-    }
-    const container = await changeRow(tx, operation, changeOf(operation, facts, step));
+    // Before anything is written, as the order of the events asks for.
+    await tx.roleSetups.hold(operation.dbId);
+    const { volumeKept, freshRuntimeId } = operation;
+    const progress = { phase: 'committed', step: 'commit', volumeKept, freshRuntimeId } as const;
+    const next = nextStep(committed, facts);
+    const outcome = next.do === 'finish' ? next.outcome : null;
+    const isOurs =
+      outcome === null
+        ? await tx.operations.record(operation.id, owner, progress)
+        : await tx.operations.finish(operation.id, owner, outcome, progress);
+    if (!isOurs) throw new LeaseLost(operation.id);
+    const container = await changeRow(
+      tx,
+      operation,
+      changeOf(operation, facts, step),
+      madeAnew(operation, step),
+    );
+    await rememberCarried(tx, operation, facts);
     const restarted = operation.kind === 'update' && needsFresh(operation);
     await announce(tx, operation, container, restarted);
-    const next = nextStep(committed, facts);
-    if (next.do !== 'finish') return committed;
-    await tx.operations.finish(operation.id, owner, next.outcome);
-    return { ...committed, outcome: next.outcome };
+    return { operation: { ...committed, outcome }, container };
   });
 }
 
@@ -67,14 +77,34 @@ function changeOf(
   };
 }
 
+/** What an update carried over is what later recreates start from; one that carried nothing goes back to the catalogue. */
+async function rememberCarried(
+  { carried }: Repositories,
+  { kind, dbId, carryOver, freshImage, leftBehind }: StoredOperation,
+  { fresh }: Facts,
+): Promise<void> {
+  if (kind !== 'update' || fresh === 'gone') return;
+  if (freshImage !== null) await carried.put(dbId, { image: freshImage, changes: leftBehind });
+  else if (!carryOver) await carried.put(dbId, null);
+}
+
+/** Tools come back with a changed disk, whatever else was carried over. */
+function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): MadeAnew {
+  if (now !== 'fresh') return null;
+  const { before, target, freshImage } = operation;
+  const sameDisk = before.resources.diskMb === target.resources.diskMb;
+  return { carried: freshImage !== null && sameDisk };
+}
+
 async function changeRow(
   tx: Repositories,
   { dbId }: StoredOperation,
   change: StateChange,
+  anew: MadeAnew = null,
 ): Promise<Container> {
   const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
-  return container;
+  return await settleRoleSetup(tx, container, anew);
 }
 
 async function announce(
@@ -83,9 +113,11 @@ async function announce(
   container: Container,
   restarted: boolean,
 ): Promise<void> {
-  const type = ANNOUNCED[kind];
-  await tx.audit.append({ userId: requestedBy, action: type, ...origin, details: dbId });
-  await tx.events.append(containerEvent(type, container, restarted));
+  const { audit, event } = RECORDS[kind];
+  await Promise.all([
+    tx.audit.append({ userId: requestedBy, action: audit, ...origin, details: dbId }),
+    tx.events.append(containerEvent(event, container, restarted)),
+  ]);
 }
 
 const FAILED_REASON: { readonly [K in OperationKind]: string } = {
@@ -97,19 +129,29 @@ const FAILED_REASON: { readonly [K in OperationKind]: string } = {
   restore: 'the engine could not create it',
 };
 
-/** The row says what the engine shows, and why; nothing is announced, for nothing has changed. */
+/** The row says what the engine shows, and why; announced when that is not what it was before. */
 export async function putBack(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
-): Promise<StoredOperation> {
+): Promise<Done> {
   const absent = operation.kind === 'create' || operation.kind === 'restore';
   const state = absent ? 'deleted' : facts.old === 'running' ? 'running' : 'stopped';
   return await storage.inTransaction(async (tx) => {
+    await tx.roleSetups.hold(operation.dbId);
     if (!(await tx.operations.finish(operation.id, owner, 'failed'))) throw new LeaseLost(operation.id);
-    await changeRow(tx, operation, { state, reason: FAILED_REASON[operation.kind] });
-    return { ...operation, outcome: 'failed' };
+    const reason = FAILED_REASON[operation.kind];
+    const container = await changeRow(tx, operation, { state, reason });
+    const type = announcedAs(operation, state);
+    if (type !== null) await tx.events.append(containerEvent(type, container));
+    return { operation: { ...operation, outcome: 'failed' }, container };
   });
+}
+
+/** One that was never there has nothing to tell. */
+function announcedAs({ before }: StoredOperation, now: ContainerState): EventType | null {
+  if (now === 'deleted' || before.state === now) return null;
+  return now === 'running' ? 'container_started' : 'container_stopped';
 }
 
 /** Nothing had to be done; the row is at rest again. */
@@ -117,10 +159,12 @@ export async function leaveUnchanged(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
-): Promise<StoredOperation> {
+): Promise<Done> {
   return await storage.inTransaction(async (tx) => {
+    await tx.roleSetups.hold(operation.dbId);
     if (!(await tx.operations.finish(operation.id, owner, 'unchanged'))) throw new LeaseLost(operation.id);
-    await changeRow(tx, operation, { state: facts.old === 'running' ? 'running' : 'stopped' });
-    return { ...operation, outcome: 'unchanged' };
+    const state = facts.old === 'running' ? 'running' : 'stopped';
+    const container = await changeRow(tx, operation, { state });
+    return { operation: { ...operation, outcome: 'unchanged' }, container };
   });
 }

@@ -1,5 +1,9 @@
+import type { Container } from '../../domain/container.ts';
+import type { ContainerInsight } from '../../ports/container-insight.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import type { Terminals } from '../terminals.ts';
 
@@ -7,8 +11,10 @@ import type { Terminals } from '../terminals.ts';
 export type OperationDeps = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
+  readonly insight: Pick<ContainerInsight, 'changes'>;
   readonly terminals: Pick<Terminals, 'closeAll'>;
   readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'stepDone'>;
   /** This process: holds the leases of the operations that it works on. */
   readonly owner: string;
   /** Called before and after each step; where a test ends the process. */
@@ -16,6 +22,9 @@ export type OperationDeps = {
   /** How long a fresh container is watched before it counts as up. */
   readonly verifyMs: number;
 };
+
+/** How far an operation is, and its row as it is then. */
+export type Done = { readonly operation: StoredOperation; readonly container: Container };
 
 /** Another process has taken the operation over; this one must not touch it any more. */
 export class LeaseLost extends Error {

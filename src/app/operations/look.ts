@@ -32,9 +32,10 @@ export async function look(
   node: string,
 ): Promise<Look> {
   const hasFresh = operation.kind !== 'stop';
-  const [old, fresh] = await Promise.all([
-    seen(runtime, oldHandle(operation, node)),
-    hasFresh ? freshHandle(runtime, operation, node) : null,
-  ]);
-  return { facts: { old, fresh: await seen(runtime, fresh) }, freshRuntimeId: fresh?.runtimeId ?? null };
+  const lookAtFresh = async () => {
+    const handle = hasFresh ? await freshHandle(runtime, operation, node) : null;
+    return { seen: await seen(runtime, handle), runtimeId: handle?.runtimeId ?? null };
+  };
+  const [old, fresh] = await Promise.all([seen(runtime, oldHandle(operation, node)), lookAtFresh()]);
+  return { facts: { old, fresh: fresh.seen }, freshRuntimeId: fresh.runtimeId };
 }

@@ -1,35 +1,34 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller, Origin } from '../../domain/caller.ts';
-import type { Container, ContainerState } from '../../domain/container.ts';
+import type { Container } from '../../domain/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { OperationKind } from '../../domain/operation.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { NameTaken } from '../../ports/container-repository.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { Repositories } from '../../ports/repositories.ts';
 import { orRollBack } from '../transaction.ts';
-import type { OperationDeps } from './deps.ts';
-import { carryOut } from './run.ts';
+import type { Done, OperationDeps } from './deps.ts';
+import { DURING, newOperation, type Wish } from './intent.ts';
+import { look } from './look.ts';
+import { type Begun, carryOut, expectedStep, rowOf } from './run.ts';
 
 export const LEASE_SECONDS = 15;
 const BUSY_AFTER_MS = 30_000;
 const POLL_MS = 100;
 
-/** What is asked of a container, and by whom. */
-export type Wish = {
-  readonly kind: OperationKind;
-  readonly caller: Caller;
-  readonly origin: Origin;
-  readonly carryOver?: boolean;
-};
-
 /** Looked at each time it is this wish's turn, for the row may have changed while it waited. */
-export type Prepare = (
-  tx: Repositories,
-) => Promise<
-  Result<{ readonly container: Container; readonly target: StoredOperation['target'] }, DomainError>
+export type Prepare = (tx: Repositories) => Promise<
+  Result<
+    {
+      readonly container: Container;
+      readonly target: StoredOperation['target'];
+      /** A started container from the warm pool that a create takes. */
+      readonly warmRuntimeId?: string | null;
+    },
+    DomainError
+  >
 >;
+
+type Begin = { readonly operation: StoredOperation; readonly begun: Begun };
 
 export type Operations = ReturnType<typeof operations>;
 
@@ -37,13 +36,20 @@ export type Operations = ReturnType<typeof operations>;
 export function operations(deps: OperationDeps) {
   const { storage, runtime, owner, log } = deps;
   const { repositories } = storage;
-  const running = new Map<string, Promise<StoredOperation>>();
+  const running = new Map<string, Promise<Done>>();
+  /** Given up while the database did not answer: their leases are still ours. */
+  const unreleased = new Set<string>();
   let firstTime = true;
 
+  async function release(id: string): Promise<void> {
+    await repositories.operations.release(id, owner);
+    unreleased.delete(id);
+  }
+
   /** Works on an operation whose lease this process holds. One that cannot be ended is given back. */
-  function work(operation: StoredOperation): Promise<StoredOperation> {
-    const done = carryOut(deps, operation).catch(async (error: unknown) => {
-      await repositories.operations.release(operation.id, owner).catch(() => undefined);
+  function work(operation: StoredOperation, begun: Begun = {}): Promise<Done> {
+    const done = carryOut(deps, operation, begun).catch(async (error: unknown) => {
+      await release(operation.id).catch(() => unreleased.add(operation.id));
       throw error;
     });
     running.set(operation.id, done);
@@ -53,35 +59,42 @@ export function operations(deps: OperationDeps) {
   }
 
   /** The end of an operation that someone else began, here or in another process; null when time is up. */
-  async function endOf(id: string, deadline: number): Promise<StoredOperation | null> {
+  async function endOf(id: string, deadline: number): Promise<Done | null> {
     const here = running.get(id);
     if (here !== undefined)
       return await Promise.race([here, sleep(deadline - performance.now(), null, { ref: false })]);
     while (performance.now() < deadline) {
       const found = await repositories.operations.find(id);
-      if (found === null || found.outcome !== null) return found;
+      if (found === null) return null;
+      if (found.outcome !== null) return { operation: found, container: await rowOf(deps, found) };
       await sleep(POLL_MS);
     }
     return null;
   }
 
-  async function begin(wish: Wish, prepare: Prepare): Promise<Result<StoredOperation | null, DomainError>> {
+  async function begin(wish: Wish, prepare: Prepare): Promise<Result<Begin | null, DomainError>> {
     return await orRollBack(storage.inTransaction, async (tx) => {
       const prepared = await prepare(tx);
       if (!prepared.ok) return prepared;
-      const { container, target } = prepared.value;
-      const active = await tx.operations.active(container.dbId);
-      if (active !== null) return ok(null);
-      const operation = newOperation(wish, container, target, owner);
-      if (!(await tx.operations.begin(operation, LEASE_SECONDS))) return ok(null);
-      const { state } = container;
-      await tx.containers.changeState(container.dbId, [state], { state: DURING[wish.kind] });
-      return ok({ ...operation, outcome: null });
+      const { container, target, warmRuntimeId = null } = prepared.value;
+      const operation = newOperation(wish, container, target, owner, warmRuntimeId);
+      const firstStep = expectedStep(operation);
+      const { dbId, state, runtimeId } = container;
+      // The row before the operation, as in every transaction that writes both: else two could wait for each other.
+      const now = await tx.containers.changeState(dbId, [state], { state: DURING[wish.kind] });
+      // That waits for the end of the operation before, which leaves another row than the one that was prepared.
+      if (now?.runtimeId !== runtimeId) throw new NotItsTurn(dbId);
+      if (!(await tx.operations.begin(operation, LEASE_SECONDS, firstStep))) throw new NotItsTurn(dbId);
+      // Nobody else is at it from here on, so the engine can be looked at while this is committed.
+      const begun: StoredOperation = { ...operation, outcome: null };
+      const looking = look(runtime, begun, container.node);
+      looking.catch(() => undefined);
+      return ok({ operation: begun, begun: { row: container, firstStep, looking } });
     });
   }
 
-  /** Waits behind the active operation. True: it was of the same kind and has ended well, so its end is the answer. */
-  async function behindActive(dbId: string, wish: Wish, deadline: number): Promise<StoredOperation | null> {
+  /** Waits behind the active operation. Its end is the answer when it was of the same kind. */
+  async function behindActive(dbId: string, wish: Wish, deadline: number): Promise<Done | null> {
     const active = await repositories.operations.active(dbId);
     if (active === null) return null;
     const joins = active.kind === wish.kind && wish.kind !== 'update';
@@ -93,24 +106,39 @@ export function operations(deps: OperationDeps) {
   }
 
   return {
-    /** Carries a wish out, or joins one of the same kind. Answers the operation that did it. */
-    async submit(dbId: string, wish: Wish, prepare: Prepare): Promise<Result<StoredOperation, DomainError>> {
+    /**
+     * Carries a wish out, or joins one of the same kind. Answers the operation that did it and the row as it
+     * has left it. `answering` is the engine's
+     * answer to a ping, for who has asked already.
+     */
+    async submit(
+      dbId: string,
+      wish: Wish,
+      prepare: Prepare,
+      answering = runtime.ping(),
+    ): Promise<Result<Done, DomainError>> {
       // Nothing is written down that could not even begin.
-      await runtime.ping();
+      await answering;
       const deadline = performance.now() + BUSY_AFTER_MS;
       while (performance.now() < deadline) {
-        const begun = await begin(wish, prepare).catch(nameTaken(wish));
+        const begun = await begin(wish, prepare).catch(nullIfNotItsTurn).catch(nameTaken(wish));
         if (!begun.ok) return begun;
-        if (begun.value !== null) return await work(begun.value).then(ok<StoredOperation>, nameTaken(wish));
+        if (begun.value !== null) {
+          const { operation, begun: known } = begun.value;
+          return await work(operation, known).then(ok<Done>, nameTaken(wish));
+        }
         const joined = await behindActive(dbId, wish, deadline);
-        if (joined?.outcome === 'failed') throw new Error('the joined operation failed');
+        if (joined?.operation.outcome === 'failed') throw new Error('the joined operation failed');
         if (joined !== null) return ok(joined);
       }
       return refuse({ code: 'container_busy' });
     },
 
-    /** Keeps the leases of the work in progress. */
-    renew: () => repositories.operations.renew(owner, LEASE_SECONDS),
+    /** Keeps the leases of the work in progress, and gives those back that could not be given back before. */
+    async renew(): Promise<void> {
+      await repositories.operations.renew(owner, [...running.keys()], LEASE_SECONDS);
+      await Promise.all([...unreleased].map(release));
+    },
 
     /**
      * Begins to go on with what another process has left; the first time, before any new work, also with what an
@@ -131,6 +159,16 @@ export function operations(deps: OperationDeps) {
   };
 }
 
+/** Another operation is active, or the row is not as it was when this one was prepared. */
+class NotItsTurn extends Error {
+  override name = 'NotItsTurn';
+}
+
+const nullIfNotItsTurn = (error: unknown): Result<null, DomainError> => {
+  if (error instanceof NotItsTurn) return ok(null);
+  throw error;
+};
+
 /** Another container got the name between the check and the write. */
 const nameTaken =
   (wish: Wish) =>
@@ -140,37 +178,3 @@ const nameTaken =
       ? refuse({ code: 'validation_failed', fields: { name: 'is already in use' } })
       : refuse({ code: 'name_taken' });
   };
-
-const DURING: { readonly [K in OperationKind]: ContainerState } = {
-  create: 'creating',
-  start: 'starting',
-  stop: 'stopping',
-  update: 'updating',
-  delete: 'stopping',
-  restore: 'creating',
-};
-
-function newOperation(
-  wish: Wish,
-  container: Container,
-  target: StoredOperation['target'],
-  owner: string,
-): Omit<StoredOperation, 'outcome'> {
-  const { state, runtimeId, generation, resources } = container;
-  return {
-    id: randomUUID(),
-    dbId: container.dbId,
-    kind: wish.kind,
-    phase: 'forward',
-    before: { state, runtimeId: wish.kind === 'restore' ? null : runtimeId, generation, resources },
-    target,
-    verified: false,
-    volumeKept: null,
-    requestedBy: wish.caller.user.id,
-    origin: wish.origin,
-    carryOver: wish.carryOver ?? false,
-    freshRuntimeId: null,
-    freshImage: null,
-    leaseOwner: owner,
-  };
-}

@@ -1,0 +1,126 @@
+import type { Container } from '../../domain/container.ts';
+import { isHostShort, judgeDisk, overQuotaReason, type Quota, toMb } from '../../domain/disk.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/resources.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { CLOSE } from '../../domain/terminal.ts';
+import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
+import { handleOf } from './access.ts';
+import type { ContainerDeps } from './deps.ts';
+import { settle } from './settle.ts';
+
+/** A little less than the minute that lies between two passes. */
+const MEASURED_AGAIN_AFTER_SECONDS = 50;
+const AT_A_TIME = 4;
+const STOP_GRACE_SECONDS = 10;
+
+type Use = { readonly quota: Quota; readonly usedMb: number | null };
+
+/** Looks at a volume now. What cannot be counted is as it was last. */
+async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
+  const running = row.state === 'running' ? handleOf(row) : null;
+  const [facts, bytes] = await Promise.all([
+    runtime.volumeFacts(row.volume),
+    runtime.usedBytes(row.volume, { image: row.image, running }),
+  ]);
+  if (facts === null) return { quota: row.diskQuota, usedMb: 0 };
+  return { quota: facts.quota, usedMb: bytes === null ? row.diskUsedMb : toMb(bytes) };
+}
+
+/** Looks at it, and writes down what is new. */
+async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
+  const use = await look(deps, row);
+  if (use.quota !== row.diskQuota || use.usedMb !== row.diskUsedMb) {
+    await deps.storage.repositories.containers.recordDisk(row.dbId, use);
+  }
+  return use;
+}
+
+/** Whether the host has room for anything new: below its floor nothing is made. */
+export async function roomOnHost({
+  runtime,
+  diskFloorMb,
+}: ContainerDeps): Promise<Result<null, DomainError>> {
+  return isHostShort(await runtime.hostSpace(), diskFloorMb) ? refuse({ code: 'host_disk_short' }) : ok(null);
+}
+
+/**
+ * Whether it may be started: not above its disk size, and not when it would have to be made anew on a host that is short
+ * of room. One that was above its size is counted again first.
+ */
+export async function diskAllowsStart(
+  deps: ContainerDeps,
+  row: Container,
+): Promise<Result<null, DomainError>> {
+  if (row.state === 'running') return ok(null);
+  if (
+    isOver(row, { quota: row.diskQuota, usedMb: row.diskUsedMb }) &&
+    isOver(row, await measure(deps, row))
+  ) {
+    return refuse({ code: 'disk_quota_exceeded' });
+  }
+  const room = await roomOnHost(deps);
+  const handle = handleOf(row);
+  if (room.ok || (handle !== null && (await deps.runtime.observe(handle)).kind !== 'gone')) return ok(null);
+  return room;
+}
+
+const isOver = ({ resources }: Container, { quota, usedMb }: Use): boolean =>
+  judgeDisk(quota, usedMb, resources.diskMb) !== 'fine';
+
+/** What speaks against another container with `diskMb` on the same volume; empty when nothing does. */
+export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: number): Promise<FieldFaults> {
+  const isOther = diskMb !== row.resources.diskMb;
+  const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
+  if (facts?.isResizable === false)
+    return { disk_mb: 'cannot change: the engine keeps the size of this volume' };
+  if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
+  const { quota, usedMb } = await look(deps, row);
+  const matters = quota === 'soft' || isOther;
+  return matters && usedMb !== null && usedMb > diskMb
+    ? { disk_mb: `must be at least ${usedMb}: so much is in the workspace` }
+    : {};
+}
+
+/**
+ * Looks at the volumes of running containers that nobody has looked at for a minute, and stops those that are too far
+ * above a size that nothing else keeps. Nothing happens while the engine is silent.
+ */
+export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => {
+  const { containers } = deps.storage.repositories;
+  const answers = await deps.runtime.ping().then(
+    () => true,
+    () => false,
+  );
+  const due = answers ? [...(await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS))] : [];
+  const work = async (): Promise<void> => {
+    for (let row = due.shift(); row !== undefined; row = due.shift()) {
+      await measureAndJudge(deps, row).catch((err: unknown) => {
+        if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+};
+
+async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
+  const { quota, usedMb } = await measure(deps, row);
+  const { diskMb } = row.resources;
+  if (usedMb === null || judgeDisk(quota, usedMb, diskMb) !== 'stop') return;
+  await stopForDisk(deps, row, overQuotaReason(usedMb, diskMb));
+}
+
+/** The reason is written first: whoever notices that it has stopped tells it. */
+async function stopForDisk(deps: ContainerDeps, row: Container, reason: string): Promise<void> {
+  const handle = handleOf(row);
+  const stopping = await deps.storage.inTransaction(async (tx) => {
+    const now = await tx.containers.findAny(row.dbId);
+    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return null;
+    return await tx.containers.changeState(row.dbId, ['running'], { state: 'stopping', reason });
+  });
+  if (stopping === null || handle === null) return;
+  deps.log.warn({ dbId: row.dbId, reason }, 'container is stopped for its disk');
+  deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
+  await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
+  await settle(deps, stopping, 'stopped');
+}

@@ -1,0 +1,33 @@
+import type { Container, ContainerState } from '../../domain/container.ts';
+import { containerEvent } from '../../domain/events.ts';
+import { settleRoleSetup } from '../role-setup/settle.ts';
+import type { ContainerDeps } from './deps.ts';
+
+const ENDED = 'it ended by itself, or together with its engine: start it again';
+
+/** Of the service itself: nobody asked for it. */
+const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
+
+/**
+ * Makes a row say what was seen of its container, and announces it once. One that Berth was stopping keeps the reason,
+ * and is in the audit: that was done, and did not just happen.
+ */
+export async function settle(deps: ContainerDeps, row: Container, state: ContainerState): Promise<void> {
+  await deps.storage.inTransaction(async (tx) => {
+    // The row may have got another container since it was read, by an operation that has ended already. It is held
+    // before anything is written, as the order of the events asks for.
+    const now = await tx.roleSetups.hold(row.dbId);
+    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return;
+    const given = row.state === 'stopping' ? row.stateReason : null;
+    const reason = state === 'stopped' ? (given ?? ENDED) : null;
+    const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
+    if (changed === null) return;
+    deps.log.info({ dbId: row.dbId, from: row.state, to: state }, 'container settled');
+    const type = state === 'running' ? 'container_started' : 'container_stopped';
+    if (state === 'stopped' && given !== null) {
+      await tx.audit.append({ ...BY_BERTH, action: type, details: row.dbId });
+    }
+    await settleRoleSetup(tx, changed, null);
+    await tx.events.append(containerEvent(type, changed));
+  });
+}

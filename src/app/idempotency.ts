@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import type { KeptAnswer, KeyedRequest } from '../ports/idempotency-keys.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import { sha256 } from './secrets.ts';
+
+const LEASE_SECONDS = 60;
+const RENEW_EVERY_MS = 20_000;
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Writes down what a request has made, in the transaction that makes it. */
+export type Note = (tx: Repositories, subject: string) => Promise<void>;
+
+/** What a request does; `again` answers for what an earlier try has made, null when that is not there any more. */
+export type Work<B extends object> = {
+  readonly first: (note: Note) => Promise<KeptAnswer<B>>;
+  readonly again?: (subject: string) => Promise<KeptAnswer<B> | null>;
+};
+
+export type Idempotency = ReturnType<typeof idempotency>;
+
+/**
+ * Does a request once, however often it comes with the same key: a repeat gets the same answer, and one that comes too
+ * early or with another body is refused. What was refused or failed may be tried again.
+ */
+export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idempotencyKeys'>) {
+  async function work<B extends object>(holder: string, { first }: Work<B>): Promise<KeptAnswer<B>> {
+    const renewing = setInterval(() => {
+      keys.renew(holder, LEASE_SECONDS).catch(() => undefined);
+    }, RENEW_EVERY_MS);
+    try {
+      const answer = await first(async (tx, subject) => {
+        if (!(await tx.idempotencyKeys.link(holder, subject))) throw new Error('another try has taken over');
+      });
+      await keys.finish(holder, answer);
+      return answer;
+    } catch (error) {
+      await keys.forget(holder).catch(() => undefined);
+      throw error;
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+
+  return {
+    /** `isRepeat`: nothing was done this time. */
+    async once<B extends object>(
+      request: KeyedRequest,
+      body: unknown,
+      tasks: Work<B>,
+    ): Promise<Result<KeptAnswer<B> & { readonly isRepeat: boolean }, DomainError>> {
+      if (!KEY.test(request.key)) {
+        const fields = { 'Idempotency-Key': 'must be 1 to 255 printable characters without spaces' };
+        return refuse({ code: 'validation_failed', fields });
+      }
+      const holder = randomUUID();
+      const begun = await keys.begin(request, sha256(JSON.stringify(body ?? null)), holder, LEASE_SECONDS);
+      if (begun.kind === 'busy') return refuse({ code: 'idempotency_key_busy' });
+      if (begun.kind === 'other_body') return refuse({ code: 'idempotency_key_reused' });
+      const made = begun.subject === null ? null : ((await tasks.again?.(begun.subject)) ?? null);
+      if (begun.kind === 'done') {
+        return ok({ ...(made ?? (begun.answer as KeptAnswer<B>)), isRepeat: true });
+      }
+      if (made === null) return ok({ ...(await work(holder, tasks)), isRepeat: false });
+      await keys.finish(holder, made);
+      return ok({ ...made, isRepeat: true });
+    },
+  };
+}

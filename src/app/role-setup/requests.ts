@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditAction } from '../../domain/audit.ts';
+import type { Caller, Origin } from '../../domain/caller.ts';
+import { installsSomething } from '../../domain/catalogue.ts';
+import type { Container } from '../../domain/container.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { progressEvent } from '../../domain/events.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { cancelRoleSetup, type RoleSetup, retryRoleSetup } from '../../domain/role-setup.ts';
+import { guestExpired } from '../../domain/user.ts';
+import type { Repositories } from '../../ports/repositories.ts';
+import { findOwn } from '../containers/access.ts';
+import { orRollBack } from '../transaction.ts';
+import type { RoleSetupDeps } from './deps.ts';
+
+type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
+/** Told the row afterwards, and the try that was under way before. */
+type Changed = (container: Container, before: string | null) => void;
+
+/** Begins the installation anew; one that is under way already goes on. */
+export const retrySetup = (
+  deps: RoleSetupDeps,
+  changed: Changed,
+  id: string,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Container, DomainError>> =>
+  change(deps, changed, 'role_setup_retried', id, caller, origin, async ({ catalogue }, container) => {
+    if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    if (container.state !== 'running') return refuse({ code: 'container_not_running' });
+    const role = await catalogue.role(container.role);
+    return retryRoleSetup(container.roleSetup, role === null || installsSomething(role), randomUUID());
+  });
+
+/** Ends the installation. What is installed by then stays. */
+export const cancelSetup = (
+  deps: RoleSetupDeps,
+  changed: Changed,
+  id: string,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Container, DomainError>> =>
+  change(deps, changed, 'role_setup_cancelled', id, caller, origin, async (_tx, container) =>
+    cancelRoleSetup(container.roleSetup),
+  );
+
+async function change(
+  { storage }: RoleSetupDeps,
+  changed: Changed,
+  action: AuditAction,
+  id: string,
+  caller: Caller,
+  origin: Origin,
+  decide: Decide,
+): Promise<Result<Container, DomainError>> {
+  const found = await findOwn(storage.repositories, id, caller);
+  if (!found.ok) return found;
+  const { dbId } = found.value;
+  let before: string | null = null;
+  const done = await orRollBack(storage.inTransaction, async (tx) => {
+    const held = await tx.roleSetups.hold(dbId);
+    if (held === null || held.state === 'deleted') return refuse({ code: 'container_not_found' });
+    const setup = await decide(tx, held);
+    if (!setup.ok) return setup;
+    before = held.roleSetup.id;
+    if (setup.value === held.roleSetup) return ok(held);
+    const container = await tx.roleSetups.set(dbId, setup.value);
+    await tx.audit.append({ userId: caller.user.id, action, ...origin, details: dbId });
+    await tx.events.append(progressEvent(container));
+    return ok(container);
+  });
+  if (done.ok) changed(done.value, before);
+  return done;
+}
