@@ -1,67 +1,86 @@
-import { CLOSE, type CloseReason, type TerminalKey } from '../domain/terminal.ts';
+import type { CloseReason, TerminalKey } from '../domain/terminal.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { TerminalRecords } from '../ports/terminal-records.ts';
+import type { NewTerminalRecord, TerminalRecords } from '../ports/terminal-records.ts';
+import type { RecordingTold } from './recording-news.ts';
 
 /** The socket as the use cases see it. */
-export type TerminalConnection = { close(reason: CloseReason): void };
+export type TerminalConnection = {
+  close(reason: CloseReason): void;
+  /** That a recording of what it shows began or ended. */
+  tell(told: RecordingTold): void;
+};
 
-/** A terminal session of this process. */
+/** A terminal session: one socket of this process. */
 export type LiveTerminal = {
   readonly id: string;
   readonly key: TerminalKey;
   readonly userId: string;
-  readonly username: string;
   /** Id of the container's row, which a recreate does not change. */
   readonly containerId: string;
-  readonly containerName: string;
   readonly connectionId: string;
   readonly owner: boolean;
-  readonly createdAt: Date;
   readonly connection: TerminalConnection;
   muxSession: string | null;
   cols: number;
   rows: number;
   lastPingAt: Date;
+  /** When its record was written, by the database's clock; null before. */
+  recordedAt: Date | null;
 };
 
 const PING_EVERY_MS = 15_000;
-/** Peers are pinged every 30 s. */
-const SILENT_SECONDS = 75;
 
-/** Terminals of this process by their key, and their records for all processes. */
-export function liveTerminals(clock: Clock) {
-  const live = new Map<TerminalKey, LiveTerminal>();
+export type LiveTerminals = ReturnType<typeof liveTerminals>;
+
+/** The open sockets of terminals in this process, and their records for all processes. */
+export function liveTerminals(clock: Clock, replica: string) {
+  const live = new Map<string, LiveTerminal>();
+  const resized = new Set<LiveTerminal>();
   let writtenAt = clock.now();
 
   return {
-    /** Closes and replaces the one under the same key. */
-    register(entry: LiveTerminal): void {
-      live.get(entry.key)?.connection.close(CLOSE.replaced);
-      live.set(entry.key, entry);
+    add: (entry: LiveTerminal): void => void live.set(entry.id, entry),
+    remove: ({ id }: LiveTerminal): void => void live.delete(id),
+    all: (): readonly LiveTerminal[] => [...live.values()],
+    count: (): number => live.size,
+    find: (id: string): LiveTerminal | null => live.get(id) ?? null,
+
+    /** The newest of that key. */
+    underKey: (key: TerminalKey): LiveTerminal | null =>
+      [...live.values()].findLast((entry) => entry.key === key) ?? null,
+
+    resize(entry: LiveTerminal, cols: number, rows: number): void {
+      Object.assign(entry, { cols, rows });
+      if (entry.recordedAt !== null) resized.add(entry);
     },
 
-    /** The late close of a replaced socket must not remove its successor, hence the identity check. */
-    unregister(entry: LiveTerminal): void {
-      if (live.get(entry.key) === entry) live.delete(entry.key);
-    },
+    recordOf: ({
+      connection: _,
+      lastPingAt: __,
+      recordedAt: ___,
+      ...entry
+    }: LiveTerminal): NewTerminalRecord => ({
+      ...entry,
+      replica,
+    }),
 
-    /** Newest first. */
-    list: (): readonly LiveTerminal[] => [...live.values()].reverse(),
-
-    find: (id: string): LiveTerminal | null => [...live.values()].find((entry) => entry.id === id) ?? null,
-
-    close(reason: CloseReason, which: (entry: LiveTerminal) => boolean = () => true): void {
-      for (const entry of live.values()) if (which(entry)) entry.connection.close(reason);
-    },
-
-    /** Writes the pings since the last time, and removes the records of processes that died; both seldom. */
+    /** Writes new sizes; seldom, the pings since the last time, and removes the records of processes that died. */
     async writeDue(records: TerminalRecords): Promise<void> {
+      const sizes = [...resized];
+      resized.clear();
+      await records.resize(sizes.map(({ id, cols, rows }) => ({ id, cols, rows })));
       const now = clock.now();
       if (now.getTime() - writtenAt.getTime() < PING_EVERY_MS) return;
-      const pinged = [...live.values()].filter(({ lastPingAt }) => lastPingAt >= writtenAt);
+      const pinged = [...live.values()].flatMap((entry) =>
+        entry.lastPingAt >= writtenAt && entry.recordedAt !== null
+          ? [{ ...this.recordOf(entry), createdAt: entry.recordedAt }]
+          : [],
+      );
+      await records.ping(pinged);
       writtenAt = now;
-      await records.ping(pinged.map(({ id, userId, containerId }) => ({ id, userId, containerId })));
-      await records.sweep(SILENT_SECONDS);
+      // One that ended meanwhile may have been put back.
+      for (const { id } of pinged) if (!live.has(id)) await records.remove(id);
+      await records.sweep();
     },
   };
 }

@@ -1,55 +1,99 @@
-import { randomUUID } from 'node:crypto';
 import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
-import type { Container } from '../domain/container.ts';
 import type { DomainError } from '../domain/errors.ts';
-import { ok, type Result, refuse } from '../domain/result.ts';
-import { type CloseReason, muxSessionName, type TerminalKey, terminalKey } from '../domain/terminal.ts';
+import type { Recording } from '../domain/recording.ts';
+import { ok, type Result } from '../domain/result.ts';
+import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../domain/terminal.ts';
+import { endFor } from '../domain/terminal-place.ts';
+import { resumeFrom } from '../domain/terminal-resume.ts';
+import type { Leaving } from '../domain/terminal-slot.ts';
 import { guestExpired } from '../domain/user.ts';
+import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Repositories, Storage } from '../ports/repositories.ts';
-import type { PtyStream, TerminalBackend } from '../ports/terminal-backend.ts';
-import { findOwn, handleOf } from './containers/access.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Storage } from '../ports/repositories.ts';
+import type { Screens } from '../ports/screen.ts';
+import type { TerminalBackend } from '../ports/terminal-backend.ts';
+import { type FirstOutput, firstOutput } from './first-output.ts';
+import type { LiveRecordings } from './live-recordings.ts';
 import { type LiveTerminal, liveTerminals, type TerminalConnection } from './live-terminals.ts';
-
-/** What a client asks for with the upgrade; values are valid already. */
-export type TerminalAsk = {
-  readonly connectionId: string;
-  readonly cols: number;
-  readonly rows: number;
-  readonly forceNew: boolean;
-};
-
-/** The right to open one terminal, checked before the upgrade. */
-export type TerminalGrant = {
-  readonly caller: Caller;
-  readonly container: Container;
-  readonly ask: TerminalAsk;
-  readonly origin: Origin;
-};
+import { type RecordingNews, type RecordingTold, WORDS, watches } from './recording-news.ts';
+import { type Onlooker, type SharedNews, sharedTerminals } from './shared-terminals.ts';
+import { liveEntry, placeOf, type TerminalAsk, type TerminalGrant } from './terminal-grant.ts';
+import { type Run, terminalHolding } from './terminal-holding.ts';
+import { recordClosed, recordOpened } from './terminal-opened.ts';
+import { terminalReplicas } from './terminal-replicas.ts';
+import { mayOpen } from './terminal-right.ts';
+import { type Place, terminalSlots } from './terminal-slots.ts';
+import type { TerminalStream } from './terminal-stream.ts';
 
 /** A terminal that is open: its stream, and what to do when the socket has gone. */
 export type OpenTerminal = {
   readonly id: string;
-  readonly key: TerminalKey;
-  readonly pty: PtyStream;
+  readonly stream: TerminalStream;
+  /** The first output to send. */
+  readonly from: FirstOutput;
   resize(cols: number, rows: number): Promise<void>;
+  /** The recording of what it shows, if there is one now. */
+  recording(): RecordingTold | null;
+  /** Who shares the terminal, and its size, from now on. */
+  hear(listener: (news: SharedNews) => void): void;
   /** The peer has answered a ping. */
   pinged(): void;
-  release(): Promise<void>;
+  /** Why its program has ended. */
+  endReason(): Promise<CloseReason>;
+  release(how: Leaving): Promise<void>;
+};
+
+/** What was opened for a socket; `refused` tells why it is not recorded, although it should have been. */
+type Opened = {
+  readonly place: Place;
+  readonly stream: TerminalStream;
+  readonly refused: RecordingTold | null;
+  /** Recordings that may be of what it shows, beside those of this process. */
+  readonly known: readonly Recording[];
 };
 
 export type TerminalDeps = {
   readonly storage: Storage;
   readonly backend: TerminalBackend;
+  readonly bus: Bus;
+  readonly me: Run;
   readonly clock: Clock;
+  readonly log: Logger;
+  readonly recordings: LiveRecordings;
+  readonly news: Pick<RecordingNews, 'listen'>;
+  readonly screens: Screens;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
 };
 
 export type Terminals = ReturnType<typeof terminals>;
 
-/** Opens terminals and knows the live ones of this process. */
-export function terminals({ storage, backend, clock }: TerminalDeps) {
+/** Opens terminals, keeps them for clients whose line was lost, and knows the live ones of this process. */
+export function terminals(deps: TerminalDeps) {
+  const { storage, backend, bus, me, clock, log, recordings, news, monotonicMs, screens } = deps;
   const { repositories, inTransaction } = storage;
-  const live = liveTerminals(clock);
+  const records = repositories.terminals;
+  const { replica } = me;
+  const live = liveTerminals(clock, replica);
+  const holding = terminalHolding(repositories.terminalHolds, me, monotonicMs);
+  const slots = terminalSlots({ holding, log, monotonicMs, listener: recordings, screens });
+  news.listen({
+    told: (told) => {
+      for (const entry of live.all()) if (watches(entry, told)) entry.connection.tell(told);
+    },
+  });
+  const replicas = terminalReplicas({ bus, records, replica, live, slots, log, monotonicMs });
+  const shared = sharedTerminals({
+    collaborations: repositories.collaborations,
+    bus,
+    log,
+    parts: () => slots.places().flatMap(({ containerId, part }) => (part ? [{ ...part, containerId }] : [])),
+    shut: (over) =>
+      slots.shutWhere(CLOSE.collaborationEnded, ({ part }) =>
+        over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
+      ),
+  });
 
   return {
     /** The checks that come before the upgrade. */
@@ -59,31 +103,46 @@ export function terminals({ storage, backend, clock }: TerminalDeps) {
       caller: Caller,
       origin: Origin,
     ): Promise<Result<TerminalGrant, DomainError>> {
-      const found = await findOwn(repositories, id, caller);
-      if (!found.ok) return found;
-      if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
-      if (found.value.state !== 'running') return refuse({ code: 'container_not_running' });
-      return ok({ caller, container: found.value, ask, origin });
+      const right = await mayOpen({ repositories, backend, clock }, id, ask, caller);
+      return right.ok ? ok({ caller, ...right.value, ask, origin }) : right;
     },
 
-    /** Opens the pseudo-terminal behind an upgraded socket. Throws what the backend throws. */
-    async open(grant: TerminalGrant, connection: TerminalConnection): Promise<OpenTerminal> {
-      const handle = handleOf(grant.container);
-      if (handle === null) throw new Error(`container ${grant.container.dbId} runs without a runtime id`);
-      const { connectionId, cols, rows, forceNew } = grant.ask;
-      const entry = liveEntry(grant, handle.runtimeId, connection, clock.now());
-      live.register(entry);
-      let pty: PtyStream | undefined;
+    /**
+     * The terminal for an upgraded socket: the one that it lost, or a new one. null when the socket was closed
+     * meanwhile. Throws what the backend throws.
+     */
+    async open(grant: TerminalGrant, connection: TerminalConnection): Promise<OpenTerminal | null> {
+      const place = placeOf(grant, backend);
+      const entry = liveEntry(grant, place.key, connection, clock.now());
+      const release = (how: Leaving): void => {
+        live.remove(entry);
+        slots.leave(place, entry.id, how);
+      };
+      const { forceNew, resume } = grant.ask;
+      live.add(entry);
       try {
-        const muxSession = muxSessionName(connectionId);
-        const { shell } = grant.container;
-        pty = await backend.open(handle, { muxSession, cols, rows, forceNew, marker: entry.id, shell });
-        entry.muxSession = pty.muxSession;
-        await inTransaction((tx) => recordOpened(tx, entry, grant));
-        return openTerminal(entry, grant, pty);
+        const asking = {
+          socket: entry.id,
+          resumes: resume?.stream ?? null,
+          forceNew,
+          close: connection.close,
+        };
+        const stream = await slots.connect(place, asking);
+        if (stream !== null) {
+          entry.muxSession = stream.muxSession;
+          entry.recordedAt = await inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
+          replicas.took(entry);
+          const wanted = grant.ask.record && resume?.stream !== stream.id;
+          const refused = wanted
+            ? await recordings.recordAtOnce(entry, grant.container.name, grant.origin)
+            : null;
+          const known = await recordings.elsewhere(entry);
+          return await openTerminal(entry, grant, { place, stream, refused, known }, release);
+        }
+        release('lost');
+        return null;
       } catch (error) {
-        live.unregister(entry);
-        await pty?.close().catch(() => undefined);
+        release('lost');
         throw error;
       }
     },
@@ -91,82 +150,92 @@ export function terminals({ storage, backend, clock }: TerminalDeps) {
     /** Whether somebody may keep an open terminal, going by what is known of them now. */
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
 
-    /** Those of this process, newest first. */
-    list: live.list,
+    /** The one of this process, with what its record may not have yet. */
     find: live.find,
 
-    /** Closes every terminal of a container. */
-    closeAll(dbId: string, reason: CloseReason): void {
-      live.close(reason, ({ containerId }) => containerId === dbId);
-    },
+    /** The newest open one of this process under a key. */
+    underKey: live.underKey,
+
+    /** Open ones of this process. */
+    count: live.count,
+
+    /** Closes every terminal of a container, in every process. */
+    closeAll: replicas.closeAll,
+
+    /** Before the first is opened: what an earlier run of this process left on record is no terminal any more. */
+    begin: (): Promise<void> => records.removeAllOf(replica),
+
+    /** What this process has in containers. */
+    holding,
 
     /** Closes every terminal of this process. */
-    closeEverything: (reason: CloseReason): void => live.close(reason),
+    closeEverything: (reason: CloseReason): void => slots.shut(reason),
 
-    /** Writes what is due of the records, and clears away those of processes that died; for a timer. */
-    writeDue: () => live.writeDue(repositories.terminals),
+    /** When what was closed has ended in the containers as well. */
+    idle: slots.idle,
+
+    /** Ends what nobody came back to, closes what is shared no more, and writes what is due of the records; for a timer. */
+    async writeDue(): Promise<void> {
+      slots.tick();
+      await Promise.all([
+        shared.lookAtParticipants(),
+        holding.renewDue(),
+        live.writeDue(records),
+        replicas.lookDue(),
+      ]);
+    },
   };
 
-  function openTerminal(entry: LiveTerminal, grant: TerminalGrant, pty: PtyStream): OpenTerminal {
+  async function openTerminal(
+    entry: LiveTerminal,
+    grant: TerminalGrant,
+    { place, stream, refused, known }: Opened,
+    leave: (how: Leaving) => void,
+  ): Promise<OpenTerminal> {
+    const { resume } = grant.ask;
+    const after = resume?.stream === stream.id ? resume.after : null;
+    const from = resumeFrom(stream.held(), after);
+    const isOther = resume !== null && after === null;
+    const at = shared.enter({
+      containerId: entry.containerId,
+      role: roleOf(grant),
+      size: { cols: entry.cols, rows: entry.rows },
+      resize: ({ cols, rows }) => stream.resize(cols, rows),
+    });
+    const resize = (cols: number, rows: number): Promise<void> => {
+      live.resize(entry, cols, rows);
+      return at.resize({ cols, rows });
+    };
+    // The window may have changed meanwhile, and it is another one after a reload.
+    if (resume !== null || from.redraw) void resize(grant.ask.cols, grant.ask.rows);
+    const first = await firstOutput(stream, from);
     return {
       id: entry.id,
-      key: entry.key,
-      pty,
-      resize(cols, rows) {
-        Object.assign(entry, { cols, rows });
-        return pty.resize(cols, rows);
+      stream,
+      from: { ...first, redraw: first.redraw || isOther },
+      resize,
+      recording() {
+        const watched = [...recordings.all(), ...known].find((one) => watches(entry, one));
+        return watched === undefined ? refused : { ...watched, on: true, message: WORDS.started };
       },
+      hear: at.hear,
       pinged() {
         entry.lastPingAt = clock.now();
       },
-      async release() {
-        live.unregister(entry);
-        await pty.close();
-        await inTransaction((tx) => recordClosed(tx, entry, grant));
+      async endReason() {
+        const [now] = await records.places([place.containerId]).catch(() => []);
+        return now === undefined ? CLOSE.ended : endFor(now, place.runtimeId);
+      },
+      async release(how) {
+        leave(how);
+        await inTransaction((tx) => recordClosed(tx, entry, grant)).finally(at.leave);
       },
     };
   }
 }
 
-function liveEntry(
-  { caller: { user }, container, ask }: TerminalGrant,
-  runtimeId: string,
-  connection: TerminalConnection,
-  now: Date,
-): LiveTerminal {
-  return {
-    id: randomUUID(),
-    key: terminalKey(runtimeId, user.id, ask.connectionId),
-    userId: user.id,
-    username: user.username,
-    containerId: container.dbId,
-    containerName: container.name,
-    connectionId: ask.connectionId,
-    owner: container.ownerId === user.id,
-    createdAt: now,
-    connection,
-    muxSession: null,
-    cols: ask.cols,
-    rows: ask.rows,
-    lastPingAt: now,
-  };
-}
-
-async function recordOpened(
-  tx: Repositories,
-  { id, userId, containerId }: LiveTerminal,
-  { origin }: TerminalGrant,
-): Promise<void> {
-  await tx.terminals.insert({ id, userId, containerId });
-  await tx.audit.append({ userId, action: 'terminal_opened', ...origin, details: containerId });
-  await tx.containers.touch(containerId);
-}
-
-async function recordClosed(
-  tx: Repositories,
-  { id, userId, containerId }: LiveTerminal,
-  { origin }: TerminalGrant,
-): Promise<void> {
-  await tx.terminals.remove(id);
-  await tx.audit.append({ userId, action: 'terminal_closed', ...origin, details: containerId });
+/** The owner's main terminal is as large as the owner likes; participants see what is on it. */
+function roleOf({ access, mode, ask }: TerminalGrant): Onlooker['role'] {
+  if (access !== null) return 'follower';
+  return ask.connectionId === MAIN_CONNECTION && mode === 'control' ? 'ruler' : 'apart';
 }

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import type { Origin } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { type CutReason, countedBytes, type Recording, roomFor } from '../domain/recording.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import type { TerminalKey } from '../domain/terminal.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { RecordingFiles } from '../ports/recording-files.ts';
+import type { RecordingEnd } from '../ports/recording-repository.ts';
+import type { Storage } from '../ports/repositories.ts';
+import type { LiveTerminal } from './live-terminals.ts';
+import { type Recorder, recorder } from './recorder.ts';
+import { recordStarted } from './recording-audit.ts';
+import { type RecordingNews, type RecordingTold, WORDS } from './recording-news.ts';
+import { allHeld, type TerminalStream } from './terminal-stream.ts';
+
+/** Each is heard of at least so often, also when its terminal is quiet. */
+const SEEN_EVERY_MS = 15_000;
+
+export type LiveRecordingsDeps = {
+  readonly storage: Storage;
+  readonly files: RecordingFiles;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly log: Logger;
+  /** UUID of this process. */
+  readonly replica: string;
+  readonly news: Pick<RecordingNews, 'tell'>;
+};
+
+/** `held`: with what its stream held before. */
+type Beginning = { readonly containerName: string; readonly origin: Origin; readonly held: boolean };
+
+type Going = {
+  readonly recording: Recording;
+  readonly key: TerminalKey;
+  readonly recorder: Recorder;
+  notedBytes: number;
+  notedAtMs: number;
+};
+
+export type LiveRecordings = ReturnType<typeof liveRecordings>;
+
+/** The recordings that this process makes now: each follows a terminal from stream to stream until it is gone. */
+export function liveRecordings(deps: LiveRecordingsDeps) {
+  const { storage, files, clock, monotonicMs, log, replica, news } = deps;
+  const { recordings, settings } = storage.repositories;
+  const streams = new Map<TerminalKey, TerminalStream>();
+  const going = new Map<TerminalKey, Going>();
+  const starting = new Map<TerminalKey, Promise<Result<Recording, DomainError>>>();
+  const ends = new Map<string, Promise<Recording | null>>();
+
+  function follow(key: TerminalKey, stream: TerminalStream, { recorder: taken }: Going): void {
+    stream.tap({ output: taken.output, resized: (cols, rows) => taken.resized({ cols, rows }) });
+    streams.set(key, stream);
+  }
+
+  /** What the user's other recordings leave; null for too little. */
+  async function room(userId: string, ownBytes: number): Promise<number | null> {
+    const { recordingsMbPerUser } = await settings.read();
+    return roomFor(recordingsMbPerUser, (await recordings.usedBytes(userId)) - ownBytes);
+  }
+
+  async function start(
+    terminal: LiveTerminal,
+    { containerName, origin, held }: Beginning,
+  ): Promise<Result<Recording, DomainError>> {
+    const limitBytes = await room(terminal.userId, 0);
+    if (limitBytes === null) return refuse({ code: 'recording_quota_reached' });
+    const id = randomUUID();
+    const file = await files.create(id);
+    try {
+      const recording = await recordStarted(storage, { id, containerName, replica }, terminal, origin);
+      const made = recorder({
+        file,
+        startedAt: clock.now(),
+        size: terminal,
+        limitBytes,
+        monotonicMs,
+        onCut: (why) => void finish(terminal.key, why),
+      });
+      const entry = { recording, key: terminal.key, recorder: made, notedBytes: 0, notedAtMs: monotonicMs() };
+      going.set(terminal.key, entry);
+      const stream = streams.get(terminal.key);
+      if (stream === undefined) return ok((await finish(terminal.key, null)) ?? recording);
+      news.tell(recording, true, WORDS.started);
+      if (held) made.output(allHeld(stream));
+      // What is held may be more than there is room for.
+      if (going.get(terminal.key) === entry) follow(terminal.key, stream, entry);
+      return ok(recording);
+    } catch (error) {
+      await file.close();
+      await files.remove(id);
+      throw error;
+    }
+  }
+
+  /** The recording of this terminal: the one that goes on, or a new one. */
+  function begin(terminal: LiveTerminal, how: Beginning): Promise<Result<Recording, DomainError>> {
+    const entry = going.get(terminal.key);
+    if (entry !== undefined) return Promise.resolve(ok(entry.recording));
+    const before = starting.get(terminal.key);
+    if (before !== undefined) return before;
+    const made = start(terminal, how).finally(() => starting.delete(terminal.key));
+    starting.set(terminal.key, made);
+    return made;
+  }
+
+  /** Ends what is recorded under a key, if anything; `why` when nobody asked for it. */
+  function finish(key: TerminalKey, why: CutReason | null): Promise<Recording | null> {
+    const entry = going.get(key);
+    if (entry === undefined) return Promise.resolve(null);
+    going.delete(key);
+    streams.get(key)?.tap(null);
+    news.tell(entry.recording, false, WORDS[why ?? 'ended']);
+    const end = close(entry, why === null ? 'ended' : 'truncated').finally(() =>
+      ends.delete(entry.recording.id),
+    );
+    ends.set(entry.recording.id, end);
+    return end;
+  }
+
+  async function close(
+    { recording, recorder: made }: Going,
+    state: RecordingEnd['state'],
+  ): Promise<Recording | null> {
+    const { id, userId } = recording;
+    try {
+      return await recordings.end(id, userId, { state, ...(await made.end()) });
+    } catch (err) {
+      // Its row stays as one that goes on; silence ends it later.
+      log.warn({ err, id }, 'the end of a recording was not written');
+      return null;
+    }
+  }
+
+  async function note(entry: Going): Promise<void> {
+    const { id, userId } = entry.recording;
+    const facts = entry.recorder.facts();
+    const isQuiet = facts.sizeBytes === entry.notedBytes;
+    if (isQuiet && monotonicMs() - entry.notedAtMs < SEEN_EVERY_MS) return;
+    entry.notedBytes = facts.sizeBytes;
+    entry.notedAtMs = monotonicMs();
+    const goesOn = await recordings.progress(id, userId, facts);
+    // Meanwhile it may have ended, and another one begun.
+    if (going.get(entry.key) !== entry) return;
+    if (!goesOn) await finish(entry.key, null);
+    else entry.recorder.limit((await room(userId, countedBytes(facts.sizeBytes))) ?? 0);
+  }
+
+  return {
+    /** A terminal has a new stream. */
+    opened(key: TerminalKey, stream: TerminalStream): void {
+      // The last words of the one before do not belong on the new screen.
+      streams.get(key)?.tap(null);
+      streams.set(key, stream);
+      const entry = going.get(key);
+      if (entry === undefined) return;
+      entry.recorder.startAnew();
+      follow(key, stream, entry);
+    },
+
+    /** A terminal is gone. */
+    emptied(key: TerminalKey): void {
+      void finish(key, null);
+      streams.delete(key);
+    },
+
+    begin,
+
+    /** From the first byte on. A terminal without its recording is better than none: why there is none. */
+    async recordAtOnce(
+      terminal: LiveTerminal,
+      containerName: string,
+      origin: Origin,
+    ): Promise<RecordingTold | null> {
+      const begun = await begin(terminal, { containerName, origin, held: true }).catch((err: unknown) => {
+        log.warn({ err }, 'a terminal could not be recorded');
+        return refuse({ code: 'failed' } as const);
+      });
+      if (begun.ok) return null;
+      const message = begun.error.code === 'recording_quota_reached' ? WORDS.quota : WORDS.failed;
+      const { userId, containerId, connectionId } = terminal;
+      return { id: '', userId, containerId, connectionId, on: false, message };
+    },
+
+    /** Those that are made of what a terminal of somebody else's container shows, in whichever process. */
+    async elsewhere({ containerId, owner }: LiveTerminal): Promise<readonly Recording[]> {
+      return owner ? [] : await recordings.goingIn(containerId);
+    },
+
+    all: (): readonly Recording[] => [...going.values()].map(({ recording }) => recording),
+
+    /** What is in the file of one that goes on here; null for any other. */
+    facts: (id: string) => byId(id)?.recorder.facts() ?? null,
+
+    /** Ends one that goes on here. null for any other, and when its end could not be written. */
+    async stop(id: string): Promise<Recording | null> {
+      const entry = byId(id);
+      return entry === undefined ? ((await ends.get(id)) ?? null) : await finish(entry.key, null);
+    },
+
+    /** Writes down how far all have come, and ends those that were ended elsewhere; for a timer. */
+    async tick(): Promise<void> {
+      await Promise.all([...going.values()].map(note));
+    },
+
+    /** When what has ended is in its file. */
+    idle: async (): Promise<void> => void (await Promise.all(ends.values())),
+  };
+
+  function byId(id: string): Going | undefined {
+    return [...going.values()].find(({ recording }) => recording.id === id);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Repositories } from '../ports/repositories.ts';
+import type { NewTerminalRecord } from '../ports/terminal-records.ts';
+import type { LiveTerminal } from './live-terminals.ts';
+import type { TerminalGrant } from './terminal-grant.ts';
+
+/** The record of an open terminal, and that it was opened. Answers when. */
+export async function recordOpened(
+  tx: Repositories,
+  record: NewTerminalRecord,
+  grant: TerminalGrant,
+): Promise<Date> {
+  const { userId, containerId } = record;
+  const recordedAt = await tx.terminals.insert(record);
+  const details = detailsOf(grant);
+  await tx.audit.append({ userId, action: 'terminal_opened', ...grant.origin, details });
+  await tx.containers.touch(containerId);
+  return recordedAt;
+}
+
+/** The record goes, and that it did is kept. */
+export async function recordClosed(
+  tx: Repositories,
+  { id, userId }: LiveTerminal,
+  grant: TerminalGrant,
+): Promise<void> {
+  await tx.terminals.remove(id);
+  const details = detailsOf(grant);
+  await tx.audit.append({ userId, action: 'terminal_closed', ...grant.origin, details });
+}
+
+/** The container; of a participant also by which collaboration, so that the audit tells who could type where. */
+function detailsOf({ container: { dbId }, access, mode }: TerminalGrant): string {
+  if (access === null) return dbId;
+  return JSON.stringify({ container_id: dbId, collaboration_id: access.collaborationId, mode });
+}

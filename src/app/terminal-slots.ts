@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import type { CollaborationMode } from '../domain/collaboration.ts';
+import { CLOSE, type CloseReason, type TerminalKey } from '../domain/terminal.ts';
+import {
+  EMPTY,
+  type Leaving,
+  nextSlot,
+  type Slot,
+  type SlotEffect,
+  type SlotEvent,
+} from '../domain/terminal-slot.ts';
+import type { Part } from '../ports/collaboration-repository.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { ScreenSize, Screens } from '../ports/screen.ts';
+import type { PtyStream } from '../ports/terminal-backend.ts';
+import type { TerminalHolding } from './terminal-holding.ts';
+import { type TerminalStream, terminalStream } from './terminal-stream.ts';
+
+/** Where one terminal is, and how it is opened and ended there. */
+export type Place = {
+  readonly key: TerminalKey;
+  /** Id of the container's row. */
+  readonly containerId: string;
+  /** Id of its container in the engine. */
+  readonly runtimeId: string;
+  /** Name of its multiplexer session, where the image has a multiplexer. */
+  readonly muxSession: string;
+  readonly isMain: boolean;
+  readonly size: ScreenSize;
+  /** The part in a collaboration that the terminal rests on, and what it gives; null for the owner's own. */
+  readonly part: (Part & { readonly mode: CollaborationMode }) | null;
+  open(stream: string, forceNew: boolean): Promise<PtyStream>;
+  endSession(muxSession: string): Promise<void>;
+};
+
+/** A socket that asks for a terminal. */
+export type Asking = {
+  readonly socket: string;
+  readonly resumes: string | null;
+  readonly forceNew: boolean;
+  close(reason: CloseReason): void;
+};
+
+type Held = { place: Place; slot: Slot };
+type Present = {
+  close: Asking['close'];
+  settle(stream: TerminalStream | null): void;
+  fail(error: unknown): void;
+};
+
+export type TerminalSlotsDeps = {
+  readonly holding: TerminalHolding;
+  readonly log: Logger;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+  /** Hears of every stream, and of keys under which there is none any more. */
+  readonly listener: {
+    opened(key: TerminalKey, stream: TerminalStream): void;
+    emptied(key: TerminalKey): void;
+  };
+  readonly screens: Screens;
+};
+
+export type TerminalSlots = ReturnType<typeof terminalSlots>;
+
+/** The terminals of this process by their key, also those that wait for a client whose line was lost. */
+export function terminalSlots({ holding, log, monotonicMs, listener, screens }: TerminalSlotsDeps) {
+  const slots = new Map<TerminalKey, Held>();
+  const streams = new Map<string, TerminalStream>();
+  const sockets = new Map<string, Present>();
+  const ends = new Set<Promise<void>>();
+  let isStopping = false;
+
+  function apply(place: Place, event: SlotEvent, fault?: unknown): void {
+    const held = slots.get(place.key) ?? { place, slot: EMPTY };
+    const { slot, effects } = nextSlot(held.slot, event, place.isMain);
+    held.slot = slot;
+    if (slot.kind === 'empty') slots.delete(place.key);
+    else slots.set(place.key, held);
+    for (const effect of effects) perform(place, effect, fault);
+    if (slot.kind === 'empty') listener.emptied(place.key);
+  }
+
+  function perform(place: Place, effect: SlotEffect, fault: unknown): void {
+    switch (effect.do) {
+      case 'open':
+        void open(place, effect.stream, effect.forceNew);
+        break;
+      case 'attach':
+        sockets.get(effect.socket)?.settle(streams.get(effect.stream) ?? null);
+        break;
+      case 'refuse':
+        sockets.get(effect.socket)?.fail(fault);
+        break;
+      case 'close_socket':
+        sockets.get(effect.socket)?.close(effect.reason);
+        sockets.get(effect.socket)?.settle(null);
+        break;
+      case 'end_stream':
+        end(place, effect.stream);
+        break;
+    }
+  }
+
+  async function open(place: Place, stream: string, forceNew: boolean): Promise<void> {
+    try {
+      await holding.take(stream, place);
+      const pty = await place.open(stream, forceNew);
+      const onOver = (): void => apply(place, { type: 'program_ended', stream });
+      const made = terminalStream(stream, pty, onOver, { screens, size: place.size });
+      streams.set(stream, made);
+      // One that came too late is ended at once: what is recorded under the key is not of it.
+      if (isAwaited(place.key, stream)) listener.opened(place.key, made);
+      const muxed = pty.muxSession !== null;
+      apply(place, { type: 'opened', stream, muxed, nowMs: monotonicMs() });
+    } catch (error) {
+      holding.leave(stream);
+      apply(place, { type: 'open_failed', stream }, error);
+    }
+  }
+
+  function isAwaited(key: TerminalKey, stream: string): boolean {
+    const slot = slots.get(key)?.slot;
+    return slot?.kind === 'opening' && slot.stream === stream;
+  }
+
+  function end(place: Place, id: string): void {
+    const stream = streams.get(id);
+    streams.delete(id);
+    if (stream === undefined) return;
+    holding.ending(id);
+    const ended = endBoth(place, stream)
+      .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended'))
+      .finally(() => {
+        // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
+        if (!isLeft(place)) holding.leave(id);
+        ends.delete(ended);
+      });
+    ends.add(ended);
+  }
+
+  /** The session of a pane outlives a restart of the service, for as long as its client may come back. */
+  const isLeft = ({ isMain }: Place): boolean => isStopping && !isMain;
+
+  /** The last one who shows a pane ends its session; not shown by anybody else is known once this one is off the record. */
+  async function endBoth(place: Place, { id, muxSession, end }: TerminalStream): Promise<void> {
+    await end();
+    if (isLeft(place)) return;
+    await holding.drop(id);
+    if (place.isMain || muxSession === null || (await holding.isShown(place))) return;
+    await place.endSession(place.muxSession);
+  }
+
+  return {
+    /**
+     * The stream to show to a socket; null when it was closed while it waited. Throws what opening throws. Whoever
+     * asked must tell when it leaves.
+     */
+    connect(place: Place, { socket, resumes, forceNew, close }: Asking): Promise<TerminalStream | null> {
+      const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
+      sockets.set(socket, { close, settle: resolve, fail: reject });
+      const held = slots.get(place.key);
+      // What was opened to look on is no stream to type in, nor the other way round.
+      const isSame = held?.place.part?.mode === place.part?.mode;
+      if (held !== undefined) held.place = place;
+      const resumed = isSame ? resumes : null;
+      apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes: resumed, forceNew });
+      return promise;
+    },
+
+    /** The socket has closed, or will not be used. */
+    leave(place: Place, socket: string, how: Leaving): void {
+      sockets.get(socket)?.settle(null);
+      sockets.delete(socket);
+      apply(place, { type: 'left', socket, how, nowMs: monotonicMs() });
+    },
+
+    /** Closes the sockets and ends the streams of one container, or of all. */
+    shut(reason: CloseReason, containerId: string | null = null): void {
+      isStopping ||= reason === CLOSE.serviceRestarting;
+      for (const { place } of [...slots.values()]) {
+        if (containerId === null || place.containerId === containerId) apply(place, { type: 'shut', reason });
+      }
+    },
+
+    shutKey(key: TerminalKey, reason: CloseReason): void {
+      const held = slots.get(key);
+      if (held !== undefined) apply(held.place, { type: 'shut', reason });
+    },
+
+    /** Another process shows what is under the key. */
+    taken(key: TerminalKey): void {
+      const held = slots.get(key);
+      if (held !== undefined) apply(held.place, { type: 'taken', nowMs: monotonicMs() });
+    },
+
+    has: (key: TerminalKey): boolean => slots.has(key),
+    /** The same for those that are so. */
+    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
+      for (const { place } of [...slots.values()]) if (isMeant(place)) apply(place, { type: 'shut', reason });
+    },
+
+    /** Where there are terminals, open or waiting: in one container, or in all. */
+    places: (containerId: string | null = null): readonly Place[] =>
+      [...slots.values()]
+        .map(({ place }) => place)
+        .filter((place) => containerId === null || place.containerId === containerId),
+
+    /** Ends what was not resumed in time; for a timer. */
+    tick(): void {
+      const nowMs = monotonicMs();
+      for (const { place } of [...slots.values()]) apply(place, { type: 'tick', nowMs });
+    },
+
+    /** When all that was to end has ended. */
+    idle: async (): Promise<void> => void (await Promise.all(ends)),
+  };
+}

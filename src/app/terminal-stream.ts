@@ -1,0 +1,208 @@
+import type { Held } from '../domain/terminal-resume.ts';
+import type { ScreenSize, Screens } from '../ports/screen.ts';
+import type { OnScreen, PtyStream } from '../ports/terminal-backend.ts';
+import { latest } from './latest.ts';
+import { outputLog } from './output-log.ts';
+import { type Picture, screenHistory } from './screen-history.ts';
+
+/** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
+const KEEP_BYTES = 2_097_152;
+/** Unconfirmed output at which the program is paused, and at which it goes on. */
+const PAUSE_BYTES = 1_048_576;
+const RESUME_BYTES = 262_144;
+/**
+ * Input that waits for the program, at which its sender has to wait as well: more than a client may have under way, so
+ * that its pongs, which let the output go on, are not held up behind its input.
+ */
+const MAX_INPUT_BYTES = 2_097_152;
+/**
+ * After so much output a terminal is left alone for a moment: others get their turn, and what comes meanwhile is read at
+ * once, which costs much less than each few KiB by themselves. What somebody types never gets there.
+ */
+const TURN_BYTES = 16_384;
+const REST_MS = 1;
+/** As much as is read at once: there is more, and only others' turn is waited for. */
+const FULL_READ_BYTES = 65_536;
+
+export type Viewer = {
+  /** There is more output, or the end. */
+  more(): void;
+};
+
+/** Follows the output from now on, whoever views it, and never holds it up. */
+export type Tap = {
+  output(chunk: Buffer): void;
+  resized(cols: number, rows: number): void;
+};
+
+/** A program's terminal as two byte streams with offsets, whoever shows it. */
+export type TerminalStream = {
+  readonly id: string;
+  readonly muxSession: string | null;
+  /** Begins to tell `viewer`, who has all output before `offset`, and nobody else. */
+  show(viewer: Viewer, offset: number): void;
+  /** One tap at a time; null for none. */
+  tap(tap: Tap | null): void;
+  held(): Held;
+  read(offset: number, maxBytes: number): Buffer;
+  /** The viewer has received all output before `offset`. */
+  confirm(offset: number): void;
+  unconfirmedBytes(): number;
+  /** All output so far as a picture; null when none can be made. What a client has of it can not be resumed. */
+  picture(): Promise<Picture | null>;
+  /** Count of input bytes taken. */
+  received(): number;
+  /** Takes input; `done` when the engine has it. False when no more should come before `onDrain` tells. */
+  write(chunk: Buffer, done: () => void): boolean;
+  /** Once, when more input can be taken or the terminal has ended. */
+  onDrain(then: () => void): void;
+  /** All output has been read, and there will be no more. */
+  over(): boolean;
+  exitCode(): Promise<number | null>;
+  /** Output that fills the scrollback anew, where a multiplexer has it. One at a time: others get the same answer. */
+  lookBack(): Promise<OnScreen>;
+  resize(cols: number, rows: number): Promise<void>;
+  end(): Promise<void>;
+};
+
+/** What draws a terminal for a client that missed too much; a multiplexer does that by itself. */
+export type Drawing = { readonly screens: Screens; readonly size: ScreenSize };
+
+/** Reads a terminal as fast as it is received, and lets its program wait when it is not: nothing is thrown away. */
+export function terminalStream(
+  id: string,
+  pty: PtyStream,
+  onOver: () => void,
+  drawing: Drawing | null = null,
+): TerminalStream {
+  const { stream, muxSession, bytes = { in: 0, out: 0 } } = pty;
+  const log = outputLog(KEEP_BYTES, (forgotten, at) => history?.forgets(forgotten, at));
+  const history =
+    drawing === null || muxSession !== null ? null : screenHistory(log, drawing.screens, drawing.size);
+  let exactFrom = 0;
+  let viewer: Viewer | null = null;
+  let tap: Tap | null = null;
+  let confirmed = 0;
+  let received = 0;
+  let over = false;
+  let thisTurn = 0;
+  let isResting = false;
+  let full = false;
+  let looking: Promise<OnScreen> | null = null;
+  let isLooking = false;
+  const resized = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
+
+  const unconfirmedBytes = (): number => log.end() - confirmed;
+  const goOn = (): void => {
+    if (!full && !isResting) stream.resume();
+  };
+  const awake = (): void => {
+    isResting = false;
+    goOn();
+  };
+  const rest = (isMore: boolean): void => {
+    thisTurn = 0;
+    if (isResting) return;
+    isResting = true;
+    stream.pause();
+    if (isMore) setImmediate(awake);
+    else setTimeout(awake, REST_MS);
+  };
+  const holdWhenFull = (): void => {
+    if (unconfirmedBytes() < PAUSE_BYTES) return;
+    full = true;
+    stream.pause();
+  };
+  stream.on('data', (chunk: Buffer) => {
+    log.append(chunk);
+    tap?.output(chunk);
+    bytes.out += chunk.length;
+    thisTurn += chunk.length;
+    if (thisTurn >= TURN_BYTES) rest(chunk.length >= FULL_READ_BYTES);
+    holdWhenFull();
+    viewer?.more();
+    history?.grown();
+  });
+  const finish = (): void => {
+    over = true;
+    viewer?.more();
+    onOver();
+  };
+  if (stream.closed) setImmediate(finish);
+  else stream.once('close', finish);
+
+  const confirm = (offset: number): void => {
+    confirmed = Math.max(confirmed, Math.min(offset, log.end()));
+    if (!full || unconfirmedBytes() > RESUME_BYTES) return;
+    full = false;
+    if (!isLooking) looking = null;
+    goOn();
+  };
+  return {
+    id,
+    muxSession,
+    show(next, offset) {
+      viewer = next;
+      confirmed = Math.min(confirmed, offset);
+      confirm(offset);
+      // What is read anew must not be pushed out by what comes meanwhile.
+      holdWhenFull();
+    },
+    tap(next) {
+      tap = next;
+    },
+    held: () => ({ start: log.start(), end: log.end(), exactFrom }),
+    read: log.read,
+    confirm,
+    unconfirmedBytes,
+    async picture() {
+      const picture = (await history?.picture()) ?? null;
+      if (picture !== null) exactFrom = Math.max(exactFrom, picture.offset);
+      return picture;
+    },
+    received: () => received,
+    write(chunk, done) {
+      received += chunk.length;
+      bytes.in += chunk.length;
+      if (!stream.writable) return true;
+      stream.write(chunk, (error) => error ?? done());
+      return stream.writableLength < MAX_INPUT_BYTES;
+    },
+    onDrain(then) {
+      const once = (): void => {
+        stream.off('drain', once).off('close', once);
+        then();
+      };
+      stream.on('drain', once).on('close', once);
+    },
+    over: () => over,
+    exitCode: pty.exitCode,
+    lookBack() {
+      if (looking === null) isLooking = true;
+      looking ??= pty.lookBack().finally(() => {
+        isLooking = false;
+        // What was found waits to be read: more of the same would only pile up behind it.
+        if (!full) looking = null;
+      });
+      return looking;
+    },
+    resize(cols, rows) {
+      tap?.resized(cols, rows);
+      history?.resized({ cols, rows });
+      return resized({ cols, rows });
+    },
+    async end() {
+      viewer = null;
+      history?.end();
+      await pty.close();
+    },
+  };
+}
+
+/** All output that it still has. */
+export function allHeld(stream: TerminalStream): Buffer {
+  const { start, end } = stream.held();
+  const chunks: Buffer[] = [];
+  for (let at = start; at < end; at += chunks.at(-1)?.length ?? 0) chunks.push(stream.read(at, end - at));
+  return Buffer.concat(chunks);
+}
