@@ -1,19 +1,29 @@
 import type { Bus } from '../ports/bus.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
 import { type Changed, tellChanged } from './credential-news.ts';
+import { tellEvents } from './event-news.ts';
 
 /**
- * The same storage, which tells every process when a session, a user or a screen lock is changed in it, once that is
- * committed. Done here, so that no use case can forget it.
+ * The same storage, which tells every process when a session, a user or a screen lock is changed in it, or an event is
+ * written, once that is committed. Done here, so that no use case can forget it.
  */
 export function announced({ repositories, inTransaction }: Storage, bus: Bus): Storage {
   return {
-    repositories: noting(repositories, (changed) => tellChanged(bus, changed)),
+    repositories: noting(
+      repositories,
+      (changed) => tellChanged(bus, changed),
+      () => tellEvents(bus),
+    ),
     async inTransaction(work) {
       const noted = new Map<string, Changed>();
+      let events = false;
       const note = (changed: Changed): void => void noted.set(`${changed.kind} ${changed.id}`, changed);
-      const result = await inTransaction((tx) => work(noting(tx, note)));
+      const noteEvent = (): void => {
+        events = true;
+      };
+      const result = await inTransaction((tx) => work(noting(tx, note, noteEvent)));
       for (const changed of noted.values()) tellChanged(bus, changed);
+      if (events) tellEvents(bus);
       return result;
     },
   };
@@ -23,10 +33,20 @@ export function announced({ repositories, inTransaction }: Storage, bus: Bus): S
 const over = <T extends object>(base: T, replaced: Partial<T>): T =>
   Object.assign(Object.create(base) as T, replaced);
 
-function noting(repositories: Repositories, note: (changed: Changed) => void): Repositories {
-  const { sessions, users, screenLocks, tokens } = repositories;
+function noting(
+  repositories: Repositories,
+  note: (changed: Changed) => void,
+  noteEvent: () => void,
+): Repositories {
+  const { sessions, users, screenLocks, tokens, events } = repositories;
   return {
     ...repositories,
+    events: over(events, {
+      async append(event) {
+        await events.append(event);
+        noteEvent();
+      },
+    }),
     sessions: over(sessions, {
       async revoke(id, userId, reason) {
         const done = await sessions.revoke(id, userId, reason);

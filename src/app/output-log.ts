@@ -1,0 +1,72 @@
+/** The newest output of a terminal, by offset. */
+export type OutputLog = {
+  append(chunk: Buffer): void;
+  /** Offset of the oldest byte that is still there. */
+  start(): number;
+  /** Count of all bytes so far. */
+  end(): number;
+  /** What follows `offset`, as one piece of at most `maxBytes`; empty at the end. Not to be changed. */
+  read(offset: number, maxBytes: number): Buffer;
+};
+
+type Piece = { readonly at: number; readonly block: Buffer; length: number; readonly own: boolean };
+
+/** Chunks from this size on are kept as they came; smaller ones are gathered, as each costs as much as a block. */
+const WHOLE_BYTES = 4_096;
+const FIRST_BLOCK_BYTES = 1_024;
+const MAX_BLOCK_BYTES = 65_536;
+
+/**
+ * Keeps at least the last `keepBytes`, and tells what it forgets. It costs about as much as it holds: nothing for an idle
+ * terminal.
+ */
+export function outputLog(
+  keepBytes: number,
+  forgets: (bytes: Buffer, at: number) => void = () => {},
+): OutputLog {
+  const pieces: Piece[] = [];
+  let end = 0;
+
+  const gather = (chunk: Buffer): void => {
+    let tail = pieces.at(-1);
+    if (tail === undefined || !tail.own || tail.length === tail.block.length) {
+      const bytes = tail?.own ? Math.min(MAX_BLOCK_BYTES, tail.block.length * 2) : FIRST_BLOCK_BYTES;
+      tail = { at: end, block: Buffer.allocUnsafeSlow(bytes), length: 0, own: true };
+      pieces.push(tail);
+    }
+    const taken = chunk.copy(tail.block, tail.length);
+    tail.length += taken;
+    end += taken;
+    if (taken < chunk.length) gather(chunk.subarray(taken));
+  };
+
+  const trim = (): void => {
+    for (let next = pieces[1]; next !== undefined && end - next.at >= keepBytes; next = pieces[1]) {
+      const oldest = pieces.shift();
+      if (oldest !== undefined) forgets(oldest.block.subarray(0, oldest.length), oldest.at);
+    }
+  };
+
+  /** Those who read are near the end. */
+  const holding = (offset: number): Piece | undefined =>
+    pieces.findLast((piece) => piece.at <= offset && offset < piece.at + piece.length);
+
+  return {
+    append(chunk) {
+      if (chunk.length < WHOLE_BYTES) gather(chunk);
+      else {
+        pieces.push({ at: end, block: chunk, length: chunk.length, own: false });
+        end += chunk.length;
+      }
+      trim();
+    },
+    start: () => pieces[0]?.at ?? end,
+    end: () => end,
+    read(offset, maxBytes) {
+      const piece = holding(offset);
+      if (piece === undefined) return Buffer.alloc(0);
+      const from = offset - piece.at;
+      return piece.block.subarray(from, Math.min(piece.length, from + maxBytes));
+    },
+  };
+}
