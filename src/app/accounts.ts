@@ -1,4 +1,5 @@
 import type { Origin } from '../domain/caller.ts';
+import { TIER_OF } from '../domain/catalogue.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { type NewPerson, personFaults, type UserRole } from '../domain/user.ts';
@@ -11,8 +12,6 @@ import { orRollBack } from './transaction.ts';
 
 /** Registrations that one address may try in a minute: each costs a password hash, and may ask for taken names. */
 const REGISTRATIONS_A_MINUTE = 60;
-
-const TIER_OF: { readonly [R in UserRole]: string } = { admin: 'enterprise', user: 'free' };
 
 /** What somebody who is not signed in may do next. */
 export type SignInOptions = {

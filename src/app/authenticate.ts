@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
-import { seenEveryMs, sessionLocked } from '../domain/lock.ts';
+import { locksItselfInMs, seenEveryMs, sessionLocked } from '../domain/lock.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { isTokenShaped } from '../domain/token.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -15,6 +15,7 @@ import {
 } from './accepted.ts';
 import { onChanged } from './credential-news.ts';
 import { joined } from './joined.ts';
+import type { Present } from './live-sockets.ts';
 import { sha256Hex } from './secrets.ts';
 import { type ToldCache, toldCache } from './told-cache.ts';
 import { type Touches, touches } from './touches.ts';
@@ -86,10 +87,18 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     tokens.forget((accepted) => concerns(accepted, changed));
   });
 
-  function isScreenLocked({ id, lock, lastUsedMs }: Accepted): boolean {
-    if (lock === null || !lock.passcodeSet) return false;
-    const lastMs = Math.max(lastUsedMs ?? 0, seen.lastMs(id) ?? 0);
-    return sessionLocked(lock, new Date(lastMs), new Date(nowMs()));
+  const lastSeen = ({ id, lastUsedMs }: Accepted): Date =>
+    new Date(Math.max(lastUsedMs ?? 0, seen.lastMs(id) ?? 0));
+
+  const isScreenLocked = (accepted: Accepted): boolean =>
+    accepted.lock?.passcodeSet === true &&
+    sessionLocked(accepted.lock, lastSeen(accepted), new Date(nowMs()));
+
+  function holdsForMs(accepted: Accepted): number {
+    const { lock, endsAt, readAt, caller } = accepted;
+    const ends = [endsAt, caller.user.guestUntil].filter((at) => at !== null);
+    const locksMs = lock === null ? [] : [locksItselfInMs(lock, lastSeen(accepted), new Date(nowMs()))];
+    return Math.min(...ends.map((at) => at.getTime() - readAt.getTime()), ...locksMs);
   }
 
   // What a locked session is still allowed is no use of it, or asking would open an idle one again.
@@ -120,15 +129,15 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
      * What has become of a caller whose request is long past, as behind a socket; null when its credential opens nothing
      * any more. Asks the database, once for all that ask in one turn; counts as a use only where it is one.
      */
-    async current({ user, credential }: Caller, isUse: boolean): Promise<Caller | null> {
+    async current({ user, credential }: Caller, isUse: boolean): Promise<Present | null> {
       const byLogin = credential.kind === 'login';
       const accepted = byLogin
         ? mapped(await sessionNow(credential.sessionId), acceptSession)
         : mapped(await tokenNow(credential.tokenId), acceptToken);
       if (accepted?.caller.user.id !== user.id) return null;
-      if (isScreenLocked(accepted)) return asLocked(accepted).caller;
+      if (isScreenLocked(accepted)) return { caller: asLocked(accepted).caller, holdsForMs: 0 };
       if (isUse) await noted(accepted, byLogin ? seen : used);
-      return accepted.caller;
+      return { caller: accepted.caller, holdsForMs: holdsForMs(accepted) };
     },
 
     /** Uses that are not written yet, for lists that must not be stale; null when the database knows all. */

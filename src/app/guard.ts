@@ -4,6 +4,7 @@ import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import {
   ACCOUNT_LIMIT,
+  ADDRESS_LIMIT,
   afterFailedSignIn,
   CODE_LIMIT,
   guessWaitMs,
@@ -119,6 +120,30 @@ export function guard({ repositories, inTransaction }: Storage, key: () => Buffe
       if (passes) await tx.throttle.forget([one]);
       else await tx.throttle.put([{ key: one, tally: withFailure(CODE_LIMIT, tally, now) }]);
       return ok(passes);
+    },
+
+    /** Lets a code be tried that tells nothing of whose it is: wrong ones count for who tries, and for the address. */
+    async tryShared<T>(
+      tx: Repositories,
+      what: 'collaboration',
+      userId: string,
+      origin: Origin,
+      find: () => Promise<T | null>,
+    ): Promise<Result<T | null, DomainError>> {
+      const ofUser = digest(what, userId);
+      const ofAddress = digest(`${what} address`, placeOf(origin.ipAddress).address);
+      const { tallies, now } = await tx.throttle.lock([ofUser, ofAddress]);
+      const [user = null, address = null] = tallies;
+      const wait = Math.max(guessWaitMs(CODE_LIMIT, user, now), guessWaitMs(ADDRESS_LIMIT, address, now));
+      if (wait > 0) return refuse(tooMany(wait));
+      const found = await find();
+      if (found !== null) await tx.throttle.forget([ofUser]);
+      else
+        await tx.throttle.put([
+          { key: ofUser, tally: withFailure(CODE_LIMIT, user, now) },
+          { key: ofAddress, tally: withFailure(ADDRESS_LIMIT, address, now) },
+        ]);
+      return ok(found);
     },
 
     /** Takes one from what an address may do in a minute, whether it succeeds or not. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Origin } from '../domain/caller.ts';
+import { TIER_OF } from '../domain/catalogue.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { usernameFaults } from '../domain/user.ts';
@@ -33,7 +34,7 @@ export const guests = ({ storage, guard, clock }: GuestDeps) => ({
         username,
         passwordHash: null,
         role: 'user',
-        tier: 'guest',
+        tier: TIER_OF.guest,
         guestUntil: new Date(clock.now().getTime() + guestLifetimeHours * HOUR_MS),
       });
       if ('taken' in made) {

@@ -18,6 +18,7 @@ import type {
   RegistrationAnswer,
 } from '../ports/passkey-ceremonies.ts';
 import type { Storage } from '../ports/repositories.ts';
+import type { Confirm, Proofs } from './confirmation.ts';
 import { newSecret, sha256 } from './secrets.ts';
 import { orRollBack } from './transaction.ts';
 
@@ -30,8 +31,8 @@ export type PasskeyDeps = {
 
 export type Passkeys = ReturnType<typeof passkeys>;
 
-/** A user's own passkeys. */
-export function passkeys({ storage, ceremonies, party }: PasskeyDeps) {
+/** A user's own passkeys. They open the account, so adding and removing them is for one who is surely the user. */
+export function passkeys({ storage, ceremonies, party, confirmed }: PasskeyDeps & { confirmed: Confirm }) {
   const { repositories, inTransaction } = storage;
 
   /** The key pair that answered a challenge of this user's. The challenge is used up, whatever comes of it. */
@@ -49,10 +50,13 @@ export function passkeys({ storage, ceremonies, party }: PasskeyDeps) {
   return {
     list: ({ user }: Caller): Promise<readonly Passkey[]> => repositories.passkeys.listOf(user.id),
 
-    /** What the browser needs to make one. The challenge is good for one answer within minutes, of this user's. */
-    async begin({ user }: Caller): Promise<Result<BrowserOptions, DomainError>> {
+    /** What the browser needs to make one, for who is surely the user. The challenge is good for one answer within minutes, of this user's. */
+    async begin(caller: Caller, given: Proofs, origin: Origin): Promise<Result<BrowserOptions, DomainError>> {
+      const { user } = caller;
       const at = party();
       if (at === null) return refuse({ code: 'passkeys_unavailable' });
+      const sure = await confirmed(caller, given, origin);
+      if (!sure.ok) return sure;
       const challenge = newSecret();
       const { pending } = repositories;
       await pending.insert(sha256(challenge), 'passkey_registration', user.id, WAITING_MINUTES);
@@ -101,13 +105,22 @@ export function passkeys({ storage, ceremonies, party }: PasskeyDeps) {
       });
     },
 
-    remove: (id: string, { user }: Caller, origin: Origin): Promise<Result<null, DomainError>> =>
-      orRollBack(inTransaction, async (tx) => {
+    async remove(
+      id: string,
+      caller: Caller,
+      given: Proofs,
+      origin: Origin,
+    ): Promise<Result<null, DomainError>> {
+      const { user } = caller;
+      const sure = await confirmed(caller, given, origin);
+      if (!sure.ok) return sure;
+      return await orRollBack(inTransaction, async (tx) => {
         if (!isUuid(id) || !(await tx.passkeys.remove(id, user.id))) {
           return refuse({ code: 'passkey_not_found' });
         }
         await tx.audit.append({ userId: user.id, action: 'passkey_removed', ...origin, details: id });
         return ok(null);
-      }),
+      });
+    },
   };
 }

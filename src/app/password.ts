@@ -29,6 +29,8 @@ export const passwords = ({ storage, hasher, guard }: PasswordDeps) => ({
     const replacement = matches ? await hasher.hash(wanted) : '';
     const keepId = credential.kind === 'login' ? credential.sessionId : null;
     return await storage.inTransaction(async (tx) => {
+      // The user first, as everybody does who holds both: two that lock in opposite orders wait for each other.
+      await tx.users.lock(user.id);
       const right = await guard.tryCode(
         tx,
         'password',
@@ -37,7 +39,15 @@ export const passwords = ({ storage, hasher, guard }: PasswordDeps) => ({
           matches && current !== null && (await tx.users.changePassword(user.id, current, replacement)),
       );
       if (!right.ok) return right;
-      if (!right.value) return refuse({ code: 'wrong_password' });
+      if (!right.value) {
+        await tx.audit.append({
+          userId: user.id,
+          action: 'confirmation_failed',
+          ...origin,
+          details: 'password',
+        });
+        return refuse({ code: 'wrong_password' });
+      }
       await tx.audit.append({ userId: user.id, action: 'password_changed', ...origin, details: '' });
       await endOthers(tx, user.id, keepId, origin);
       return ok(null);

@@ -33,11 +33,12 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
   };
 
   return {
-    /** `secret` is the only copy there is. The user's row is locked, so that the limit holds however many ask at once. */
+    /** `secret` is the only copy there is; `note` writes down in the same transaction that there is a token. The user's row is locked, so that the limit holds however many ask at once. */
     async create(
       body: unknown,
       { user }: Caller,
       origin: Origin,
+      note?: (tx: Repositories, token: ApiToken) => Promise<void>,
     ): Promise<Result<{ readonly token: ApiToken; readonly secret: string }, DomainError>> {
       const request = readTokenRequest(body);
       if (!request.ok) return request;
@@ -52,6 +53,7 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
         const wanted = { ...request.value, userId: user.id, prefix, hash: sha256(secret) };
         const token = await tx.tokens.insert(wanted);
         await record(tx, 'token_created', token, origin);
+        await note?.(tx, token);
         return ok({ token, secret });
       });
     },

@@ -1,0 +1,67 @@
+import type { Caller, Origin } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
+import { signedInLately } from '../domain/session.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Storage } from '../ports/repositories.ts';
+import type { FactorCodes } from './factor-codes.ts';
+import type { Guard } from './guard.ts';
+
+/** What somebody gives to show that it is still them. */
+export type Proofs = { readonly password?: string | undefined; readonly code?: string | undefined };
+
+export type ConfirmationDeps = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly guard: Guard;
+  readonly codes: FactorCodes;
+};
+
+/** ok when it is still them. A wrong proof is counted, a right code is used up. */
+export type Confirm = (caller: Caller, given: Proofs, origin: Origin) => Promise<Result<null, DomainError>>;
+
+/**
+ * Whether the one who changes how an account is opened is the one whom it belongs to, and not somebody with a login
+ * token of theirs: they have signed in lately, or give what signing in needs. Guests have nothing to give, and no
+ * account to come back to.
+ */
+export function confirmation({ storage, hasher, guard, codes }: ConfirmationDeps): Confirm {
+  const { repositories, inTransaction } = storage;
+
+  async function byPassword(
+    userId: string,
+    password: string,
+    origin: Origin,
+  ): Promise<Result<null, DomainError>> {
+    const hash = (await repositories.users.holdForSignIn(userId))?.passwordHash ?? null;
+    const matches = await hasher.verify(hash, password);
+    return await inTransaction(async (tx): Promise<Result<null, DomainError>> => {
+      const held = await tx.users.holdForSignIn(userId);
+      const right = await guard.tryCode(
+        tx,
+        'password',
+        userId,
+        async () => matches && held !== null && held.passwordHash === hash,
+      );
+      if (!right.ok) return right;
+      if (right.value) return ok(null);
+      await tx.audit.append({ userId, action: 'confirmation_failed', ...origin, details: 'password' });
+      return refuse({ code: 'wrong_password' });
+    });
+  }
+
+  return async ({ user, credential }, given, origin) => {
+    if (user.guestUntil !== null) return refuse({ code: 'account_required' });
+    if (credential.kind !== 'login') return refuse({ code: 'login_token_required' });
+    const found = await repositories.sessions.findWithUser(credential.sessionId);
+    if (found === null) return refuse({ code: 'unauthorized' });
+    if (signedInLately(found.session, found.now)) return ok(null);
+    const factor = await repositories.factors.totp(user.id);
+    if (factor?.confirmedAt != null) {
+      if (given.code === undefined) return refuse({ code: 'confirmation_required', by: 'code' });
+      return await codes.withCode(user.id, given.code, origin, async () => null);
+    }
+    if (given.password === undefined) return refuse({ code: 'confirmation_required', by: 'password' });
+    return await byPassword(user.id, given.password, origin);
+  };
+}
