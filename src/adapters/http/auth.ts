@@ -2,16 +2,18 @@ import type { FastifyRequest } from 'fastify';
 import type { Authenticated } from '../../app/accepted.ts';
 import type { Authenticator, Soon } from '../../app/authenticate.ts';
 import type { RequestLimits } from '../../app/request-limits.ts';
-import { authorize, type Caller, credentialId, type Origin } from '../../domain/caller.ts';
+import { authorize, type Caller, credentialId } from '../../domain/caller.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
 import { type Result, refuse } from '../../domain/result.ts';
 import type { RouteScope } from '../../domain/scope.ts';
 import { TOKEN_START } from '../../domain/token.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { bearerOf } from './credentials.ts';
 import type { LoginTokens } from './login-token.ts';
+import { isLocal } from './loopback.ts';
+import { credentialKind } from './measure.ts';
+import { addressOf, originOf } from './origin.ts';
 import type { Http } from './types.ts';
-
-const MAX_USER_AGENT = 512;
 
 export type AuthDeps = {
   readonly authenticator: Authenticator;
@@ -19,6 +21,11 @@ export type AuthDeps = {
   readonly limits: RequestLimits;
   /** For requests without a credential, by address. */
   readonly requestsPerMinute: () => Promise<number>;
+  readonly metrics: Metrics;
+  /** Whether the service is ending, and takes nothing new. */
+  readonly isDraining: () => boolean;
+  /** Proxies whose X-Forwarded-For is believed; empty for none. */
+  readonly trustProxy: readonly string[];
   /** Origins that a browser may send; others are refused before anything else is looked at. */
   readonly allowedOrigins: ReadonlySet<string>;
 };
@@ -33,18 +40,27 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
   });
   http.decorateRequest('caller', null as unknown as Caller);
   // Worked out when somebody asks, which most requests do not.
-  http.decorateRequest('origin', { getter: originOf });
+  http.decorateRequest('origin', {
+    getter() {
+      return originOf(this);
+    },
+  });
   // Not async: a request whose credential is known goes on at once, without a promise on its way.
-  http.addHook('onRequest', (request, _reply, done) => {
+  http.addHook('onRequest', (request, reply, done) => {
+    if (deps.isDraining()) {
+      reply.header('connection', 'close');
+      return done(new Refusal({ code: 'service_restarting' }));
+    }
     const { origin } = request.headers;
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
-    const { scope } = request.routeOptions.config;
+    const { scope, localToo } = request.routeOptions.config;
+    if (localToo && isLocal(request, deps.trustProxy)) return done();
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
     const found = identify(request, scope, deps);
-    if (found instanceof Promise) found.then((one) => done(enter(request, scope, one, deps.limits)), done);
-    else done(enter(request, scope, found, deps.limits));
+    if (found instanceof Promise) found.then((one) => done(judge(request, scope, one, deps)), done);
+    else done(judge(request, scope, found, deps));
   });
 }
 
@@ -56,10 +72,25 @@ function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: Au
     done();
     return;
   }
-  const key = limits.keyOfAddress(request.ip);
+  const key = limits.keyOfAddress(addressOf(request));
   requestsPerMinute()
     .then((perMinute) => limits.admit(key, perMinute))
     .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
+}
+
+/** The judgement, counted. */
+function judge(
+  request: FastifyRequest,
+  scope: RouteScope,
+  found: Result<Authenticated, DomainError>,
+  { limits, metrics }: AuthDeps,
+): Refusal | undefined {
+  const refusal = enter(request, scope, found, limits);
+  metrics.authenticated(
+    found.ok ? found.value.caller.credential.kind : credentialKind(request),
+    refusal?.error.code ?? 'ok',
+  );
+  return refusal;
 }
 
 /** Lets the caller in, or says why not. */
@@ -99,10 +130,3 @@ function identify(
 /** Reading across origins is for the browser to forbid; a change or a socket is for us. */
 const changes = (request: FastifyRequest): boolean =>
   (request.method !== 'GET' && request.method !== 'HEAD') || request.headers.upgrade !== undefined;
-
-function originOf(this: FastifyRequest): Origin {
-  return { ipAddress: this.ip, userAgent: printable(this.headers['user-agent'] ?? '') };
-}
-
-/** Control characters are dropped so that a record cannot forge lines or drive a terminal. */
-const printable = (text: string): string => text.replace(/\p{Cc}/gu, '').slice(0, MAX_USER_AGENT);

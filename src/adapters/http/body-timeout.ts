@@ -14,8 +14,8 @@ export function limitBodies(http: Http, seconds = BODY_SECONDS): void {
     if (!hasBody || routeOptions.config.slowBody === true) return;
     const timer = setTimeout(() => {
       if (raw.complete || raw.destroyed) return;
-      if (!reply.raw.headersSent) raw.socket.write(TIMED_OUT);
-      raw.socket.destroy();
+      if (!reply.raw.headersSent && raw.socket.writable) raw.socket.write(TIMED_OUT);
+      raw.destroy();
     }, seconds * 1000);
     timer.unref();
     reply.raw.once('close', () => clearTimeout(timer));

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/resources.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageUnavailable } from '../../ports/repositories.ts';
 import { headersOfData } from './headers.ts';
@@ -9,6 +10,7 @@ type Answer = readonly [status: number, message: string];
 
 /** The interface's status and words for every refusal. */
 const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
+  service_restarting: [503, 'the service is restarting, try again'],
   unauthorized: [401, 'unauthorized'],
   api_token_rejected: [401, 'Invalid or expired API token'],
   login_failed: [401, 'invalid email or password'],
@@ -25,6 +27,12 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_not_running: [409, 'container is not running'],
   container_busy: [409, 'container is busy'],
   container_limit_reached: [409, 'container limit reached'],
+  disk_quota_exceeded: [409, 'the workspace holds more than its disk size: give it more disk, then start it'],
+  host_disk_short: [503, 'the host is short of disk space: nothing new can be made there'],
+  image_unavailable: [
+    503,
+    'the image cannot be had from its registry: choose another one, or ask an administrator',
+  ],
   name_taken: [409, 'name already in use'],
   file_not_found: [404, 'file not found'],
   file_outside: [409, 'the path leads outside of the workspace'],
@@ -35,6 +43,8 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   file_too_large: [413, 'the file is too large'],
   disk_full: [507, 'no space left in the workspace'],
   guests_disabled: [403, 'guests are not allowed'],
+  confirmation_required: [403, 'confirm that it is you'],
+  account_required: [403, 'guests have no account that this could open'],
   wrong_password: [403, 'wrong password'],
   wrong_code: [403, 'wrong code'],
   mfa_already_enabled: [409, 'a second factor is on already'],
@@ -49,14 +59,32 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   passkey_limit_reached: [409, 'passkey limit reached'],
   passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
   token_not_found: [404, 'token not found'],
+  token_already_created: [409, 'already created'],
+  idempotency_key_busy: [409, 'a request with this idempotency key is under way'],
+  idempotency_key_reused: [409, 'this idempotency key belongs to another request'],
   token_limit_reached: [409, 'token limit reached'],
   session_not_found: [404, 'session not found'],
   user_not_found: [404, 'user not found'],
   last_administrator: [409, 'the last administrator must stay one'],
   terminal_not_found: [404, 'terminal not found'],
+  terminal_not_open: [409, 'this terminal is not open: only an open one can be recorded'],
+  recording_not_found: [404, 'recording not found'],
+  recording_quota_reached: [409, 'recordings take up all the space that they may have: delete some first'],
+  recording_elsewhere: [503, 'another replica of the service has the file of this recording'],
+  collaboration_not_found: [404, 'collaboration not found'],
+  collaboration_limit_reached: [409, 'collaboration limit reached'],
+  sharing_needs_tmux: [409, 'the image has no tmux, which a shared terminal needs'],
   ssh_key_not_found: [404, 'ssh key not found'],
   ssh_key_exists: [409, 'ssh key already added'],
   ssh_key_limit_reached: [409, 'ssh key limit reached'],
+  tier_not_found: [404, 'tier not found'],
+  image_not_found: [404, 'image not found'],
+  role_not_found: [404, 'role not found'],
+  catalogue_key_taken: [409, 'key already in use'],
+  catalogue_entry_in_use: [409, 'still in use'],
+  catalogue_entry_needed: [409, 'the service needs it: change it instead'],
+  role_setup_not_needed: [409, 'the role installs nothing'],
+  role_setup_not_active: [409, 'no tools are being installed'],
   rate_limited: [429, 'too many requests'],
 };
 
@@ -96,11 +124,23 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   const [status, message] = ANSWERS[error.code];
   challenge(request, reply, status, error.code);
   if (error.code === 'rate_limited') reply.header('retry-after', error.retryAfterSeconds);
-  if (error.code !== 'validation_failed')
-    return reply.code(status).send({ error: message, code: error.code });
-  const first = Object.entries(error.fields)[0];
+  if (error.code === 'service_restarting') reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (error.code === 'token_already_created') {
+    const { code, id, prefix } = error;
+    return reply.code(status).send({ error: message, code, id, token_prefix: prefix });
+  }
+  const fields = fieldsOf(error);
+  if (fields === null) return reply.code(status).send({ error: message, code: error.code });
+  const first = Object.entries(fields)[0];
   const words = first === undefined ? message : `${first[0]} ${first[1]}`;
-  return reply.code(status).send({ error: words, code: error.code, fields: error.fields });
+  return reply.code(status).send({ error: words, code: error.code, fields });
+}
+
+function fieldsOf(error: DomainError): FieldFaults | null {
+  if (error.code === 'validation_failed') return error.fields;
+  return error.code === 'confirmation_required'
+    ? { [error.by]: 'is required to confirm that it is you' }
+    : null;
 }
 
 /** The one place where anything thrown becomes an answer. What is not a refusal is logged and told in the route's words. */

@@ -24,9 +24,9 @@ export const headersOfData = (request: FastifyRequest, reply: FastifyReply): Fas
  * What helmet decides for the browser app. It is asked once: it works its headers out anew for each request, which
  * costs more than all the rest of a small one.
  */
-export async function headersOfDocuments(): Promise<Readonly<Record<string, string>>> {
+export async function headersOfDocuments(scripts = SCRIPTS): Promise<Readonly<Record<string, string>>> {
   const asked = Fastify();
-  await asked.register(fastifyHelmet, OPTIONS);
+  await asked.register(fastifyHelmet, optionsOf(scripts));
   asked.get('/', (_request, reply) => {
     reply.hijack().raw.end();
   });
@@ -36,6 +36,15 @@ export async function headersOfDocuments(): Promise<Readonly<Record<string, stri
   return Object.fromEntries(decided.map(([name, value]) => [name, String(value)]));
 }
 
+const SCRIPTS: readonly string[] = ["'self'"];
+
+/**
+ * The player of recordings runs a terminal of its own in WebAssembly. Only the page that it is on may compile such, and
+ * like every other no script but the service's own.
+ */
+export const headersOfPlayback = (): Promise<Readonly<Record<string, string>>> =>
+  headersOfDocuments([...SCRIPTS, "'wasm-unsafe-eval'"]);
+
 const OF_THE_TRANSFER: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -43,12 +52,12 @@ const OF_THE_TRANSFER: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
-const OPTIONS = {
+const optionsOf = (scripts: readonly string[]) => ({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {
       defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
+      scriptSrc: [...scripts],
       styleSrc: ["'self'"],
       imgSrc: ["'self'", 'data:'],
       fontSrc: ["'self'"],
@@ -60,4 +69,4 @@ const OPTIONS = {
     },
   },
   referrerPolicy: { policy: 'no-referrer' as const },
-};
+});

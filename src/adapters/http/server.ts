@@ -7,17 +7,17 @@ import { limitBodies } from './body-timeout.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
+import { measureAnswers } from './measure.ts';
 import { openApi } from './open-api.ts';
 import type { Http } from './types.ts';
 
 const MAX_FRAME_BYTES = 1_048_576;
+const MAX_FRAGMENTS = 64;
 
 export type HttpOptions = Omit<AuthDeps, 'tokens'> & {
   readonly logger: FastifyBaseLogger;
   readonly signingKeys: SigningKeys;
   readonly version: string;
-  /** Proxies whose X-Forwarded-For is believed; empty for none. */
-  readonly trustProxy: readonly string[];
 };
 
 /** Registers routes on the server; the composition root passes one for each part of the interface. */
@@ -32,6 +32,8 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     frameworkErrors: onBadAddress,
+    // The authentication refuses them in the form of all other refusals.
+    return503OnClosing: false,
     bodyLimit: 65_536,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
@@ -45,12 +47,19 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   limitBodies(http);
   headersOfEveryAnswer(http);
   logAnswers(http);
+  measureAnswers(http, options.metrics);
   await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
   // Before the authentication: a refused upgrade is hung up only when this plugin has seen it come.
   await http.register(fastifyWebsocket, {
-    options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: pickProtocol },
+    options: {
+      maxPayload: MAX_FRAME_BYTES,
+      // The types of the library do not know it yet.
+      ...({ maxFragments: MAX_FRAGMENTS } as object),
+      perMessageDeflate: false,
+      handleProtocols: pickProtocol,
+    },
   });
   authenticateEverything(http, { ...options, tokens });
   await http.register(async (scope) => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
-import { headersOfDocuments } from './headers.ts';
+import { headersOfDocuments, headersOfPlayback } from './headers.ts';
 import type { Http } from './types.ts';
 
 const FOREVER_SECONDS = 31_536_000;
@@ -13,13 +13,14 @@ const FOREVER_SECONDS = 31_536_000;
 export async function staticFiles(http: Http, root: string): Promise<void> {
   if (!existsSync(path.join(root, 'index.html'))) return;
   const headers = await headersOfDocuments();
+  const ofPlayback = await headersOfPlayback();
   await http.register(fastifyStatic, { root, serve: false, cacheControl: false });
   http.get('/*', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
     const name = decodeURIComponent(request.url.split('?', 1)[0] ?? '/').slice(1);
     const file = name !== '' && existsSync(path.join(root, path.normalize(`/${name}`)));
     const page = !file && (request.headers.accept ?? '').includes('text/html') && !name.startsWith('api/');
     if (!file && !page && name !== '') return reply.callNotFound();
-    reply.headers(headers);
+    reply.headers(page && name.startsWith('recordings/') ? ofPlayback : headers);
     const hashed = name.startsWith('assets/');
     reply.header('cache-control', hashed ? `public, max-age=${FOREVER_SECONDS}, immutable` : 'no-cache');
     return reply.sendFile(file ? name : 'index.html');

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LiveSockets } from '../../app/live-sockets.ts';
+import type { Caller } from '../../domain/caller.ts';
 
 const STALL_MS = 60_000;
 const KEEP_ALIVE_MS = 30_000;
@@ -20,6 +22,30 @@ export const endWhenStalled = (request: FastifyRequest): void =>
 /** Notices, within minutes, that the other side of a quiet connection is gone. */
 export const noticeAbsence = (request: FastifyRequest): void =>
   void connectionOf(request).setKeepAlive?.(true, KEEP_ALIVE_MS);
+
+/** Does it when the exchange is over, or at once when it is already: its client may have gone while work was begun. */
+export function whenClosed({ raw }: FastifyReply, work: () => void): void {
+  if (raw.closed) work();
+  else raw.once('close', work);
+}
+
+export type Watch = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/**
+ * Cuts an exchange off as soon as who asked for it may not have it any more. What belongs to it ends with the
+ * connection, as when the client goes away; the client can tell the half of an answer from a whole one.
+ */
+export const cutOffBy =
+  (live: LiveSockets, mayStay: (now: Caller) => boolean): Watch =>
+  (request, reply) => {
+    const close = (): void => void reply.raw.destroy();
+    const { end } = live.register({ caller: request.caller, mayStay, close });
+    whenClosed(reply, end);
+  };
+
+/** Tells status and headers of a streamed answer at once: its first byte may come long after. */
+export const sendHeadAtOnce = ({ raw }: FastifyReply): void =>
+  void raw.once('pipe', () => raw.flushHeaders());
 
 /**
  * An answer to an upload that is still being sent is read by few who can not go on sending: so the rest is taken

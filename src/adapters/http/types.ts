@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. A route without one stops the start. */
     scope?: RouteScope;
+    /** Programs on this machine need no credential; everybody else needs what the scope says. */
+    localToo?: boolean;
     /** A session whose screen is locked may use the route all the same. */
     whileLocked?: boolean;
     /** The interface's words for a fault behind this route. */

@@ -1,13 +1,12 @@
 import type { AdminTerminals } from '../../../app/admin-terminals.ts';
-import type { LiveTerminal } from '../../../app/live-terminals.ts';
+import type { ListedTerminal } from '../../../ports/terminal-records.ts';
 import { orThrow } from '../errors.ts';
 import { ClosedTerminalBody, type TerminalBody, TerminalList } from '../schema/admin.ts';
 import { IdParams } from '../schema/common.ts';
 import type { Routes } from '../server.ts';
 
-/** `replica` names this process in the answers. */
 export const adminTerminalRoutes =
-  (terminals: AdminTerminals, replica: string): Routes =>
+  (terminals: AdminTerminals): Routes =>
   (http) => {
     http.get(
       '/api/admin/terminals',
@@ -17,7 +16,7 @@ export const adminTerminalRoutes =
       },
       async ({ caller, origin }) => {
         const all = await terminals.list(caller, origin);
-        return { terminals: all.map((terminal) => toBody(terminal, replica)) };
+        return { terminals: all.map(toBody) };
       },
     );
 
@@ -34,7 +33,7 @@ export const adminTerminalRoutes =
     );
   };
 
-const toBody = (terminal: LiveTerminal, replica: string): TerminalBody => ({
+const toBody = (terminal: ListedTerminal): TerminalBody => ({
   id: terminal.id,
   user_id: terminal.userId,
   username: terminal.username,
@@ -47,5 +46,5 @@ const toBody = (terminal: LiveTerminal, replica: string): TerminalBody => ({
   rows: terminal.rows,
   created_at: terminal.createdAt.toISOString(),
   last_ping_at: terminal.lastPingAt.toISOString(),
-  replica,
+  replica: terminal.replica,
 });

@@ -1,16 +1,20 @@
+import type { Static } from '@sinclair/typebox';
+import type { Visible } from '../../../app/containers/access.ts';
 import type { CreateRequest } from '../../../app/containers/create.ts';
 import type { Started } from '../../../app/containers/lifecycle.ts';
-import type { UpdateRequest } from '../../../app/containers/update.ts';
+import type { Updated, UpdateRequest } from '../../../app/containers/update.ts';
 import type { Container } from '../../../domain/container.ts';
 import type {
   ContainerBody,
   CreateContainerRequest,
   StartedBody,
   UpdateContainerRequest,
+  UpdatedBody,
 } from '../schema/containers.ts';
+import { toChangesBody } from './insight.ts';
 
 /** A container on the wire. `cpu_shares` is the interface's word for millicores. */
-export const toContainerBody = (container: Container, quota: 'hard' | 'soft'): ContainerBody => ({
+export const toContainerBody = (container: Container): ContainerBody => ({
   id: container.runtimeId,
   db_id: container.dbId,
   name: container.name,
@@ -26,8 +30,20 @@ export const toContainerBody = (container: Container, quota: 'hard' | 'soft'): C
   created_at: container.createdAt.toISOString(),
   last_used_at: container.lastUsedAt?.toISOString() ?? null,
   started_at: container.startedAt?.toISOString() ?? null,
-  volume: { name: container.volume, size_mb: container.resources.diskMb, quota },
+  volume: {
+    name: container.volume,
+    size_mb: container.resources.diskMb,
+    used_mb: container.diskUsedMb,
+    quota: container.diskQuota,
+  },
   owner: { id: container.ownerId, username: container.ownerUsername },
+  role_setup: { status: container.roleSetup.status, detail: container.roleSetup.detail },
+});
+
+/** One that is shared with the caller says how. */
+export const toVisibleBody = ({ container, access }: Visible): ContainerBody => ({
+  ...toContainerBody(container),
+  ...(access === null ? {} : { collaboration: { id: access.collaborationId, mode: access.mode } }),
 });
 
 export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({
@@ -43,6 +59,15 @@ export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => 
 export const toUpdateRequest = (body: UpdateContainerRequest): UpdateRequest => ({
   name: body.name,
   resources: { memoryMb: body.memory_mb, cpuMillicores: body.cpu_shares, diskMb: body.disk_mb },
+  carryOver: body.carry_over ?? false,
+});
+
+/** `left_behind` is there only when something may have been lost; null when it is not known what. */
+export const toUpdatedBody = ({ container, restarted, leftBehind }: Updated): Static<typeof UpdatedBody> => ({
+  message: 'settings updated',
+  restarted,
+  container: toContainerBody(container),
+  ...(leftBehind === undefined ? {} : { left_behind: leftBehind && toChangesBody(leftBehind) }),
 });
 
 /** `old_id`, `recreated` and `volume_kept` are there only when it was made anew. */

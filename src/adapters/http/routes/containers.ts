@@ -1,36 +1,60 @@
 import { Type } from '@sinclair/typebox';
 import type { Containers } from '../../../app/containers/index.ts';
-import { CONTAINER_STATES } from '../../../domain/container.ts';
+import type { Idempotency } from '../../../app/idempotency.ts';
+import { CONTAINER_STATES, type Container } from '../../../domain/container.ts';
 import { orThrow } from '../errors.ts';
+import { IdempotencyHeaders, onlyOnce } from '../idempotent.ts';
 import { Closed, IdParams } from '../schema/common.ts';
 import * as schema from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
-import { toContainerBody, toCreateRequest, toStartedBody, toUpdateRequest } from './container-body.ts';
+import {
+  toContainerBody,
+  toCreateRequest,
+  toStartedBody,
+  toUpdatedBody,
+  toUpdateRequest,
+  toVisibleBody,
+} from './container-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
 const ListQuery = Closed({
   status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
+  /** `true`: those that were deleted and can be restored, instead of those that are there. */
+  deleted: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
 });
 
-/** `quota` tells whether the engine enforces `disk_mb` now. */
+/** One that is still being made is answered as such. */
+const toCreatedAnswer = (made: Container) => ({
+  status: made.state === 'creating' ? 202 : 201,
+  body: toContainerBody(made),
+});
+
 export const containerRoutes =
-  (containers: Containers, quota: () => 'hard' | 'soft'): Routes =>
+  (containers: Containers, keys: Idempotency): Routes =>
   (http, tokens) => {
     http.post(
       '/api/containers',
       {
         config: { scope: 'write', failure: 'failed to create container' },
         schema: {
+          headers: IdempotencyHeaders,
           body: schema.CreateContainerRequest,
           response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
         },
       },
       async (request, reply) => {
-        const made = orThrow(
-          await containers.create(toCreateRequest(request.body), request.caller, request.origin),
-        );
-        return reply.code(made.state === 'creating' ? 202 : 201).send(toContainerBody(made, quota()));
+        const { caller, origin } = request;
+        const wanted = toCreateRequest(request.body);
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async (note) =>
+            toCreatedAnswer(orThrow(await containers.create(wanted, caller, origin, note))),
+          again: async (dbId) => {
+            const made = await containers.get(dbId, caller);
+            return made.ok ? toCreatedAnswer(made.value.container) : null;
+          },
+        });
+        return reply.code(status as 201 | 202).send(body);
       },
     );
 
@@ -41,10 +65,10 @@ export const containerRoutes =
         schema: { querystring: ListQuery, response: { 200: schema.ContainerList } },
       },
       async (request) => {
-        const { status } = request.query;
-        const own = await containers.list(request.caller);
-        const shown = own.filter(({ state }) => status === undefined || state === status);
-        return { containers: shown.map((one) => toContainerBody(one, quota())) };
+        const { status, deleted } = request.query;
+        const found = await (deleted === 'true' ? containers.listDeleted : containers.list)(request.caller);
+        const shown = found.filter(({ container: { state } }) => status === undefined || state === status);
+        return { containers: shown.map(toVisibleBody) };
       },
     );
 
@@ -54,15 +78,14 @@ export const containerRoutes =
         config: { scope: 'read', failure: 'failed to read container' },
         schema: { params: IdParams, response: { 200: schema.ContainerBody } },
       },
-      async (request) =>
-        toContainerBody(orThrow(await containers.get(request.params.id, request.caller)), quota()),
+      async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
     );
 
-    lifecycleRoutes(containers, quota)(http, tokens);
+    lifecycleRoutes(containers, keys)(http, tokens);
   };
 
 const lifecycleRoutes =
-  (containers: Containers, quota: () => 'hard' | 'soft'): Routes =>
+  (containers: Containers, keys: Idempotency): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/start',
@@ -93,10 +116,7 @@ const lifecycleRoutes =
         schema: { params: IdParams, response: { 200: schema.ContainerBody } },
       },
       async (request) =>
-        toContainerBody(
-          orThrow(await containers.restore(request.params.id, request.caller, request.origin)),
-          quota(),
-        ),
+        toContainerBody(orThrow(await containers.restore(request.params.id, request.caller, request.origin))),
     );
 
     http.patch(
@@ -105,20 +125,21 @@ const lifecycleRoutes =
         config: { scope: 'write', failure: 'failed to update container' },
         schema: {
           params: IdParams,
+          headers: IdempotencyHeaders,
           body: schema.UpdateContainerRequest,
           response: { 200: schema.UpdatedBody },
         },
       },
-      async (request) => {
-        const { container, restarted } = orThrow(
-          await containers.update(
-            request.params.id,
-            toUpdateRequest(request.body),
-            request.caller,
-            request.origin,
-          ),
-        );
-        return { message: 'settings updated', restarted, container: toContainerBody(container, quota()) };
+      async (request, reply) => {
+        const { params, caller, origin } = request;
+        const wanted = toUpdateRequest(request.body);
+        const { body } = await onlyOnce(keys, request, reply, {
+          first: async () => {
+            const updated = orThrow(await containers.update(params.id, wanted, caller, origin));
+            return { status: 200, body: toUpdatedBody(updated) };
+          },
+        });
+        return body;
       },
     );
 

@@ -10,14 +10,18 @@ import { orThrow } from '../errors.ts';
 import { IdParams } from '../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
-import { accepts, noticeAbsence } from '../streaming.ts';
+import { accepts, noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../streaming.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 const STREAM_TYPE = 'application/x-ndjson';
 
 /** Answers with everything at the end, or line by line to those who accept `application/x-ndjson`. */
 export const execRoutes =
-  (containers: Pick<Containers, 'exec'>, access: Pick<ContainerAccess, 'streamExec'>): Routes =>
+  (
+    containers: Pick<Containers, 'exec'>,
+    access: Pick<ContainerAccess, 'streamExec'>,
+    cutOff: Watch,
+  ): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/exec',
@@ -29,9 +33,11 @@ export const execRoutes =
       async (request, reply) => {
         const { params, body, caller } = request;
         if (accepts(request, STREAM_TYPE)) {
-          const running = await access.streamExec(params.id, toCommand(body), caller);
-          return sendLines(request, reply, orThrow(running));
+          const running = orThrow(await access.streamExec(params.id, toCommand(body), caller));
+          cutOff(request, reply);
+          return sendLines(request, reply, running);
         }
+        cutOff(request, reply);
         return toResultBody(orThrow(await containers.exec(params.id, toCommand(body), caller)));
       },
     );
@@ -63,7 +69,8 @@ const toResultBody = (result: ExecResult): Static<typeof ExecResultBody> => ({
 function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
   noticeAbsence(request);
   const lines = Readable.from(linesOf(running.events), { objectMode: false });
-  reply.raw.once('close', () => void running.end());
+  whenClosed(reply, () => void running.end());
+  sendHeadAtOnce(reply);
   return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
 }
 

@@ -8,12 +8,18 @@ import { orThrow } from '../errors.ts';
 import { IdParams } from '../schema/common.ts';
 import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../schema/files.ts';
 import type { Routes } from '../server.ts';
-import { accepts, endUnreadUpload, endWhenStalled } from '../streaming.ts';
+import { accepts, endUnreadUpload, endWhenStalled, type Watch } from '../streaming.ts';
 
 const url = '/api/containers/:id/files';
 
+export type FileRouteDeps = {
+  readonly access: Pick<ContainerAccess, 'openFile' | 'writeFile' | 'removeFile'>;
+  readonly cutOffReading: Watch;
+  readonly cutOffWriting: Watch;
+};
+
 export const fileRoutes =
-  (access: Pick<ContainerAccess, 'openFile' | 'writeFile' | 'removeFile'>): Routes =>
+  ({ access, cutOffReading, cutOffWriting }: FileRouteDeps): Routes =>
   (http) => {
     http.get(
       url,
@@ -29,6 +35,7 @@ export const fileRoutes =
           await access.openFile(params.id, query.path ?? '', folderAs, caller),
         );
         if (opened.kind === 'listing') return listingBody(path, opened);
+        cutOffReading(request, reply);
         return download(request, reply, path, opened);
       },
     );
@@ -45,11 +52,15 @@ export const fileRoutes =
       },
     );
 
-    void http.register(async (uploads: typeof http) => uploadRoute(uploads, access));
+    void http.register(async (uploads: typeof http) => uploadRoute(uploads, access, cutOffWriting));
   };
 
 /** Here a body is bytes, whatever its type says. */
-function uploadRoute(http: Parameters<Routes>[0], access: Pick<ContainerAccess, 'writeFile'>): void {
+function uploadRoute(
+  http: Parameters<Routes>[0],
+  access: Pick<ContainerAccess, 'writeFile'>,
+  cutOff: Watch,
+): void {
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   http.put(
@@ -65,6 +76,7 @@ function uploadRoute(http: Parameters<Routes>[0], access: Pick<ContainerAccess, 
     async (request, reply) => {
       endWhenStalled(request);
       endUnreadUpload(request, reply);
+      cutOff(request, reply);
       const content = request.body instanceof Readable ? request.body : Readable.from([]);
       const { params, query, caller } = request;
       const { path, sizeBytes, isNew } = orThrow(

@@ -6,14 +6,14 @@ import { orThrow } from '../errors.ts';
 import { IdParams } from '../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../schema/insight.ts';
 import type { Routes } from '../server.ts';
-import { noticeAbsence } from '../streaming.ts';
+import { noticeAbsence, sendHeadAtOnce, type Watch } from '../streaming.ts';
 
 const MIB = 1024 * 1024;
 /** As every container is made with. */
 const PIDS_LIMIT = 512;
 
 export const insightRoutes =
-  (access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>): Routes =>
+  (access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>, cutOff: Watch): Routes =>
   (http) => {
     http.get(
       '/api/containers/:id/logs',
@@ -27,6 +27,8 @@ export const insightRoutes =
         const wanted = { tail: tail === undefined ? null : Number(tail), follow: follow === 'true' };
         const log = orThrow(await access.logs(request.params.id, wanted, request.caller));
         noticeAbsence(request);
+        cutOff(request, reply);
+        sendHeadAtOnce(reply);
         return reply.type('text/plain; charset=utf-8').header('x-accel-buffering', 'no').send(log);
       },
     );

@@ -29,9 +29,12 @@ export const mfaRoutes =
 
     http.post(
       '/api/me/mfa/confirm',
-      { config, schema: { body: schema.CodeRequest, response: { 200: schema.RecoveryCodesBody } } },
+      {
+        config,
+        schema: { body: schema.MfaConfirmRequest, response: { 200: schema.RecoveryCodesBody } },
+      },
       async ({ caller, body, origin }) => ({
-        recovery_codes: [...orThrow(await secondFactor.confirm(caller, body.code, origin))],
+        recovery_codes: [...orThrow(await secondFactor.confirm(caller, body.code, body.password, origin))],
       }),
     );
 

@@ -19,8 +19,11 @@ export const passkeyRoutes =
 
     http.post(
       '/api/me/passkeys/options',
-      { config, schema: { response: { 200: schema.BrowserOptionsBody } } },
-      async ({ caller }) => orThrow(await passkeys.begin(caller)),
+      {
+        config,
+        schema: { body: schema.ConfirmationRequest, response: { 200: schema.BrowserOptionsBody } },
+      },
+      async ({ caller, body, origin }) => orThrow(await passkeys.begin(caller, body, origin)),
     );
 
     http.post(
@@ -44,9 +47,16 @@ export const passkeyRoutes =
 
     http.delete(
       '/api/me/passkeys/:id',
-      { config, schema: { params: IdParams, response: { 200: schema.DeletedBody } } },
-      async ({ caller, params, origin }) => {
-        orThrow(await passkeys.remove(params.id, caller, origin));
+      {
+        config,
+        schema: {
+          params: IdParams,
+          body: schema.ConfirmationRequest,
+          response: { 200: schema.DeletedBody },
+        },
+      },
+      async ({ caller, params, body, origin }) => {
+        orThrow(await passkeys.remove(params.id, caller, body, origin));
         return { id: params.id, deleted: true };
       },
     );

@@ -26,6 +26,8 @@ const toBody = (settings: Settings): SettingsBody => ({
   guests_enabled: settings.guestsEnabled,
   guest_lifetime_hours: settings.guestLifetimeHours,
   requests_per_minute: settings.requestsPerMinute,
+  retention_days: settings.retentionDays,
+  recordings_mb_per_user: settings.recordingsMbPerUser,
 });
 
 const toChanges = (body: SettingsChange): Partial<Settings> => ({
@@ -34,4 +36,6 @@ const toChanges = (body: SettingsChange): Partial<Settings> => ({
   ...(body.guests_enabled === undefined ? {} : { guestsEnabled: body.guests_enabled }),
   ...(body.guest_lifetime_hours === undefined ? {} : { guestLifetimeHours: body.guest_lifetime_hours }),
   ...(body.requests_per_minute === undefined ? {} : { requestsPerMinute: body.requests_per_minute }),
+  ...(body.retention_days === undefined ? {} : { retentionDays: body.retention_days }),
+  ...(body.recordings_mb_per_user === undefined ? {} : { recordingsMbPerUser: body.recordings_mb_per_user }),
 });

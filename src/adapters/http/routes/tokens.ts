@@ -1,25 +1,44 @@
+import type { Idempotency } from '../../../app/idempotency.ts';
 import type { ApiTokens } from '../../../app/tokens.ts';
 import type { Caller } from '../../../domain/caller.ts';
+import { Refusal } from '../../../domain/errors.ts';
 import type { ApiToken } from '../../../domain/token.ts';
 import { orThrow } from '../errors.ts';
+import { IdempotencyHeaders, onlyOnce } from '../idempotent.ts';
 import { IdParams } from '../schema/common.ts';
 import * as schema from '../schema/tokens.ts';
 import type { Routes } from '../server.ts';
 
 export const tokenRoutes =
-  (tokens: ApiTokens): Routes =>
+  (tokens: ApiTokens, keys: Idempotency): Routes =>
   (http) => {
     http.post(
       '/api/tokens',
       {
         config: { scope: 'login', failure: 'failed to create token' },
-        schema: { body: schema.TokenRequestBody, response: { 201: schema.CreatedTokenBody } },
+        schema: {
+          headers: IdempotencyHeaders,
+          body: schema.TokenRequestBody,
+          response: { 201: schema.CreatedTokenBody },
+        },
         // The schema is for the reader; the domain knows the words for each fault.
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
-        const created = orThrow(await tokens.create(request.body, request.caller, request.origin));
-        return reply.code(201).send({ token: created.secret, ...toCreatedBody(created.token) });
+        const { body, caller, origin } = request;
+        let created: { readonly token: ApiToken; readonly secret: string } | null = null;
+        const { body: kept } = await onlyOnce(keys, request, reply, {
+          first: async (note) => {
+            created = orThrow(
+              await tokens.create(body, caller, origin, (tx, token) => note(tx, subjectOf(token))),
+            );
+            return withoutSecret(subjectOf(created.token));
+          },
+          again: async (subject) => withoutSecret(subject),
+        });
+        if (created === null) throw new Refusal({ code: 'token_already_created', ...kept });
+        const { token, secret } = created;
+        return reply.code(201).send({ token: secret, ...toCreatedBody(token) });
       },
     );
 
@@ -67,6 +86,14 @@ export const tokenRoutes =
       },
     );
   };
+
+/** All that is kept of a token for a repeat of its creation: never the secret. */
+const subjectOf = ({ id, prefix }: ApiToken): string => `${id} ${prefix}`;
+
+function withoutSecret(subject: string) {
+  const [id = '', prefix = ''] = subject.split(' ');
+  return { status: 201, body: { id, prefix } };
+}
 
 const toCreatedBody = (token: ApiToken): Omit<schema.CreatedTokenBody, 'token'> => ({
   token_prefix: token.prefix,

@@ -4,16 +4,26 @@ import { pageQuery } from './page.ts';
 
 const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
 
-export const AuditQuery = Closed({
-  ...pageQuery,
+const filters = {
   action: Type.Optional(Text({ maxLength: 64 })),
   from: Type.Optional(Time),
   to: Type.Optional(Time),
+};
+
+export const AuditQuery = Closed({ ...pageQuery, ...filters });
+
+/** `user`: an id, a name or an email address. */
+export const AdminAuditQuery = Closed({
+  ...pageQuery,
+  ...filters,
+  user: Type.Optional(Text({ minLength: 1, maxLength: 254 })),
 });
 
 export const AuditRecordBody = Type.Object({
   id: Type.String(),
   user_id: Nullable(Type.String()),
+  /** In the list of administrators. */
+  username: Type.Optional(Nullable(Type.String())),
   action: Type.String(),
   ip_address: Type.String(),
   user_agent: Type.String(),

@@ -11,6 +11,12 @@ export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: 
 
 export const IdParams = Type.Object({ id: Type.String() });
 
-/** Text that Postgres and a log can hold: no NUL, no lone surrogates (the `u` flag of the validator sees to those). */
+/**
+ * Text that a database can hold: no NUL, and no half of a surrogate pair, which would be stored and compared as another
+ * character. The validator reads patterns with the `u` flag, so whole pairs do not match the range.
+ */
 export const Text = (options: { minLength?: number; maxLength: number }) =>
-  Type.String({ ...options, pattern: '^[^\\u0000]*$' });
+  Type.String({ ...options, pattern: '^[^\\u0000\\ud800-\\udfff]*$' });
+
+/** As every refusal is answered; named where a status has a body of its own as well. */
+export const RefusalBody = Type.Object({ error: Type.String(), code: Type.String() });

@@ -1,10 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { Mode } from './collaborations.ts';
 import { Closed, Nullable, Text, Timestamp } from './common.ts';
+import { ChangesBody } from './insight.ts';
 
 const Resources = Type.Object({
   memory_mb: Type.Integer(),
   cpu_shares: Type.Integer({ description: 'Millicores: 1000 is one core. A hard limit.' }),
   disk_mb: Type.Integer(),
+});
+
+const RoleSetupBody = Type.Object({
+  status: Type.Union(['none', 'installing', 'ready', 'failed'].map((status) => Type.Literal(status))),
+  detail: Nullable(Type.String({ description: 'The end of what the installer printed.' })),
 });
 
 export const ContainerBody = Type.Object({
@@ -19,8 +26,20 @@ export const ContainerBody = Type.Object({
   created_at: Timestamp,
   last_used_at: Nullable(Timestamp),
   started_at: Nullable(Timestamp),
-  volume: Type.Object({ name: Type.String(), size_mb: Type.Integer(), quota: Type.String() }),
+  volume: Type.Object({
+    name: Type.String(),
+    size_mb: Type.Integer(),
+    used_mb: Nullable(Type.Integer({ description: 'When it was last looked at; null when it never was.' })),
+    quota: Type.String({ description: 'hard: more is refused. soft: measured each minute.' }),
+  }),
   owner: Type.Object({ id: Type.String(), username: Type.String() }),
+  role_setup: RoleSetupBody,
+  collaboration: Type.Optional(
+    Type.Object(
+      { id: Type.String(), mode: Mode },
+      { description: 'How its owner shares it with the caller; absent for the owner.' },
+    ),
+  ),
 });
 
 export const ContainerList = Type.Object({ containers: Type.Array(ContainerBody) });
@@ -40,12 +59,16 @@ export const UpdateContainerRequest = Closed({
   memory_mb: Type.Integer(),
   cpu_shares: Type.Integer(),
   disk_mb: Type.Integer(),
+  carry_over: Type.Optional(
+    Type.Boolean({ description: 'Keep what was installed outside the volume. Default false.' }),
+  ),
 });
 
 export const UpdatedBody = Type.Object({
   message: Type.String(),
   restarted: Type.Boolean(),
   container: ContainerBody,
+  left_behind: Type.Optional(Nullable(ChangesBody)),
 });
 
 export const StartedBody = Type.Object({
@@ -88,41 +111,7 @@ export const ExecResultBody = Type.Object({
   duration_ms: Type.Number(),
 });
 
-const Range = Type.Object({ min: Type.Integer(), max: Type.Integer() });
-
-export const TierList = Type.Object({
-  tiers: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      memory_mb: Range,
-      cpu_shares: Range,
-      disk_mb: Range,
-      max_containers: Type.Integer(),
-      max_agents: Type.Integer(),
-    }),
-  ),
-});
-
-export const ImageList = Type.Object({
-  images: Type.Array(
-    Type.Object({
-      key: Type.String(),
-      label: Type.String(),
-      reference: Type.String(),
-      digest: Nullable(Type.String()),
-      shell: Type.String(),
-    }),
-  ),
-});
-
-export const RoleList = Type.Object({
-  roles: Type.Array(Type.Object({ key: Type.String(), label: Type.String() })),
-});
-
 export type ContainerBody = Static<typeof ContainerBody>;
 export type CreateContainerRequest = Static<typeof CreateContainerRequest>;
 export type UpdateContainerRequest = Static<typeof UpdateContainerRequest>;
 export type StartedBody = Static<typeof StartedBody>;
-export type TierList = Static<typeof TierList>;
-export type ImageList = Static<typeof ImageList>;
-export type RoleList = Static<typeof RoleList>;

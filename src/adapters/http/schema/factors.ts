@@ -7,6 +7,17 @@ const Base64Url = (maxLength: number) => Type.String({ pattern: '^[A-Za-z0-9_-]*
 
 export const CodeRequest = Closed({ code: Code });
 
+const Password = Text({ minLength: 1, maxLength: 1024 });
+
+/** A first code, and the password where the sign-in was a while ago. */
+export const MfaConfirmRequest = Closed({ code: Code, password: Type.Optional(Password) });
+
+/** Nothing shortly after signing in; else the password, or a code where a second factor is on. */
+export const ConfirmationRequest = Closed({
+  password: Type.Optional(Password),
+  code: Type.Optional(Code),
+});
+
 export const MfaStatusBody = Type.Object({
   enabled: Type.Boolean(),
   recovery_codes_left: Type.Integer(),

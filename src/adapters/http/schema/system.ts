@@ -7,6 +7,8 @@ export const SettingsBody = Type.Object({
   guests_enabled: Type.Boolean(),
   guest_lifetime_hours: Type.Integer(),
   requests_per_minute: Type.Integer(),
+  retention_days: Type.Integer(),
+  recordings_mb_per_user: Type.Integer(),
 });
 
 export const SettingsChange = Closed({
@@ -16,11 +18,17 @@ export const SettingsChange = Closed({
   guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
   /** For one credential or address; 0 for no limit. */
   requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  /** How long the volume of a deleted container is kept, before the day in which it is condemned. */
+  retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650 })),
+  recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
 });
 
 export const VersionBody = Type.Object({ name: Type.String(), version: Type.String() });
 
-export const LiveBody = Type.Object({ status: Type.String() });
+export const LiveBody = Type.Object({
+  status: Type.Union([Type.Literal('live'), Type.Literal('stuck')]),
+  detail: Type.Optional(Type.String()),
+});
 
 /** State of one part: `mend` is the command or step that brings a part back that is not ready. */
 const Part = Type.Object({
@@ -31,9 +39,10 @@ const Part = Type.Object({
 
 export const ReadyBody = Type.Object({
   status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('unready')]),
-  parts: Type.Object({ database: Part, engine: Part, image: Part }),
+  parts: Type.Object({ database: Part, engine: Part, image: Part, disk: Part, isolation: Part }),
 });
 
 export type SettingsBody = Static<typeof SettingsBody>;
 export type SettingsChange = Static<typeof SettingsChange>;
+export type LiveBody = Static<typeof LiveBody>;
 export type ReadyBody = Static<typeof ReadyBody>;

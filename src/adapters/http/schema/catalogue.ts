@@ -1,0 +1,55 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Closed, Nullable, Text } from './common.ts';
+
+const Range = Closed({ min: Type.Integer(), max: Type.Integer() });
+
+const limits = {
+  memory_mb: Range,
+  cpu_shares: Range,
+  disk_mb: Range,
+  max_containers: Type.Integer(),
+  max_agents: Type.Integer(),
+};
+
+export const TierBody = Type.Object({ name: Type.String(), ...limits });
+export const TierList = Type.Object({ tiers: Type.Array(TierBody) });
+export const NewTierRequest = Closed({ name: Type.String(), ...limits });
+export const TierChangeRequest = Type.Partial(Closed(limits));
+
+const imageFields = {
+  label: Type.String(),
+  reference: Type.String(),
+  shell: Type.String(),
+};
+const digest = Nullable(
+  Type.String({ description: '`sha256:…` pins the image; null: whatever the tag points at.' }),
+);
+
+export const ImageBody = Type.Object({ key: Type.String(), ...imageFields, digest });
+export const ImageList = Type.Object({ images: Type.Array(ImageBody) });
+export const NewImageRequest = Closed({ key: Type.String(), ...imageFields, digest: Type.Optional(digest) });
+export const ImageChangeRequest = Type.Partial(Closed({ ...imageFields, digest }));
+
+const names = Type.Optional(Type.Array(Type.String(), { maxItems: 200 }));
+const packages = Closed({ apt: names, apk: names, dnf: names });
+const script = Nullable(Text({ maxLength: 16_384 }));
+
+/** What everybody sees of a role; the script is for administrators. */
+export const RoleSummary = Type.Object({ key: Type.String(), label: Type.String(), packages });
+export const RoleList = Type.Object({ roles: Type.Array(RoleSummary) });
+export const RoleBody = Type.Object({ key: Type.String(), label: Type.String(), packages, script });
+export const WholeRoleList = Type.Object({ roles: Type.Array(RoleBody) });
+export const NewRoleRequest = Closed({
+  key: Type.String(),
+  label: Type.String(),
+  packages: Type.Optional(packages),
+  script: Type.Optional(script),
+});
+export const RoleChangeRequest = Type.Partial(Closed({ label: Type.String(), packages, script }));
+
+export const RemovedEntryBody = Type.Object({ key: Type.String(), deleted: Type.Literal(true) });
+
+export type TierBody = Static<typeof TierBody>;
+export type ImageBody = Static<typeof ImageBody>;
+export type RoleSummary = Static<typeof RoleSummary>;
+export type RoleBody = Static<typeof RoleBody>;

@@ -1,0 +1,45 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Closed, Nullable, Text, Timestamp } from './common.ts';
+
+export const Mode = Type.Union([Type.Literal('view'), Type.Literal('control')]);
+
+export const ShareRequest = Closed({
+  mode: Mode,
+  expires_in_minutes: Type.Optional(Type.Integer({ description: '1 to 1440. Default 60.' })),
+});
+
+export const JoinRequest = Closed({ code: Text({ minLength: 1, maxLength: 128 }) });
+
+export const CollaborationBody = Type.Object({
+  id: Type.String(),
+  container_id: Type.String({ description: 'The db_id of the container.' }),
+  owner_id: Type.String(),
+  mode: Mode,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  ended_at: Nullable(Timestamp),
+  participants: Type.Array(
+    Type.Object({ user_id: Type.String(), username: Type.String(), joined_at: Timestamp }),
+  ),
+});
+
+export const SharedBody = Type.Composite([
+  CollaborationBody,
+  Type.Object({
+    code: Type.String({ description: 'Shown this once.' }),
+    url: Type.String({
+      description: 'For a browser; the code is in the fragment, which browsers do not send.',
+    }),
+  }),
+]);
+
+export const JoinedBody = Type.Composite([
+  CollaborationBody,
+  Type.Object({ container: Type.Object({ db_id: Type.String(), name: Type.String() }) }),
+]);
+
+export const CollaborationList = Type.Object({ collaborations: Type.Array(CollaborationBody) });
+
+export type CollaborationBody = Static<typeof CollaborationBody>;
+export type SharedBody = Static<typeof SharedBody>;
+export type JoinedBody = Static<typeof JoinedBody>;
