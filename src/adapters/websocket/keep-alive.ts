@@ -2,23 +2,30 @@ import type { WebSocket } from 'ws';
 
 const PING_EVERY_MS = 30_000;
 const MISSED_PINGS = 2;
+/** The last of them is missed after so long. */
+const ANSWER_WITHIN_MS = 14_000;
 
 /**
- * Pings the peer every 30 s and drops it after two unanswered ones, so that a dead line is noticed within 75 s.
+ * Pings the peer every 30 s and drops it when two were not answered: within 75 s of the moment when the line was lost.
  */
-export function keepAlive(socket: WebSocket, onPong: () => void): void {
+export function keepAlive(
+  socket: Pick<WebSocket, 'on' | 'once' | 'ping' | 'terminate'>,
+  onPong: () => void,
+): void {
   let unanswered = 0;
+  let deadline: NodeJS.Timeout | undefined;
   socket.on('pong', () => {
     unanswered = 0;
+    clearTimeout(deadline);
     onPong();
   });
   const timer = setInterval(() => {
-    if (unanswered >= MISSED_PINGS) {
-      socket.terminate();
-      return;
-    }
     unanswered += 1;
     socket.ping();
+    if (unanswered === MISSED_PINGS) deadline = setTimeout(() => socket.terminate(), ANSWER_WITHIN_MS);
   }, PING_EVERY_MS);
-  socket.once('close', () => clearInterval(timer));
+  socket.once('close', () => {
+    clearInterval(timer);
+    clearTimeout(deadline);
+  });
 }

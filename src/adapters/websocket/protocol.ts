@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { OnScreen } from '../../ports/terminal-backend.ts';
 
 /** First subprotocol of a terminal socket; the second one offered carries the token. */
 export const TERMINAL_PROTOCOL = 'berth.terminal.v1';
@@ -11,6 +12,13 @@ export const ClientMessage = Type.Union([
     rows: Type.Integer({ minimum: 1, maximum: 1000 }),
   }),
   Type.Object({ type: Type.Literal('ping'), t: Type.Number() }),
+  // The binary frames to come are input from this offset on.
+  Type.Object({
+    type: Type.Literal('input_from'),
+    offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  }),
+  // Somebody scrolls back.
+  Type.Object({ type: Type.Literal('look_back') }),
 ]);
 
 export type ClientMessage = Static<typeof ClientMessage>;
@@ -22,6 +30,9 @@ export type ServerMessage =
       readonly stream: string;
       /** Offset of the first output byte to follow. */
       readonly offset: number;
+      /** What follows does not continue what the client has: its screen is drawn anew. */
+      readonly redraw: boolean;
+      /** Count of input bytes taken. */
       readonly input_offset: number;
       readonly cols: number;
       readonly rows: number;
@@ -32,5 +43,20 @@ export type ServerMessage =
     }
   | { readonly type: 'ack'; readonly input_offset: number }
   | { readonly type: 'pong'; readonly t: number }
+  | { readonly type: 'on_screen'; readonly program: OnScreen }
+  /** The size of the owner's window, which holds for all; nulls when everybody has their own again. */
+  | { readonly type: 'size'; readonly cols: number | null; readonly rows: number | null }
+  /** Who has the shared terminal open, the owner first; nobody when it is not shared any more. */
+  | {
+      readonly type: 'participants';
+      readonly participants: readonly {
+        readonly user_id: string;
+        readonly username: string;
+        readonly owner: boolean;
+        readonly mode: 'control' | 'view';
+      }[];
+    }
   | { readonly type: 'notice'; readonly message: string }
+  /** What this terminal shows is recorded from now on, or not any more. */
+  | { readonly type: 'recording'; readonly on: boolean; readonly id: string }
   | { readonly type: 'exit'; readonly code: number | null };

@@ -1,20 +1,26 @@
-import { Value } from '@sinclair/typebox/value';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { LiveSockets } from '../../app/live-sockets.ts';
-import type { OpenTerminal, TerminalGrant, Terminals } from '../../app/terminals.ts';
+import type { RecordingTold } from '../../app/recording-news.ts';
+import type { TerminalGrant } from '../../app/terminal-grant.ts';
+import type { Terminals } from '../../app/terminals.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
+import type { Leaving } from '../../domain/terminal-slot.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { hangUp } from './hang-up.ts';
 import { keepAlive } from './keep-alive.ts';
-import { ClientMessage, type ServerMessage, TERMINAL_PROTOCOL } from './protocol.ts';
-import { pumpOutput, writeInput } from './pump.ts';
+import { TERMINAL_PROTOCOL } from './protocol.ts';
 import { TerminalQuery, toAsk } from './terminal-query.ts';
+import { relay, send, sendRecording } from './terminal-relay.ts';
 
 /** Input that may arrive while the terminal is still being opened. */
 const MAX_EARLY_FRAMES = 256;
+const MAX_EARLY_BYTES = 1_048_576;
+/** Codes of a close that the client meant: 1005 stands for one without a code. */
+const NORMAL = 1000;
+const NO_CODE = 1005;
 
 export type TerminalSocketDeps = {
   readonly terminals: Terminals;
@@ -53,30 +59,45 @@ function orRefuse<T>(result: Result<T, DomainError>): T {
   return result.value;
 }
 
-const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JSON.stringify(message));
-
 async function serve(
   socket: WebSocket,
   grant: TerminalGrant,
   { terminals, log, live }: TerminalSocketDeps,
 ): Promise<void> {
-  const close = (reason: CloseReason): void => hangUp(socket, reason);
+  let closed: CloseReason | null = null;
+  let stop = (): void => {};
+  let ready = false;
+  // Nothing is sent after the decision to close, and nothing that comes in is acted upon.
+  const close = (reason: CloseReason): void => {
+    closed = reason;
+    stop();
+    hangUp(socket, reason);
+  };
   const early: [RawData, boolean][] = [];
+  let earlyBytes = 0;
   const hold = (data: RawData, isBinary: boolean): void => {
-    if (early.length < MAX_EARLY_FRAMES) early.push([data, isBinary]);
+    earlyBytes += (data as Buffer).length;
+    if (early.length < MAX_EARLY_FRAMES && earlyBytes <= MAX_EARLY_BYTES) early.push([data, isBinary]);
     else close(CLOSE.tooSlow);
   };
   // Listeners first: a frame or an end that comes while the terminal opens must not be lost.
   socket.on('error', (error) => log.info({ err: error }, 'terminal socket failed'));
   socket.on('message', hold);
+  let left: Leaving = 'lost';
+  socket.once('close', (code) => {
+    left = closed?.code === CLOSE.unauthorized.code ? 'expelled' : leavingOf(code);
+  });
+  // Before it is ready, what is recorded is told with that.
+  const tell = (told: RecordingTold): void => {
+    if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, told);
+  };
   const registration = live.register({
     caller: grant.caller,
     mayStay: terminals.mayStay,
     close: () => close(CLOSE.unauthorized),
   });
   socket.once('close', registration.end);
-  socket.on('message', (_data, isBinary) => isBinary && registration.used());
-  const terminal = await terminals.open(grant, { close }).catch((error: unknown) => {
+  const terminal = await terminals.open(grant, { close, tell }).catch((error: unknown) => {
     log.error({ err: error }, 'terminal did not open');
     send(socket, { type: 'notice', message: 'failed to open terminal' });
     socket.close(1011, 'failed to open terminal');
@@ -84,75 +105,18 @@ async function serve(
   });
   if (terminal === null) return;
   socket.off('message', hold);
-  if (socket.readyState !== socket.OPEN) return terminal.release();
-  relay(socket, grant, terminal, close, log);
+  if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);
+  ready = true;
+  stop = relay(socket, grant, terminal, { registration, close });
   keepAlive(socket, terminal.pinged);
+  socket.once('close', () => {
+    stop();
+    terminal
+      .release(left)
+      .catch((err: unknown) => log.error({ err }, 'the end of a terminal was not recorded'));
+  });
   for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
 }
 
-function relay(
-  socket: WebSocket,
-  { ask }: TerminalGrant,
-  terminal: OpenTerminal,
-  close: (reason: CloseReason) => void,
-  log: Logger,
-): void {
-  const { pty, id, release } = terminal;
-  send(socket, {
-    type: 'ready',
-    stream: id,
-    offset: 0,
-    input_offset: 0,
-    cols: ask.cols,
-    rows: ask.rows,
-    connection_id: ask.connectionId,
-    mux_session: pty.muxSession,
-    owner: true,
-    mode: 'control',
-  });
-  const stopPump = pumpOutput(pty.stream, socket, () => close(CLOSE.tooSlow));
-  socket.on('message', (data, isBinary) => {
-    // Frames still come in while a close is on its way.
-    if (socket.readyState !== socket.OPEN) return;
-    if (isBinary) writeInput(socket, pty.stream, data as Buffer);
-    else control(socket, terminal, data.toString());
-  });
-  pty.stream.once('close', () => void ended(socket, terminal, close));
-  socket.once('close', () => {
-    stopPump();
-    release().catch((err: unknown) => log.error({ err }, 'the end of a terminal was not recorded'));
-  });
-}
-
-/** The program ended, or the engine's stream broke: says which, then closes. */
-async function ended(
-  socket: WebSocket,
-  { pty }: OpenTerminal,
-  close: (reason: CloseReason) => void,
-): Promise<void> {
-  if (socket.readyState !== socket.OPEN) return;
-  send(socket, { type: 'exit', code: await pty.exitCode() });
-  close(CLOSE.ended);
-}
-
-function control(socket: WebSocket, terminal: OpenTerminal, text: string): void {
-  const message = parse(text);
-  switch (message?.type) {
-    case 'resize':
-      void terminal.resize(message.cols, message.rows);
-      break;
-    case 'ping':
-      send(socket, { type: 'pong', t: message.t });
-      break;
-  }
-}
-
-/** null for anything that is not a known message. */
-function parse(text: string): ClientMessage | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Value.Check(ClientMessage, value) ? value : null;
-  } catch {
-    return null;
-  }
-}
+/** A client that says goodbye is done with its terminal; one that vanishes or leaves the page may come back. */
+const leavingOf = (code: number): Leaving => (code === NORMAL || code === NO_CODE ? 'deliberate' : 'lost');

@@ -1,0 +1,79 @@
+import type { WebSocket } from 'ws';
+import { RESYNC_FRAME } from './event-frames.ts';
+
+/** Unsent bytes from which on events wait here instead of in the socket. */
+const FULL_BYTES = 262_144;
+const MAX_WAITING = 1_000;
+const TEXT = { binary: false } as const;
+
+/**
+ * What one subscriber is sent, in order. It waits until what was missed is known, and while the socket does not drain;
+ * when too much waits all of it is dropped, and the subscriber is told to look at everything again.
+ */
+export class EventOutbox {
+  readonly #socket: WebSocket;
+  readonly #maxWaiting: number;
+  #waiting: Buffer[] = [];
+  #held = true;
+  #full = false;
+  #lost = false;
+  #stopped = false;
+
+  constructor(socket: WebSocket, maxWaiting = MAX_WAITING) {
+    this.#socket = socket;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  send(frame: Buffer): void {
+    if (this.#stopped || this.#lost) return;
+    if (!this.#held && !this.#full) this.#put(frame);
+    else if (this.#waiting.length < this.#maxWaiting) this.#waiting.push(frame);
+    else this.#lose();
+  }
+
+  /** Sends what was missed, then what has come meanwhile. null: it cannot be had. */
+  begin(missed: readonly Buffer[] | null): void {
+    this.#held = false;
+    if (missed === null) this.#lose();
+    else if (!this.#lost) this.#waiting = [...missed, ...this.#waiting];
+    this.#flush();
+  }
+
+  /** Not worth a place in the line. */
+  sendNow(frame: Buffer): void {
+    if (!this.#stopped && !this.#full) this.#put(frame);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting = [];
+  }
+
+  #lose(): void {
+    this.#waiting = [];
+    this.#lost = true;
+  }
+
+  #put(frame: Buffer): void {
+    this.#full = this.#socket.bufferedAmount + frame.length >= FULL_BYTES;
+    if (this.#full) this.#socket.send(frame, TEXT, this.#drained);
+    else this.#socket.send(frame, TEXT);
+  }
+
+  readonly #drained = (): void => {
+    this.#full = false;
+    this.#flush();
+  };
+
+  #flush(): void {
+    if (this.#stopped || this.#full) return;
+    if (this.#lost) {
+      this.#lost = false;
+      this.#put(RESYNC_FRAME);
+    }
+    const waiting = this.#waiting;
+    let sent = 0;
+    for (; sent < waiting.length && !this.#full; sent += 1) this.#put(waiting[sent] as Buffer);
+    this.#waiting = waiting.slice(sent);
+  }
+}

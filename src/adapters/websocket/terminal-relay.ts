@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Value } from '@sinclair/typebox/value';
+import type { WebSocket } from 'ws';
+import type { Registration } from '../../app/live-sockets.ts';
+import type { RecordingTold } from '../../app/recording-news.ts';
+import type { SharedNews } from '../../app/shared-terminals.ts';
+import type { TerminalGrant } from '../../app/terminal-grant.ts';
+import type { OpenTerminal } from '../../app/terminals.ts';
+import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
+import { answersOf } from './answers.ts';
+import { InputIntake } from './input.ts';
+import { inputLimit } from './input-limit.ts';
+import { ClientMessage, type ServerMessage } from './protocol.ts';
+import { OutputPump } from './pump.ts';
+import { SocketRest } from './socket-rest.ts';
+
+/** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
+const LOOK_REST_MS = 200;
+
+export type RelayDeps = {
+  readonly registration: Registration;
+  readonly close: (reason: CloseReason) => void;
+};
+
+export const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JSON.stringify(message));
+
+/** That a recording began or ended: in words, and for a mark that stays. */
+export function sendRecording(socket: WebSocket, { id, on, message }: RecordingTold): void {
+  send(socket, { type: 'recording', on, id });
+  send(socket, { type: 'notice', message });
+}
+
+/** Frames of a socket to its terminal and back. What it returns stops it at once. */
+export function relay(
+  socket: WebSocket,
+  { ask, access, mode }: TerminalGrant,
+  terminal: OpenTerminal,
+  { registration, close }: RelayDeps,
+): () => void {
+  const { stream, from } = terminal;
+  let stopped = false;
+  send(socket, {
+    type: 'ready',
+    stream: stream.id,
+    offset: from.offset,
+    redraw: from.redraw,
+    input_offset: stream.received(),
+    cols: ask.cols,
+    rows: ask.rows,
+    connection_id: ask.connectionId,
+    mux_session: stream.muxSession,
+    owner: access === null,
+    mode,
+  });
+  const recording = terminal.recording();
+  if (recording !== null) sendRecording(socket, recording);
+  const rest = new SocketRest(socket);
+  const came = inputLimit(rest);
+  const answer = answersOf(socket);
+  const intake = new InputIntake(stream, rest, (offset) =>
+    send(socket, { type: 'ack', input_offset: offset }),
+  );
+  // Taken in the order it came, also when some of it has to wait.
+  const use = (then: () => void, bytes: number): void => {
+    const taken = registration.use(() => {
+      if (!stopped) then();
+    }, bytes);
+    if (!taken) close(CLOSE.tooSlow);
+  };
+  const startAt = (offset: number): void => {
+    if (!intake.startAt(offset)) close(CLOSE.inputGap);
+  };
+  socket.on('message', (data, isBinary) => {
+    if (stopped) return;
+    came((data as Buffer).length);
+    // Who looks on has no say, whatever their client does.
+    if (isBinary && mode === 'view') return;
+    if (isBinary) {
+      const input = data as Buffer;
+      use(() => intake.take(input), input.length);
+      return;
+    }
+    const message = parse(data.toString());
+    switch (message?.type) {
+      case 'resize':
+        return void terminal.resize(message.cols, message.rows);
+      case 'ping':
+        return answer({ type: 'pong', t: message.t });
+      case 'input_from':
+        return mode === 'view' ? undefined : use(() => startAt(message.offset), 0);
+      case 'look_back':
+        return void lookBack();
+    }
+  });
+  terminal.hear((news) => {
+    if (!stopped) send(socket, toMessage(news));
+  });
+  let looking = false;
+  let restUntilMs = 0;
+  const lookBack = async (): Promise<void> => {
+    // One answer is soon there, and tells all that a second would.
+    if (looking) return;
+    looking = true;
+    const restMs = restUntilMs - performance.now();
+    if (restMs > 0) await delay(restMs);
+    if (stopped) return;
+    const program = await stream.lookBack();
+    restUntilMs = performance.now() + LOOK_REST_MS;
+    looking = false;
+    if (!stopped) answer({ type: 'on_screen', program });
+  };
+  const tellEnd = async (): Promise<void> => {
+    const [code, reason] = await Promise.all([stream.exitCode(), terminal.endReason()]);
+    if (stopped) return;
+    if (reason === CLOSE.ended) send(socket, { type: 'exit', code });
+    close(reason);
+  };
+  const pump = new OutputPump(stream, from, socket, {
+    over: () => void tellEnd(),
+    stalled: () => close(CLOSE.tooSlow),
+  });
+  return () => {
+    stopped = true;
+    pump.stop();
+    intake.stop();
+  };
+}
+
+function toMessage(news: SharedNews): ServerMessage {
+  if (news.type === 'size') {
+    return { type: 'size', cols: news.size?.cols ?? null, rows: news.size?.rows ?? null };
+  }
+  const participants = news.present.map(({ userId, ...one }) => ({ user_id: userId, ...one }));
+  return { type: 'participants', participants };
+}
+
+/** null for anything that is not a known message. */
+function parse(text: string): ClientMessage | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Value.Check(ClientMessage, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
