@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import type { QuotaSetting } from '../../domain/disk.ts';
 
 // One address or range after the other: four numbers with dots, or at least two colons, and a length behind a slash.
 const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';
@@ -50,10 +51,21 @@ const Environment = Type.Object({
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace'].map((level) => Type.Literal(level)),
     { default: 'warn', description: 'one of fatal, error, warn, info, debug, trace' },
   ),
+  BERTH_WARM_POOL: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 100,
+    description: 'a number from 0 to 100',
+  }),
   BERTH_ENGINE: Type.Union([Type.Literal('auto'), Type.Literal('external')], {
     default: 'auto',
     description: 'auto or external',
   }),
+  BERTH_DISK_QUOTA: Type.Union([Type.Literal('auto'), Type.Literal('hard'), Type.Literal('soft')], {
+    default: 'auto',
+    description: 'auto, hard or soft',
+  }),
+  BERTH_DISK_FLOOR_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
 });
 
 export type Config = {
@@ -69,7 +81,12 @@ export type Config = {
   readonly admin: { readonly email: string; readonly password: string } | null;
   readonly jwtSecret: string | null;
   readonly logLevel: string;
+  /** Started containers that are kept for creates. */
+  readonly warmPool: number;
   readonly engine: 'auto' | 'external';
+  readonly diskQuota: QuotaSetting;
+  /** What must stay free on the host for anything new; null for a tenth or 5 GiB, whichever is smaller. */
+  readonly diskFloorMb: number | null;
 };
 
 export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
@@ -126,6 +143,9 @@ function toConfig(env: Static<typeof Environment>): Config {
     admin: email !== undefined && password !== undefined ? { email, password } : null,
     jwtSecret: env.BERTH_JWT_SECRET ?? null,
     logLevel: env.BERTH_LOG_LEVEL as string,
+    warmPool: env.BERTH_WARM_POOL,
     engine: env.BERTH_ENGINE as 'auto' | 'external',
+    diskQuota: env.BERTH_DISK_QUOTA as QuotaSetting,
+    diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,
   };
 }

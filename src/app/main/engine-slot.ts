@@ -2,7 +2,9 @@ import type { ContainerCommands } from '../../ports/container-commands.ts';
 import type { ContainerFiles } from '../../ports/container-files.ts';
 import type { ContainerInsight } from '../../ports/container-insight.ts';
 import { type ContainerRuntime, RuntimeUnavailable } from '../../ports/container-runtime.ts';
+import type { RoleInstaller } from '../../ports/role-installer.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
+import type { WarmPoolEngine } from '../../ports/warm-pool-engine.ts';
 
 export type EngineParts = {
   readonly runtime: ContainerRuntime;
@@ -10,12 +12,15 @@ export type EngineParts = {
   readonly commands: ContainerCommands;
   readonly files: ContainerFiles;
   readonly insight: ContainerInsight;
+  readonly installer: RoleInstaller;
+  readonly warmPool: WarmPoolEngine;
 };
 
 /** Ports of an engine that may be missing at the start and come later; until then every call says so. */
 export function engineSlot() {
   let current: EngineParts | null = null;
   let assertRules = async (): Promise<void> => {};
+  let close = async (): Promise<void> => {};
   const parts = (): EngineParts => {
     if (current === null) throw new RuntimeUnavailable('no container engine');
     return current;
@@ -27,6 +32,7 @@ export function engineSlot() {
     create: async (spec) => parts().runtime.create(spec),
     start: async (handle) => parts().runtime.start(handle),
     stop: async (handle, graceSeconds) => parts().runtime.stop(handle, graceSeconds),
+    resize: async (handle, resources) => parts().runtime.resize(handle, resources),
     remove: async (handle) => parts().runtime.remove(handle),
     find: async (dbId, generation) => parts().runtime.find(dbId, generation),
     ping: async () => parts().runtime.ping(),
@@ -34,11 +40,21 @@ export function engineSlot() {
     list: async () => parts().runtime.list(),
     watch: (hint) => parts().runtime.watch(hint),
     volumeExists: async (volume) => parts().runtime.volumeExists(volume),
+    volumeFacts: async (volume) => parts().runtime.volumeFacts(volume),
+    usedBytes: async (volume, reader) => parts().runtime.usedBytes(volume, reader),
+    removeVolume: async (volume) => parts().runtime.removeVolume(volume),
+    hostSpace: async () => parts().runtime.hostSpace(),
+    capture: async (handle, spec) => parts().runtime.capture(handle, spec),
+    capturedImages: async () => parts().runtime.capturedImages(),
+    removeCaptured: async (image) => parts().runtime.removeCaptured(image),
     exec: async (handle, request) => parts().runtime.exec(handle, request),
   };
   const terminals: TerminalBackend = {
     open: async (handle, request) => parts().terminals.open(handle, request),
+    hasMultiplexer: async (handle) => parts().terminals.hasMultiplexer(handle),
     killMuxSession: async (handle, name) => parts().terminals.killMuxSession(handle, name),
+    leftovers: async (handle) => parts().terminals.leftovers(handle),
+    endMarked: async (handle, marker) => parts().terminals.endMarked(handle, marker),
   };
   const commands: ContainerCommands = {
     open: async (handle, request) => parts().commands.open(handle, request),
@@ -53,17 +69,30 @@ export function engineSlot() {
     usage: async (handle) => parts().insight.usage(handle),
     changes: async (handle) => parts().insight.changes(handle),
   };
+  const installer: RoleInstaller = {
+    install: async (handle, role) => parts().installer.install(handle, role),
+  };
+  const warmPool: WarmPoolEngine = {
+    imageId: async (reference) => parts().warmPool.imageId(reference),
+  };
   return {
     runtime,
     terminals,
     commands,
     files,
     insight,
+    installer,
+    warmPool,
     /** What keeps the engine's network closed, to be done again and again. */
     keep: (rules: () => Promise<void>): void => {
       assertRules = rules;
     },
     assertRules: (): Promise<void> => assertRules(),
+    /** What is to be done once the engine has been left. */
+    closeWith: (work: () => Promise<void>): void => {
+      close = work;
+    },
+    close: (): Promise<void> => close(),
     fill: (engine: EngineParts): void => {
       current = engine;
     },

@@ -1,14 +1,22 @@
 import type { Logger } from '../../ports/logger.ts';
 
-/** Does the work again and again, `everyMs` after the last time ended. A fault is logged and ends nothing. */
-export function every(everyMs: number, work: () => Promise<void>, log: Logger): () => Promise<void> {
+/**
+ * Does the work again and again, `everyMs` after the last time ended, and first in `firstMs`. A fault is logged and ends
+ * nothing.
+ */
+export function every(
+  everyMs: number,
+  work: () => Promise<void>,
+  log: Logger,
+  firstMs = everyMs,
+): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
-  let timer = setTimeout(again, everyMs);
+  let timer = setTimeout(again, firstMs);
   let stopped = false;
 
   function again(): void {
     last = work()
-      .catch((err: unknown) => log.warn({ err }, 'what was due could not be written'))
+      .catch((err: unknown) => log.warn({ err }, 'what is done again and again has failed this time'))
       .then(() => {
         if (!stopped) timer = setTimeout(again, everyMs);
       });

@@ -12,7 +12,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import { type Accounts, accounts } from '../accounts.ts';
-import { guard } from '../guard.ts';
+import { confirmation } from '../confirmation.ts';
+import { factorCodes } from '../factor-codes.ts';
+import { type Guard, guard } from '../guard.ts';
 import { guests } from '../guests.ts';
 import { passkeySignIn } from '../passkey-sign-in.ts';
 import { passkeys } from '../passkeys.ts';
@@ -31,6 +33,7 @@ export type IdentityPorts = {
 
 export type Identity = {
   readonly accounts: Accounts;
+  readonly guard: Guard;
   readonly routes: readonly Routes[];
   /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
   readonly reseal: () => Promise<number>;
@@ -46,13 +49,16 @@ export function identity(
   const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
   const slow = guard(storage, newest);
   const people = accounts({ storage, hasher, guard: slow });
-  const second = secondFactor({
+  const ofFactors = {
     storage,
     guard: slow,
     codes: oneTimeCodes(),
     clock,
     keys: () => keys.known().map(({ factors }) => factors),
-  });
+  };
+  const codes = factorCodes(ofFactors);
+  const confirmed = confirmation({ storage, hasher, guard: slow, codes });
+  const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
   const passkeyDeps = {
     storage,
     ceremonies: passkeyCeremonies(),
@@ -61,6 +67,7 @@ export function identity(
   const withPasskey = passkeySignIn({ ...passkeyDeps, guard: slow });
   return {
     accounts: people,
+    guard: slow,
     reseal: second.reseal,
     routes: [
       authRoutes({
@@ -80,7 +87,7 @@ export function identity(
         passwords: passwords({ storage, hasher, guard: slow }),
       }),
       mfaRoutes(second),
-      passkeyRoutes(passkeys(passkeyDeps)),
+      passkeyRoutes(passkeys({ ...passkeyDeps, confirmed })),
       screenLockRoutes(screenLock({ storage, hasher })),
     ],
   };

@@ -13,17 +13,23 @@ export function keepInOrder(log: Logger) {
   let service: Service | null = null;
   let pass: Promise<void> | null = null;
   let again = false;
+  let beatAtMs = performance.now();
+  const beat = (): void => {
+    beatAtMs = performance.now();
+  };
   const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
 
   const reconcile = async (): Promise<void> => {
     do {
       again = false;
-      await service?.reconcile().catch((error: unknown) => {
+      await service?.reconcile(beat).catch((error: unknown) => {
         // A silent engine is said by the readiness, and this comes again when it answers.
         if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
       });
+      beat();
     } while (again);
     pass = null;
+    service?.warmPool.soon();
   };
   const now = (): void => {
     again = pass !== null;
@@ -35,6 +41,8 @@ export function keepInOrder(log: Logger) {
   };
   return {
     now,
+    /** Since a pass was seen to go on, or to end; an engine that is away ends it soon. */
+    silenceMs: (): number => performance.now() - beatAtMs,
     /** Begins; answers what ends it, after the pass that is on its way. */
     start(started: Service): () => Promise<void> {
       service = started;

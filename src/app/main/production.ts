@@ -4,21 +4,26 @@ import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
 import { postgresBus } from '../../adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
-import { startEmbedded } from '../../adapters/postgres/embedded.ts';
-import { migrate } from '../../adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../adapters/postgres/storage.ts';
+import { prometheusMetrics } from '../../adapters/prometheus/metrics.ts';
 import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { lockDataDir } from '../../adapters/system/data-dir-lock.ts';
+import { recordingFilesIn } from '../../adapters/system/recording-files.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/catalogue.ts';
-import { CLOSE } from '../../domain/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/repositories.ts';
-import { compose, type Ports, type Service } from './compose.ts';
+import { closeService, drain } from './closing.ts';
+import { compose, type Service } from './compose.ts';
 import type { Config } from './config.ts';
+import { embeddedUrl } from './embedded-database.ts';
 import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
 import { every } from './every.ts';
 import { keepInOrder } from './keeper.ts';
 import { loadKeys, rotate } from './keys.ts';
+import { livenessOf, watchLoop } from './liveness.ts';
+import { migrateAt } from './migrating.ts';
+import type { Ports } from './ports.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
 import { loadReplica } from './replica.ts';
@@ -27,6 +32,13 @@ import { type Stops, stops } from './stops.ts';
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
 const WRITE_EVERY_MS = 1_000;
+const REAP_EVERY_MS = 30_000;
+const SEAL_EVERY_MS = 1_000;
+const ROLES_EVERY_MS = 2_000;
+const SHARED_EVERY_MS = 5_000;
+const MEASURE_EVERY_MS = 60_000;
+const COLLECT_EVERY_MS = 300_000;
+const SWEEP_EVERY_MS = 300_000;
 
 export type Production = {
   readonly service: Service;
@@ -64,12 +76,13 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   const lock = lockDataDir(config.dataDir);
   opened.add('data folder', async () => lock.release());
-  const [{ storage, bus, answers }, found] = await Promise.all([
-    openStorage(options, opened),
-    findEngine(config, log),
-  ]);
+  const [database, found] = await Promise.all([openStorage(options, opened), findEngine(config, log)]);
+  const { storage, answers } = database;
   const images = await storage.repositories.catalogue.images();
   const keeper = keepInOrder(log);
+  const loop = watchLoop();
+  opened.add('look at the event loop', async () => loop.stop());
+  database.metrics.watch('reconcile_age_seconds', () => keeper.silenceMs() / 1000);
   const engine = await useEngine(found, {
     config,
     log,
@@ -79,7 +92,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   });
   opened.add('container engine', engine.stop);
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
-  const service = await compose(await portsOf(storage, bus, engine), {
+  const service = await compose(await portsOf(database, engine, config), {
     logger: log,
     keys,
     version: options.version,
@@ -88,16 +101,30 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     trustProxy: config.trustProxy,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
+    liveness: () => livenessOf({ lagMs: loop.lagMs(), silenceMs: keeper.silenceMs() }),
     readiness: () => readinessOf(engine.parts, { database: answers, engine: engine.runtime.ping }),
     createWaitMs: CREATE_WAIT_MS,
+    diskFloorMb: config.diskFloorMb,
+    warmPoolSize: config.warmPool,
     verifyMs: VERIFY_MS,
     webRoot: path.join(options.root, 'web/dist'),
     ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
   });
   await service.operations.takeOver();
+  await service.recordings.takeOver();
+  await service.terminals.begin();
   opened.add('service', () => closeService(service));
   opened.add('reconciler', keeper.start(service));
+  opened.add('role setups', every(ROLES_EVERY_MS, service.roleSetups.keep, log));
+  opened.add('shared terminals', every(SHARED_EVERY_MS, service.collaborations.keep, log));
+  opened.add('measuring of disks', every(MEASURE_EVERY_MS, service.measureDisks, log));
+  opened.add('collector of volumes', every(COLLECT_EVERY_MS, service.collectVolumes, log));
+  opened.add('reaper of terminals', every(REAP_EVERY_MS, service.reapTerminals, log, 0));
+  opened.add('sweeper of recordings', every(COLLECT_EVERY_MS, service.recordings.sweep, log));
+  opened.add('sweeper of events', every(SWEEP_EVERY_MS, service.sweepEvents, log));
+  opened.add('sealer of the audit', every(SEAL_EVERY_MS, service.sealAudit, log));
   opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
+  opened.add('requests', () => drain(service));
   const rotateKeys = async (): Promise<void> => {
     // What only the retired key opens would be lost with it.
     if (!(await reseal(service, log))) return;
@@ -108,52 +135,54 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
 
-const portsOf = async (storage: Storage, bus: Bus, engine: EngineInUse): Promise<Ports> => ({
+const portsOf = async (
+  { storage, bus, metrics }: OpenStorage,
+  engine: EngineInUse,
+  { dataDir }: Config,
+): Promise<Ports> => ({
   storage,
+  metrics,
   runtime: engine.runtime,
   runtimeNode: NODE,
   terminalBackend: engine.terminals,
   commands: engine.commands,
   files: engine.files,
   insight: engine.insight,
+  installer: engine.installer,
+  warmPool: engine.warmPool,
   hasher: await argon2Hasher(),
   clock: { now: () => new Date() },
   bus,
+  recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),
 });
 
 type OpenStorage = {
   readonly storage: Storage;
   readonly bus: Bus;
+  readonly metrics: Metrics;
   readonly answers: () => Promise<void>;
 };
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
 async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {
-  const url = config.databaseUrl ?? (await embeddedUrl(config, opened));
+  const url = config.databaseUrl ?? (await embeddedUrl(config, log, opened));
   const pool = openPool({ url, onIdleError: (err) => log.warn({ err }, 'a database connection was lost') });
   const db = openDatabase(pool);
   opened.add('database connections', () => db.destroy());
-  await step('Migrating the database', () => migrate(db, path.join(root, 'db/migrations')));
+  await step('Migrating the database', () => migrateAt(url, path.join(root, 'db/migrations')));
   const bus = postgresBus(url, log);
   opened.add('line to other processes', () => bus.close());
   const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));
-  return { storage: postgresStorage(db), bus, answers };
+  return { storage: postgresStorage(db), bus, answers, metrics: metricsWith(pool) };
 }
 
-async function embeddedUrl(config: Config, opened: Stops): Promise<string> {
-  const server = await step('Starting the embedded database', () =>
-    startEmbedded(path.join(config.dataDir, 'postgres')),
-  );
-  opened.add('embedded database', server.stop);
-  return server.url();
-}
-
-/** Terminals are told to come back, requests in flight end, then what is still in memory is written. */
-async function closeService({ http, terminals, operations, flush }: Service): Promise<void> {
-  terminals.closeEverything(CLOSE.serviceRestarting);
-  await http.close();
-  await operations.idle();
-  await flush();
+/** With what the pool is asked when somebody wants to know. */
+function metricsWith(pool: ReturnType<typeof openPool>): Metrics {
+  const metrics = prometheusMetrics();
+  metrics.watch('database_connections', () => pool.totalCount);
+  metrics.watch('database_connections_in_use', () => pool.totalCount - pool.idleCount);
+  metrics.watch('database_waiting', () => pool.waitingCount);
+  return metrics;
 }
 
 /** What the database holds encrypted follows the key, at the start and when it is rotated. False when it could not. */

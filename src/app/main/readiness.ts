@@ -2,22 +2,31 @@ import type { ReadyBody } from '../../adapters/http/schema/system.ts';
 
 export type PartState = ReadyBody['parts']['engine'];
 
-/** What is known of each part; the engine's and the image's are kept up to date by whoever brings them up. */
-export type Parts = { engine: PartState; image: PartState };
+/** What is known of each part; all but the database's are kept up to date by whoever brings them up. */
+export type Parts = { engine: PartState; image: PartState; disk: PartState; isolation: PartState };
 
 /** Whether a part answers now; a rejection is a no. */
 export type Asks = { readonly database: () => Promise<void>; readonly engine: () => Promise<void> };
 
-const yes = (ask: () => Promise<void>): Promise<boolean> =>
-  ask().then(
-    () => true,
-    () => false,
-  );
+/** A part that has to be waited for so long is not ready (R93). */
+const ANSWER_WITHIN_MS = 1_000;
+
+function yes(ask: () => Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ANSWER_WITHIN_MS);
+    ask()
+      .then(
+        () => resolve(true),
+        () => resolve(false),
+      )
+      .finally(() => clearTimeout(timer));
+  });
+}
 
 const SILENT: PartState = {
   status: 'degraded',
   detail: 'does not answer',
-  mend: 'start the container engine again; one of its own Berth starts when it is restarted',
+  mend: 'start the container engine again; one of its own Berth starts again by itself',
 };
 
 /** Ready once all is there, degraded when a missing engine is known and said, unready without a database. */
@@ -28,9 +37,9 @@ export async function readinessOf(parts: Parts, asks: Asks): Promise<ReadyBody> 
     ? { status: 'ready', detail: 'answers' }
     : { status: 'down', detail: 'does not answer' };
   const engine = wasUp && !engineAnswers ? SILENT : parts.engine;
-  const { image } = parts;
+  const { image, disk, isolation } = parts;
   const preparing = engine.status === 'ready' && image.status === 'down';
-  const isWhole = engine.status === 'ready' && image.status === 'ready';
+  const isWhole = [engine, image, disk, isolation].every((part) => part.status === 'ready');
   const status = !databaseAnswers || preparing ? 'unready' : isWhole ? 'ready' : 'degraded';
-  return { status, parts: { database, engine, image } };
+  return { status, parts: { database, engine, image, disk, isolation } };
 }

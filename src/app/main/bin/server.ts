@@ -1,7 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
 import { readConfig } from '../config.ts';
 import { startService } from '../start.ts';
 
 const EX_CONFIG = 78;
+
+// Else each 64 MiB that terminals write are one full collection of the whole heap, which costs more than all else about them.
+setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 const settings = readConfig(process.env);
 if ('faults' in settings) {

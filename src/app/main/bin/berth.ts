@@ -1,0 +1,26 @@
+import { parseArgs } from 'node:util';
+import { COMMANDS, type Outcome, USAGE } from '../commands.ts';
+import { readConfig } from '../config.ts';
+
+const EX_USAGE = 64;
+const EX_CONFIG = 78;
+
+async function run(): Promise<Outcome> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { head: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help) return { code: 0, says: USAGE };
+  const command = COMMANDS[positionals.join(' ')];
+  if (command === undefined) return { code: EX_USAGE, says: USAGE };
+  const settings = readConfig(process.env);
+  if ('faults' in settings) return { code: EX_CONFIG, says: settings.faults.join('\n') };
+  return await command(settings.config, values);
+}
+
+const { code, says } = await run().catch((error: unknown) => ({
+  code: error instanceof TypeError && 'code' in error ? EX_USAGE : 70,
+  says: error instanceof Error ? error.message : String(error),
+}));
+(code === 0 ? process.stdout : process.stderr).write(`${says}\n`);
+process.exitCode = code;

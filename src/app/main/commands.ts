@@ -1,0 +1,68 @@
+import { postgresAuditChain } from '../../adapters/postgres/audit-chain.ts';
+import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
+import { headText, parseHead } from '../../domain/audit-chain.ts';
+import { type AuditVerdict, checkAudit } from '../audit-check.ts';
+import type { Config } from './config.ts';
+import { withDatabaseInUse } from './database-in-use.ts';
+import { migrateAt } from './migrating.ts';
+
+/** What a command says, and its exit code. */
+export type Outcome = { readonly code: number; readonly says: string };
+
+export type CommandOptions = { readonly head?: string | undefined };
+type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
+
+const EX_USAGE = 64;
+
+/** What `berth` can do beside serving, by its words. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'audit verify': verifyAudit,
+  migrate: (config) => withDatabaseInUse(config, migrateNow),
+};
+
+export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks that no record of the audit was changed
+       berth migrate                              brings the database to the newest schema`;
+
+async function verifyAudit(config: Config, { head }: CommandOptions): Promise<Outcome> {
+  const expected = head === undefined ? null : parseHead(head);
+  if (head !== undefined && expected === null) {
+    return { code: EX_USAGE, says: '--head takes what an earlier check printed: NUMBER:HASH' };
+  }
+  return await withDatabaseInUse(config, async (url) => {
+    const db = openDatabase(openPool({ url, poolSize: 1, statementWithinMs: 0, answerWithinMs: 0 }));
+    try {
+      return outcomeOf(await checkAudit(postgresAuditChain(db), expected));
+    } finally {
+      await db.destroy();
+    }
+  });
+}
+
+function outcomeOf(verdict: AuditVerdict): Outcome {
+  switch (verdict.kind) {
+    case 'whole':
+      return {
+        code: 0,
+        says: `the audit is whole: ${verdict.head.seq} records\nhead ${headText(verdict.head)}`,
+      };
+    case 'broken': {
+      const { seq, recordId, why } = verdict.link;
+      return { code: 1, says: `the audit is broken at ${seq}, record ${recordId}: ${why}` };
+    }
+    case 'stray':
+      return {
+        code: 1,
+        says: `the audit is broken: record ${verdict.recordId} was put in or taken out unsealed`,
+      };
+    case 'other_head':
+      return {
+        code: 1,
+        says: `the audit is broken: ${headText(verdict.expected)} is not in it, so its end was cut off or it was made anew`,
+      };
+  }
+}
+
+async function migrateNow(url: string): Promise<Outcome> {
+  const applied = await migrateAt(url);
+  return { code: 0, says: applied.length === 0 ? 'nothing to migrate' : `applied ${applied.join(', ')}` };
+}

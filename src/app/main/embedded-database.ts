@@ -1,0 +1,26 @@
+import path from 'node:path';
+import { startEmbedded } from '../../adapters/postgres/embedded.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Config } from './config.ts';
+import { every } from './every.ts';
+import { step } from './progress.ts';
+import type { Stops } from './stops.ts';
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Address of the embedded database, which is started now, and again whenever its process has ended; until `stops`. */
+export async function embeddedUrl({ dataDir }: Config, log: Logger, opened: Stops): Promise<string> {
+  const start = () => startEmbedded(path.join(dataDir, 'postgres'));
+  let server = await step('Starting the embedded database', start);
+  const lookAfter = async (): Promise<void> => {
+    if (server.isAlive()) return;
+    log.error('the embedded database has ended, and is started again');
+    server = await start();
+  };
+  const stopLooking = every(LOOK_EVERY_MS, lookAfter, log);
+  opened.add('embedded database', async () => {
+    await stopLooking();
+    await server.stop();
+  });
+  return server.url();
+}

@@ -1,0 +1,63 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { LiveBody, ReadyBody } from '../../adapters/http/schema/system.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ContainerCommands } from '../../ports/container-commands.ts';
+import type { ContainerFiles } from '../../ports/container-files.ts';
+import type { ContainerInsight } from '../../ports/container-insight.ts';
+import type { ContainerRuntime } from '../../ports/container-runtime.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import type { RecordingFiles } from '../../ports/recording-files.ts';
+import type { Storage } from '../../ports/repositories.ts';
+import type { RoleInstaller } from '../../ports/role-installer.ts';
+import type { TerminalBackend } from '../../ports/terminal-backend.ts';
+import type { WarmPoolEngine } from '../../ports/warm-pool-engine.ts';
+import type { Keys } from './keys.ts';
+
+/** Everything outside that the service needs, behind ports. */
+export type Ports = {
+  readonly storage: Storage;
+  readonly runtime: ContainerRuntime;
+  readonly runtimeNode: string;
+  readonly terminalBackend: TerminalBackend;
+  readonly commands: ContainerCommands;
+  readonly files: ContainerFiles;
+  readonly insight: ContainerInsight;
+  readonly installer: RoleInstaller;
+  readonly warmPool: WarmPoolEngine;
+  readonly hasher: PasswordHasher;
+  readonly clock: Clock;
+  readonly bus: Bus;
+  readonly recordingFiles: RecordingFiles;
+  readonly metrics: Metrics;
+  /** Milliseconds that never jump; the process's own unless a test says otherwise. */
+  readonly monotonicMs?: () => number;
+};
+
+export type ComposeOptions = {
+  readonly logger: FastifyBaseLogger;
+  readonly keys: Keys;
+  readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
+  /** Read at each request, so that the address that was really bound can be added after the listen. */
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly trustProxy: readonly string[];
+  readonly secureCookie: boolean;
+  /** The address that people open; null for where it listens. */
+  readonly publicUrl: string | null;
+  readonly liveness: () => LiveBody;
+  readonly readiness: () => Promise<ReadyBody>;
+  readonly createWaitMs: number;
+  /** What must stay free on the host for anything new, in MB; null for a tenth or 5 GiB. */
+  readonly diskFloorMb: number | null;
+  /** Started containers that are kept for creates; 0 for none. */
+  readonly warmPoolSize: number;
+  /** How long a fresh container of an update is watched before it counts as up. */
+  readonly verifyMs: number;
+  /** Called before and after each step of an operation; tests of faults end the process there. */
+  readonly checkpoint?: (name: string) => Promise<void>;
+  /** Folder of the built browser app; null for none. */
+  readonly webRoot: string | null;
+};

@@ -1,0 +1,103 @@
+import { containerRoutes } from '../../adapters/http/routes/containers.ts';
+import { execRoutes } from '../../adapters/http/routes/exec.ts';
+import { fileRoutes } from '../../adapters/http/routes/files.ts';
+import { insightRoutes } from '../../adapters/http/routes/insight.ts';
+import { roleSetupRoutes } from '../../adapters/http/routes/role-setup.ts';
+import type { Routes } from '../../adapters/http/server.ts';
+import { cutOffBy } from '../../adapters/http/streaming.ts';
+import { containerAccess } from '../access/index.ts';
+import { collectVolumes } from '../containers/collect.ts';
+import { measureDisks } from '../containers/disk.ts';
+import { containers } from '../containers/index.ts';
+import { reconcile } from '../containers/reconcile.ts';
+import type { Idempotency } from '../idempotency.ts';
+import type { LiveSockets } from '../live-sockets.ts';
+import { type Operations, operations } from '../operations/submit.ts';
+import { type RoleSetups, roleSetups } from '../role-setup/index.ts';
+import type { Terminals } from '../terminals.ts';
+import { type WarmPool, warmPool } from '../warm-pool.ts';
+import { followed } from './followed.ts';
+import type { ComposeOptions, Ports } from './ports.ts';
+
+/** What goes on in the background for containers. */
+export type WorkspaceWork = {
+  readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
+  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
+  readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
+  /** Makes the rows agree with the engine; `beat` is called as it goes on. */
+  readonly reconcile: (beat?: () => void) => Promise<void>;
+  /** Looks at what running containers have on their volumes; for a timer. */
+  readonly measureDisks: () => Promise<void>;
+  /** Removes volumes of containers that were deleted long ago; for a timer. */
+  readonly collectVolumes: () => Promise<void>;
+};
+
+/** Everything about containers: operations on them, the pool, their tools, and what is done inside. */
+export function workspaces(
+  ports: Ports,
+  options: ComposeOptions,
+  shared: { readonly terminals: Terminals; readonly live: LiveSockets; readonly keys: Idempotency },
+): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
+  const { storage, runtime, installer, insight, clock } = ports;
+  const { terminals, live, keys } = shared;
+  const { logger: log, replica: owner, diskFloorMb } = options;
+  const checkpoint = options.checkpoint ?? (async () => {});
+  const pool = warmPool({
+    storage,
+    runtime,
+    engine: ports.warmPool,
+    node: ports.runtimeNode,
+    size: options.warmPoolSize,
+    diskFloorMb,
+    owner,
+    log,
+    checkpoint,
+  });
+  const { verifyMs } = options;
+  const work = operations({
+    storage,
+    runtime,
+    insight,
+    terminals,
+    log,
+    owner,
+    checkpoint,
+    verifyMs,
+    metrics: ports.metrics,
+  });
+  const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
+  const deps = {
+    storage,
+    runtime,
+    runtimeNode: ports.runtimeNode,
+    clock,
+    operations: { ...work, submit: followed(work.submit, tools.takeUp) },
+    terminals,
+    warmPool: pool,
+    log,
+    diskFloorMb,
+    createWaitMs: options.createWaitMs,
+    checkpoint,
+  };
+  const boxes = containers(deps);
+  const inside = containerAccess(ports);
+  const cutOffReading = cutOffBy(live, inside.mayGoOnReading);
+  const cutOffWriting = cutOffBy(live, inside.mayGoOnChanging);
+  return {
+    routes: [
+      containerRoutes(boxes, keys),
+      roleSetupRoutes(tools),
+      execRoutes(boxes, inside, cutOffWriting),
+      fileRoutes({ access: inside, cutOffReading, cutOffWriting }),
+      insightRoutes(inside, cutOffReading),
+    ],
+    work: {
+      warmPool: pool,
+      operations: work,
+      roleSetups: tools,
+      reconcile: reconcile(deps),
+      measureDisks: measureDisks(deps),
+      collectVolumes: collectVolumes(deps),
+    },
+  };
+}
