@@ -22,15 +22,18 @@ export const getMfa = (): Promise<MfaStatus> => authorized<MfaStatus>('/api/me/m
 
 export const enrolMfa = (): Promise<Enrolment> => authorized<Enrolment>('/api/me/mfa', { method: 'POST' });
 
-async function codesFrom(path: string, code: string): Promise<readonly string[]> {
-  return (await authorized<RecoveryCodes>(path, { method: 'POST', body: { code } })).recovery_codes;
+/** What shows that it is still them, where the sign-in was a while ago. */
+export type Proof = { readonly password?: string; readonly code?: string };
+
+async function codesFrom(path: string, body: Proof): Promise<readonly string[]> {
+  return (await authorized<RecoveryCodes>(path, { method: 'POST', body })).recovery_codes;
 }
 
-export const confirmMfa = (code: string): Promise<readonly string[]> =>
-  codesFrom('/api/me/mfa/confirm', code);
+export const confirmMfa = (code: string, proof: Proof): Promise<readonly string[]> =>
+  codesFrom('/api/me/mfa/confirm', { ...proof, code });
 
 export const renewRecoveryCodes = (code: string): Promise<readonly string[]> =>
-  codesFrom('/api/me/mfa/recovery-codes', code);
+  codesFrom('/api/me/mfa/recovery-codes', { code });
 
 export const disableMfa = (code: string): Promise<unknown> =>
   authorized('/api/me/mfa', { method: 'DELETE', body: { code } });
@@ -39,8 +42,8 @@ export async function listPasskeys(): Promise<readonly Passkey[]> {
   return (await authorized<{ passkeys: readonly Passkey[] }>('/api/me/passkeys')).passkeys;
 }
 
-export const passkeyOptions = (): Promise<CreationOptions> =>
-  authorized<CreationOptions>('/api/me/passkeys/options', { method: 'POST' });
+export const passkeyOptions = (body: Proof): Promise<CreationOptions> =>
+  authorized<CreationOptions>('/api/me/passkeys/options', { method: 'POST', body });
 
 export const addPasskey = (credential: object, name: string): Promise<Passkey> =>
   authorized<Passkey>('/api/me/passkeys/verify', { method: 'POST', body: { credential, name } });
@@ -48,8 +51,8 @@ export const addPasskey = (credential: object, name: string): Promise<Passkey> =
 export const renamePasskey = (id: string, name: string): Promise<Passkey> =>
   authorized<Passkey>(under('/api/me/passkeys', id), { method: 'PATCH', body: { name } });
 
-export const deletePasskey = (id: string): Promise<unknown> =>
-  authorized(under('/api/me/passkeys', id), { method: 'DELETE' });
+export const deletePasskey = (id: string, body: Proof): Promise<unknown> =>
+  authorized(under('/api/me/passkeys', id), { method: 'DELETE', body });
 
 export const setPasscode = (passcode: string): Promise<unknown> =>
   authorized('/api/me/lock', { method: 'PUT', body: { passcode } });

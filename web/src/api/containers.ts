@@ -1,6 +1,15 @@
 import { authorized } from '../session/session.ts';
 import { hasStatus } from './request.ts';
-import type { Container, ContainerChange, Image, NewContainer, Role, Started, Tier } from './types.ts';
+import type {
+  Changes,
+  Container,
+  ContainerChange,
+  Image,
+  NewContainer,
+  Role,
+  Started,
+  Tier,
+} from './types.ts';
 
 /** Longer than the service itself waits for an engine. */
 const ENGINE_TIMEOUT_MS = 90_000;
@@ -39,9 +48,19 @@ export const updateContainer = (
 ): Promise<{ readonly restarted: boolean }> =>
   authorized(at(id), { method: 'PATCH', body, timeoutMs: ENGINE_TIMEOUT_MS });
 
+/** What is not in /workspace, and would be lost if the container were made anew. */
+export const getChanges = (id: string): Promise<Changes> => authorized<Changes>(`${at(id)}/changes`);
+
 /** Brings back a deleted container while its volume is kept. */
 export const restoreContainer = (id: string): Promise<Container> =>
   authorized(`${at(id)}/restore`, { method: 'POST', timeoutMs: ENGINE_TIMEOUT_MS });
+
+/** Begins to install the tools of the role anew. */
+export const retryTools = (id: string): Promise<Container> =>
+  authorized<Container>(`${at(id)}/role-setup/retry`, { method: 'POST' });
+
+export const cancelTools = (id: string): Promise<Container> =>
+  authorized<Container>(`${at(id)}/role-setup/cancel`, { method: 'POST' });
 
 export type Catalogue = {
   readonly images: readonly Image[];

@@ -41,6 +41,18 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'You have as many containers as your tier allows',
     next: 'Delete one that you no longer need, or ask an administrator for more.',
   }),
+  disk_quota_exceeded: () => ({
+    title: 'The workspace holds more than its disk size',
+    next: 'Give it more disk under “Settings…”: that starts it as well. Nothing is lost meanwhile.',
+  }),
+  host_disk_short: () => ({
+    title: 'The host is short of disk space',
+    next: 'Nothing new can be made there until its administrator has made room.',
+  }),
+  image_unavailable: () => ({
+    title: 'The image cannot be had',
+    next: 'Its registry does not answer or does not have it. Choose another image, or ask an administrator.',
+  }),
   container_busy: (error) => ({
     title: 'Another change is still under way',
     next: inSeconds(error.retryAfterSeconds),
@@ -49,6 +61,19 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'This container is gone',
     next: 'It was deleted, or it belongs to somebody else.',
   }),
+  collaboration_not_found: () => ({
+    title: 'This link leads nowhere any more',
+    next: 'What it shared has ended, or the link is not whole. Ask who sent it for a new one.',
+  }),
+  collaboration_limit_reached: () => ({
+    title: 'This terminal is shared as often as it can be',
+    next: 'End a link that you no longer need.',
+  }),
+  sharing_needs_tmux: () => ({
+    title: 'This container has no tmux',
+    next: 'Sharing needs it. Install tmux in the container, then try again.',
+  }),
+  container_not_running: () => ({ title: 'The container does not run', next: 'Start it first.' }),
   validation_failed: () => ({
     title: 'Some values are not accepted',
     next: 'Correct the marked fields and try again.',
@@ -60,6 +85,14 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
   wrong_code: () => ({
     title: 'Wrong code',
     next: 'Enter the newest code of your app; each works only once.',
+  }),
+  confirmation_cancelled: () => ({
+    title: 'Nothing was changed',
+    next: 'It takes your password, or a code of your authenticator app, to go on.',
+  }),
+  account_required: () => ({
+    title: 'Guests cannot do this',
+    next: 'It belongs to an account with a password. Sign in with one.',
   }),
   wrong_password: () => ({ title: 'Wrong password', next: 'Enter the password that you have now.' }),
   wrong_passcode: () => ({
@@ -90,6 +123,26 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
   ssh_key_exists: () => ({
     title: 'You have added this SSH key already',
     next: 'It is in the list, perhaps under another name.',
+  }),
+  catalogue_key_taken: () => ({
+    title: 'There is already one of this name',
+    next: 'Change that one, or choose another name.',
+  }),
+  catalogue_entry_in_use: () => ({
+    title: 'It is still in use',
+    next: 'Give the users another tier, or delete the containers that have it, first.',
+  }),
+  catalogue_entry_needed: () => ({
+    title: 'The service cannot do without it',
+    next: 'It is a default of the service. You can change it instead.',
+  }),
+  role_setup_not_needed: () => ({
+    title: 'There is nothing to install',
+    next: 'The role of this container has no tools beyond its image.',
+  }),
+  role_setup_not_active: () => ({
+    title: 'Nothing is being installed',
+    next: 'It has come to its end meanwhile.',
   }),
   token_limit_reached: () => ({
     title: 'You have as many API tokens as are allowed',

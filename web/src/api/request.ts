@@ -6,11 +6,14 @@ export type RequestOptions = {
   readonly token?: string;
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What a good answer holds; JSON when nothing is said. */
+  readonly reads?: 'json' | 'file';
 };
 
 export type Answer = { readonly status: number; readonly body: unknown };
 
 const TIMEOUT_MS = 30_000;
+const AGAIN_AFTER_MS = 250;
 
 async function bodyOf(response: Response): Promise<unknown> {
   try {
@@ -20,23 +23,44 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
+/** Half of a file is none. */
+async function fileOf(response: Response): Promise<Blob> {
+  try {
+    return await response.blob();
+  } catch {
+    throw unreachable();
+  }
+}
+
 async function ask(path: string, options: RequestOptions): Promise<Response> {
   const { method = 'GET', body, token, timeoutMs = TIMEOUT_MS } = options;
-  const headers = new Headers({ accept: 'application/json', ...options.headers });
+  const headers = new Headers({
+    accept: options.reads === 'file' ? '*/*' : 'application/json',
+    ...options.headers,
+  });
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   if (body !== undefined) headers.set('content-type', 'application/json');
-  try {
-    return await fetch(path, {
+  const once = () =>
+    fetch(path, {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
       cache: 'no-store',
     });
+  try {
+    return await (method === 'GET' ? once().catch(onceMore(once)) : once());
   } catch {
     throw unreachable();
   }
 }
+
+/** A network that changes, as to another Wi-Fi, fails what is under way; a look at something can just be repeated. */
+const onceMore = (again: () => Promise<Response>) => async (failure: Error) => {
+  if (failure.name === 'TimeoutError') throw failure;
+  await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
+  return again();
+};
 
 /** Any answer, whatever its status. Throws an {@link ApiError} of status 0 when none comes in time. */
 export async function exchange(path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -47,6 +71,7 @@ export async function exchange(path: string, options: RequestOptions = {}): Prom
 /** The answer's body, or throws an {@link ApiError}. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const response = await ask(path, options);
+  if (response.ok && options.reads === 'file') return (await fileOf(response)) as T;
   const body = await bodyOf(response);
   if (!response.ok) throw errorOf(response.status, body, response.headers.get('retry-after'));
   return body as T;

@@ -9,6 +9,12 @@ export function navigate(to: string, how: { readonly replace?: boolean } = {}): 
   path.value = location.pathname;
 }
 
+/** As a click on a link there would. */
+export function go(to: string): void {
+  if (isApart(to) || isApart(location.pathname)) location.assign(to);
+  else navigate(to);
+}
+
 /** Where to go after signing in: a path of this page, never another site. */
 export function nextPath(): string {
   const next = new URLSearchParams(location.search).get('next') ?? '/';
@@ -18,6 +24,12 @@ export function nextPath(): string {
 export const signInPath = (): string =>
   location.pathname === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(location.pathname)}`;
 
+/**
+ * Pages that are documents of their own: their security policy allows what no other page needs. Going there, and away
+ * again, loads the page anew.
+ */
+const isApart = (to: string): boolean => /^\/recordings\/./.test(to);
+
 const isPlainClick = (event: MouseEvent): boolean =>
   event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
 
@@ -25,6 +37,7 @@ function followLink(event: MouseEvent): void {
   const link = (event.target as Element | null)?.closest?.('a[href]');
   if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || !isPlainClick(event)) return;
   if (link.origin !== location.origin || link.target !== '') return;
+  if (isApart(link.pathname) || isApart(location.pathname)) return;
   event.preventDefault();
   if (link.href !== location.href) navigate(link.pathname + link.search);
 }

@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import * as api from '../api/containers.ts';
 import { ApiError } from '../api/errors.ts';
 import type { Container } from '../api/types.ts';
-import { type Polling, poll } from './polling.ts';
+import { watch } from './events.ts';
+import type { Polling } from './polling.ts';
 import { toastFailure, toastOk, toastWarning } from './toasts.ts';
 
 /** null until the first list has come. */
@@ -18,7 +19,14 @@ const EVERY_MS = 4_000;
 const WHILE_CHANGING_MS = 1_000;
 const SETTLED = new Set(['running', 'stopped', 'failed', 'deleted']);
 
-const isChanging = (): boolean => containers.value?.some(({ status }) => !SETTLED.has(status)) ?? false;
+const isChanging = (): boolean =>
+  containers.value?.some(
+    ({ status, role_setup }) => !SETTLED.has(status) || role_setup.status === 'installing',
+  ) ?? false;
+
+/** That somebody stops sharing a container is not announced. */
+const isAnyShared = (): boolean =>
+  containers.value?.some(({ collaboration }) => collaboration !== undefined) ?? false;
 
 async function look(): Promise<void> {
   try {
@@ -34,7 +42,12 @@ let polling: Polling | null = null;
 
 /** Keeps the list fresh until the returned function is called. */
 export function followContainers(): () => void {
-  const mine = poll(look, () => (isChanging() ? WHILE_CHANGING_MS : EVERY_MS));
+  const mine = watch({
+    look,
+    isSettled: () => !isChanging() && !isAnyShared(),
+    settledMs: EVERY_MS,
+    changingMs: WHILE_CHANGING_MS,
+  });
   polling = mine;
   return () => {
     mine.stop();

@@ -14,3 +14,7 @@ export function retryDelayMs(
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
   return Math.round(full / 2 + (full / 2) * random);
 }
+
+/** The delay that a service which ends has told, if it is one. */
+export const toldDelayMs = (told: number | null, { maxMs }: Backoff = RECONNECT): number | null =>
+  told !== null && told > 0 ? Math.min(told, maxMs) : null;

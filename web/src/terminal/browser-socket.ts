@@ -1,5 +1,6 @@
 /** What a connection hears from its socket. After `closed` nothing more comes. */
 export type SocketListener = {
+  opened?(): void;
   text(message: string): void;
   bytes(data: Uint8Array): void;
   /** `opened`: false when the service refused the upgrade, whose reason browsers hide. */
@@ -9,11 +10,17 @@ export type SocketListener = {
 export type Socket = {
   send(data: string | Uint8Array<ArrayBuffer>): void;
   unsentBytes(): number;
-  /** Closes and stops listening at once, even when the other side never answers. */
-  drop(): void;
+  /**
+   * Closes and stops listening at once, even when the other side never answers. `final`: the terminal is not needed
+   * any more; otherwise the page will come back for it.
+   */
+  drop(final: boolean): void;
 };
 
 export type OpenSocket = (url: string, protocols: string[], listener: SocketListener) => Socket;
+
+/** Any code but 1000 tells the service to keep the terminal; browsers may use those from 3000 on. */
+const COMING_BACK = 4000;
 
 /** A WebSocket of the platform. */
 export const platformSocket: OpenSocket = (url, protocols, listener) => {
@@ -22,7 +29,14 @@ export const platformSocket: OpenSocket = (url, protocols, listener) => {
   const heard = { signal: silence.signal };
   let opened = false;
   socket.binaryType = 'arraybuffer';
-  socket.addEventListener('open', () => (opened = true), heard);
+  socket.addEventListener(
+    'open',
+    () => {
+      opened = true;
+      listener.opened?.();
+    },
+    heard,
+  );
   socket.addEventListener(
     'message',
     ({ data }: { data: unknown }) => {
@@ -35,9 +49,10 @@ export const platformSocket: OpenSocket = (url, protocols, listener) => {
   return {
     send: (data) => socket.send(data),
     unsentBytes: () => socket.bufferedAmount,
-    drop() {
+    drop(final) {
       silence.abort();
-      socket.close(1000, 'closed by the page');
+      if (final) socket.close(1000, 'closed by the page');
+      else socket.close(COMING_BACK, 'coming back');
     },
   };
 };

@@ -1,4 +1,4 @@
-import { RECONNECT, retryDelayMs } from './backoff.ts';
+import { RECONNECT, retryDelayMs, toldDelayMs } from './backoff.ts';
 import type {
   ConnectionDeps,
   ConnectionListener,
@@ -37,6 +37,8 @@ export class Connection {
   #attempt = 0;
   #openedAtMs = 0;
   #exitCode: number | null = null;
+  /** What the service has said before it ends. */
+  #comeBackMs: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   /** Goes up with each try, so that late answers to an earlier one are recognised. */
   #epoch = 0;
@@ -79,14 +81,25 @@ export class Connection {
     if (this.#state.kind === 'open') this.#line?.send({ type: 'resize', ...size });
   }
 
+  /** Asks for what scrolled by; a frame answers. */
+  lookBack(): void {
+    if (this.#state.kind === 'open') this.#line?.send({ type: 'look_back' });
+  }
+
   /** Tries now instead of later; when connected, checks that the line still lives. */
   nudge(): void {
     if (this.#state.kind === 'waiting') this.open();
     else this.#line?.check();
   }
 
-  close(): void {
+  /** Leaves the line until the next `open`, which goes on where it was. */
+  suspend(): void {
     this.#abandon();
+  }
+
+  /** Done with it: a pane's program ends. */
+  close(): void {
+    this.#abandon(true);
   }
 
   #dial(token: string): void {
@@ -105,6 +118,7 @@ export class Connection {
   #onFrame(frame: ServerFrame): void {
     if (frame.type === 'exit') this.#exitCode = frame.code;
     if (frame.type === 'ready') this.#onReady(frame);
+    else if (frame.type === 'restarting') this.#comeBackMs = frame.retryMs;
     else this.#listener.frame(frame);
   }
 
@@ -150,8 +164,10 @@ export class Connection {
   #retryLater(): void {
     const steady = this.#state.kind === 'open' && performance.now() - this.#openedAtMs > STEADY_MS;
     if (steady) this.#attempt = 0;
+    const { backoff = RECONNECT } = this.#deps;
+    const told = toldDelayMs(this.#comeBackMs, backoff);
     this.#abandon();
-    const delayMs = retryDelayMs(this.#attempt, Math.random(), this.#deps.backoff ?? RECONNECT);
+    const delayMs = told ?? retryDelayMs(this.#attempt, Math.random(), backoff);
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.open(), delayMs);
     this.#enter({ kind: 'waiting', delayMs, attempt: this.#attempt });
@@ -168,10 +184,11 @@ export class Connection {
   }
 
   /** Forgets the current try and returns the number of the next one. */
-  #abandon(): number {
+  #abandon(final = false): number {
     clearTimeout(this.#retry);
-    this.#line?.drop();
+    this.#line?.drop(final);
     this.#line = null;
+    this.#comeBackMs = null;
     this.#epoch += 1;
     return this.#epoch;
   }

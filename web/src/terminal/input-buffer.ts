@@ -28,7 +28,6 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
   let pieces: Piece[] = [];
   let unsent = 0;
   let end = 0;
-  let acknowledges = false;
 
   const startOf = (index: number): number => pieces[index]?.start ?? end;
   const inFlightBytes = (): number => startOf(unsent) - startOf(0);
@@ -50,16 +49,11 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
     },
     next() {
       const piece = pieces[unsent];
-      if (piece === undefined || (acknowledges && inFlightBytes() >= maxInFlightBytes)) return null;
+      if (piece === undefined || inFlightBytes() >= maxInFlightBytes) return null;
       unsent += 1;
-      // why: a service that never acknowledges must not make the page grow; the oldest is taken as arrived
-      if (!acknowledges) dropBefore(startOf(unsent) - maxInFlightBytes);
       return piece.bytes;
     },
-    acknowledge(offset) {
-      acknowledges = true;
-      dropBefore(offset);
-    },
+    acknowledge: dropBefore,
     rewind(offset) {
       dropBefore(offset);
       const first = pieces[0];

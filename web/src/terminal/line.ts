@@ -91,13 +91,14 @@ export class Line {
     this.#drain = setTimeout(() => this.pump(), DRAIN_POLL_MS);
   }
 
-  drop(): void {
+  /** `final`: nobody will come back for the terminal. */
+  drop(final = false): void {
     this.#ready = false;
     this.#clearDeadline();
     clearInterval(this.#beat);
     clearTimeout(this.#drain);
     clearTimeout(this.#first);
-    this.#socket.drop();
+    this.#socket.drop(final);
   }
 
   #onText(message: string): void {

@@ -1,5 +1,7 @@
 /** The browser's side of the terminal protocol: addresses, frames, and what a close means. Pure. */
 
+import type { OnScreen } from './look-back.ts';
+
 export const SUBPROTOCOL = 'berth.terminal.v1';
 
 export type Size = { readonly cols: number; readonly rows: number };
@@ -16,21 +18,37 @@ export type ReadyFrame = {
   readonly inputOffset: number;
   readonly owner: boolean;
   readonly readOnly: boolean;
+  /** Whether the shell is inside a multiplexer. */
+  readonly muxed: boolean;
+};
+
+/** Somebody who has the same shared terminal open. */
+export type Person = {
+  readonly userId: string;
+  readonly username: string;
+  readonly owner: boolean;
+  readonly mode: 'view' | 'control';
 };
 
 export type ServerFrame =
   | ReadyFrame
   | { readonly type: 'ack'; readonly inputOffset: number }
   | { readonly type: 'pong'; readonly t: number }
-  | ({ readonly type: 'size' } & Size)
-  | { readonly type: 'participants'; readonly count: number }
+  /** null: everybody has the size of their own window again. */
+  | { readonly type: 'size'; readonly size: Size | null }
+  | { readonly type: 'participants'; readonly people: readonly Person[] }
+  | { readonly type: 'on_screen'; readonly program: OnScreen }
   | { readonly type: 'notice'; readonly message: string }
+  | { readonly type: 'recording'; readonly id: string | null }
+  /** The service ends, and a close follows: it is to be tried again after so long. */
+  | { readonly type: 'restarting'; readonly retryMs: number }
   | { readonly type: 'exit'; readonly code: number | null };
 
 export type ClientFrame =
   | ({ readonly type: 'resize' } & Size)
   | { readonly type: 'ping'; readonly t: number }
-  | { readonly type: 'input_from'; readonly offset: number };
+  | { readonly type: 'input_from'; readonly offset: number }
+  | { readonly type: 'look_back' };
 
 export const encodeFrame = (frame: ClientFrame): string => JSON.stringify(frame);
 
@@ -38,6 +56,13 @@ type Wire = { readonly [key: string]: unknown };
 
 const count = (value: unknown): number => (typeof value === 'number' && value >= 0 ? Math.floor(value) : 0);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const toPerson = (wire: Wire): Person => ({
+  userId: text(wire['user_id']),
+  username: text(wire['username']),
+  owner: wire['owner'] === true,
+  mode: wire['mode'] === 'control' ? 'control' : 'view',
+});
 
 const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFrame } = {
   ready: (wire) => ({
@@ -47,15 +72,25 @@ const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFra
     inputOffset: count(wire['input_offset']),
     owner: wire['owner'] !== false,
     readOnly: wire['mode'] === 'view',
+    muxed: typeof wire['mux_session'] === 'string',
   }),
   ack: (wire) => ({ type: 'ack', inputOffset: count(wire['input_offset']) }),
   pong: (wire) => ({ type: 'pong', t: count(wire['t']) }),
-  size: (wire) => ({ type: 'size', cols: count(wire['cols']), rows: count(wire['rows']) }),
+  size: (wire) => {
+    const size = { cols: count(wire['cols']), rows: count(wire['rows']) };
+    return { type: 'size', size: size.cols > 0 && size.rows > 0 ? size : null };
+  },
   participants: (wire) => ({
     type: 'participants',
-    count: Array.isArray(wire['participants']) ? wire['participants'].length : 0,
+    people: Array.isArray(wire['participants']) ? wire['participants'].map(toPerson) : [],
+  }),
+  on_screen: (wire) => ({
+    type: 'on_screen',
+    program: wire['program'] === 'full_screen' ? 'full_screen' : 'shell',
   }),
   notice: (wire) => ({ type: 'notice', message: text(wire['message']) }),
+  recording: (wire) => ({ type: 'recording', id: wire['on'] === true ? text(wire['id']) : null }),
+  restarting: (wire) => ({ type: 'restarting', retryMs: count(wire['retry_ms']) }),
   exit: (wire) => ({ type: 'exit', code: typeof wire['code'] === 'number' ? wire['code'] : null }),
 };
 

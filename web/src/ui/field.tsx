@@ -1,4 +1,4 @@
-import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
 type FieldProps = {
@@ -43,6 +43,7 @@ export function TextField({ label, value, onInput, error, hint, unit, input }: F
 
 const SHOWN = { type: 'text' } as const;
 const HIDDEN = { type: 'password' } as const;
+const AUTOFOCUS = { 'data-autofocus': true } as const;
 
 type PasswordProps = Pick<FieldProps, 'value' | 'onInput' | 'error' | 'hint'> & {
   readonly autocomplete?: string;
@@ -50,6 +51,7 @@ type PasswordProps = Pick<FieldProps, 'value' | 'onInput' | 'error' | 'hint'> & 
   readonly label?: string;
   readonly name?: string;
   readonly fresh?: boolean;
+  readonly autofocus?: boolean;
 };
 
 export function PasswordField(props: PasswordProps) {
@@ -62,6 +64,7 @@ export function PasswordField(props: PasswordProps) {
     label = 'Password',
     name = 'password',
     fresh = false,
+    autofocus = false,
   } = props;
   const id = useId();
   const [shown, show] = useState(false);
@@ -73,6 +76,7 @@ export function PasswordField(props: PasswordProps) {
           id={id}
           name={name}
           {...(shown ? SHOWN : HIDDEN)}
+          {...(autofocus && AUTOFOCUS)}
           autocomplete={props.autocomplete ?? (fresh ? 'new-password' : 'current-password')}
           {...(maxLength !== undefined && { maxLength })}
           required
@@ -91,15 +95,39 @@ export function PasswordField(props: PasswordProps) {
   );
 }
 
+type AreaProps = Pick<FieldProps, 'label' | 'value' | 'onInput' | 'error' | 'hint'> & {
+  readonly area?: TextareaHTMLAttributes<HTMLTextAreaElement>;
+};
+
+/** The same for several lines. */
+export function AreaField({ label, value, onInput, error, hint, area }: AreaProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        {...area}
+        id={id}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        aria-invalid={error !== undefined}
+        aria-describedby={`${id}-note`}
+      />
+      <Note id={`${id}-note`} error={error} hint={hint} />
+    </div>
+  );
+}
+
 type SelectProps = {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly error?: string | undefined;
+  readonly hint?: string | undefined;
   readonly children: ComponentChildren;
 };
 
-export function SelectField({ label, value, onChange, error, children }: SelectProps) {
+export function SelectField({ label, value, onChange, error, hint, children }: SelectProps) {
   const id = useId();
   return (
     <div class="field">
@@ -113,7 +141,7 @@ export function SelectField({ label, value, onChange, error, children }: SelectP
       >
         {children}
       </select>
-      <Note id={`${id}-note`} error={error} />
+      <Note id={`${id}-note`} error={error} hint={hint} />
     </div>
   );
 }

@@ -4,6 +4,8 @@ import { navigate, nextPath, path, signInPath } from '../lib/router.ts';
 import { lockWhenIdle } from '../session/auto-lock.ts';
 import { locked, lockNow, session } from '../session/session.ts';
 import { forgetContainers } from '../state/containers.ts';
+import { followEvents } from '../state/events.ts';
+import { JOIN_PATH } from '../state/invitation.ts';
 import { loadMe, me } from '../state/me.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Spinner } from '../ui/button.tsx';
@@ -14,7 +16,10 @@ import { ContainersPage } from './containers/page.tsx';
 import { GATES, isGate } from './gates.ts';
 import { LockScreen } from './lock-screen.tsx';
 import { NotFound } from './not-found.tsx';
+import { RecordingsPage } from './recordings/list-page.tsx';
+import { PlaybackPage } from './recordings/playback-page.tsx';
 import { SettingsPage } from './settings/page.tsx';
+import { JoinPage } from './sharing/join.tsx';
 import { Shell } from './shell.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { TerminalPage } from './terminal/page.tsx';
@@ -59,6 +64,7 @@ function Arriving({ lost }: { lost: boolean }) {
   );
 }
 
+const RECORDING_PATH = /^\/recordings\/([^/]+)$/;
 const TERMINAL_PATH = /^\/containers\/([^/]+)$/;
 
 /** Knows the profile of who is signed in, and locks the screen as it says. */
@@ -77,8 +83,18 @@ const lock = (): void => {
   if (me.value?.passcode_set) lockNow().catch(toastFailure);
 };
 
+/** Learns of changes by themselves, but for while the screen is locked: the service would tell nothing then. */
+function useEvents(userId: string): void {
+  const isLocked = locked.value;
+  useEffect(() => (isLocked ? undefined : followEvents()), [userId, isLocked]);
+}
+
 function View({ at, user }: { at: string; user: User }) {
   if (at === '/') return <ContainersPage />;
+  if (at === JOIN_PATH) return <JoinPage />;
+  if (at === '/recordings') return <RecordingsPage />;
+  const recording = RECORDING_PATH.exec(at)?.[1];
+  if (recording !== undefined) return <PlaybackPage key={recording} id={decodeURIComponent(recording)} />;
   if (at === '/settings' || at.startsWith('/settings/')) return <SettingsPage />;
   if ((at === '/admin' || at.startsWith('/admin/')) && user.role === 'admin') return <AdminPage />;
   return <NotFound />;
@@ -89,6 +105,7 @@ function Inside({ user }: { user: User }) {
   const at = path.value;
   const id = TERMINAL_PATH.exec(at)?.[1];
   useProfile(user.id);
+  useEvents(user.id);
   useHotkeys({ '?': () => setHelp(true), L: lock });
   if (isGate(at)) return null;
   return (

@@ -8,6 +8,8 @@ import { Icon } from '../ui/icon.tsx';
 const HEADLINES: Readonly<Record<string, string>> = {
   engine: 'The container engine does not run, so containers cannot be started',
   image: 'The default image is not ready yet',
+  disk: 'The size of volumes cannot be kept, so no container can be created',
+  isolation: 'Containers are not shut off from each other and from this machine',
   database: 'The database cannot be reached',
 };
 
@@ -15,7 +17,7 @@ const HEADLINES: Readonly<Record<string, string>> = {
 export function HealthBanner() {
   useEffect(followHealth, []);
   const now = health.value;
-  const faults = now?.faults.filter(({ part }) => part !== 'image' || !engineIsDown()) ?? [];
+  const faults = now?.faults.filter(({ part }) => !['image', 'disk'].includes(part) || !engineIsDown()) ?? [];
   if (faults.length === 0) return null;
   return (
     <section class="banner" role="status" aria-label="State of the service">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { User } from '../api/types.ts';
-import { navigate } from '../lib/router.ts';
+import { go } from '../lib/router.ts';
 import { signOut } from '../session/session.ts';
 import { me } from '../state/me.ts';
 import { toastFailure } from '../state/toasts.ts';
@@ -19,9 +19,10 @@ type ShellProps = {
 
 function accountItems(user: User, onLock: () => void): readonly MenuItem[] {
   return [
-    { label: 'Settings', icon: 'gear', onSelect: () => navigate('/settings') },
+    { label: 'Recordings', icon: 'record', onSelect: () => go('/recordings') },
+    { label: 'Settings', icon: 'gear', onSelect: () => go('/settings') },
     ...(user.role === 'admin'
-      ? [{ label: 'Administration', icon: 'users', onSelect: () => navigate('/admin') } as const]
+      ? [{ label: 'Administration', icon: 'users', onSelect: () => go('/admin') } as const]
       : []),
     ...(me.value?.passcode_set
       ? [{ label: 'Lock now', icon: 'lock', keys: 'Shift L', onSelect: onLock } as const]

@@ -1,11 +1,13 @@
 import '@xterm/xterm/css/xterm.css';
 import { Terminal } from '@xterm/xterm';
 import { copyText } from '../../lib/clipboard.ts';
+import type { LookBack } from '../look-back.ts';
 import type { Size } from '../protocol.ts';
 import { actionOf, type TerminalAction } from '../shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './allowed-styles.ts';
 import { fitting } from './fitting.ts';
+import { scrolling } from './scrolling.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
 
@@ -18,6 +20,8 @@ export type ScreenListener = {
   title(title: string): void;
   found(found: Found | null): void;
   link(uri: string | null): void;
+  /** Somebody scrolls back; the service is to say what is on the screen, and to send what is missing above it. */
+  lookBack(): void;
   /** A key that means something to the page; copying is done already. */
   action(action: TerminalAction): void;
 };
@@ -28,6 +32,7 @@ export type Look = { readonly dark: boolean; readonly fontPx: number };
 export type Screen = {
   readonly terminal: Terminal;
   readonly search: Search;
+  readonly lookBack: LookBack;
   size(): Size;
   setLook(look: Look): void;
   /** Follows the host's size; with a size given, keeps that one instead. */
@@ -97,20 +102,31 @@ async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Pro
 /** Opens a terminal that fits `host` exactly by the time this resolves. */
 export async function openScreen(host: HTMLElement, look: Look, listener: ScreenListener): Promise<Screen> {
   const terminal = makeTerminal(look);
-  const fit = fitting(terminal, host);
+  let fontPx = look.fontPx;
+  const fit = fitting(terminal, host, () => fontPx);
   loadAddons(terminal, (uri) => listener.link(uri));
   handleKeys(terminal, listener);
   const setLook = await draw(terminal, host, fit.now);
   setLook(look);
   listen(terminal, listener);
+  const lookBack = scrolling(terminal, host, {
+    ask: () => listener.lookBack(),
+    type: (text) => listener.input(latin1(text)),
+  });
+  terminal.onData(() => lookBack.typed());
   return {
     terminal,
+    lookBack,
     search: searchIn(terminal, (found) => listener.found(found)),
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
-    setLook,
+    setLook(next) {
+      fontPx = next.fontPx;
+      setLook(next);
+    },
     fit: fit.fix,
     dispose() {
       fit.stop();
+      lookBack.dispose();
       terminal.dispose();
     },
   };

@@ -1,11 +1,19 @@
 import { path } from '../../lib/router.ts';
+import { Audit } from '../audit/audit.tsx';
 import { NotFound } from '../not-found.tsx';
 import { TabbedPage } from '../tabs.tsx';
+import { Images } from './images.tsx';
+import { Roles } from './roles.tsx';
 import { AdminSettings } from './settings.tsx';
+import { Tiers } from './tiers.tsx';
 import { Users } from './users.tsx';
 
 const TABS = [
   { href: '/admin', label: 'People' },
+  { href: '/admin/tiers', label: 'Tiers' },
+  { href: '/admin/images', label: 'Images' },
+  { href: '/admin/roles', label: 'Tools' },
+  { href: '/admin/audit', label: 'Audit' },
   { href: '/admin/settings', label: 'Service' },
 ] as const;
 
@@ -14,7 +22,24 @@ export function AdminPage() {
   if (!TABS.some(({ href }) => href === path.value)) return <NotFound />;
   return (
     <TabbedPage title="Administration" tabs={TABS}>
-      {path.value === '/admin' ? <Users /> : <AdminSettings />}
+      <Part at={path.value} />
     </TabbedPage>
   );
+}
+
+function Part({ at }: { at: string }) {
+  switch (at) {
+    case '/admin/tiers':
+      return <Tiers />;
+    case '/admin/images':
+      return <Images />;
+    case '/admin/roles':
+      return <Roles />;
+    case '/admin/audit':
+      return <Audit of="all" title="Audit" lead="What anybody did here, and from where." />;
+    case '/admin/settings':
+      return <AdminSettings />;
+    default:
+      return <Users />;
+  }
 }

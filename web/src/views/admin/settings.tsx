@@ -44,6 +44,18 @@ const NUMBERS = [
     unit: 'at most',
     hint: 'For one credential or address; 0 for no limit.',
   },
+  {
+    key: 'retention_days',
+    label: 'Files of deleted containers are kept for',
+    unit: 'days',
+    hint: 'Then for one more day, and then they are erased for good.',
+  },
+  {
+    key: 'recordings_mb_per_user',
+    label: 'Recordings of one person may take up',
+    unit: 'MB',
+    hint: '0 for no recordings.',
+  },
 ] as const;
 
 const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;

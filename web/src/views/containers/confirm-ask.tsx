@@ -1,11 +1,19 @@
-import { remove, stop } from '../../state/containers.ts';
+import type { Container } from '../../api/types.ts';
+import { containers, refreshContainers, remove, stop } from '../../state/containers.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import type { Ask } from './row.tsx';
+import { ToolsDialog } from './tools-dialog.tsx';
+
+/** As the list has it now, not as it was when it was asked about. */
+const latest = (container: Container): Container =>
+  containers.value?.find(({ db_id }) => db_id === container.db_id) ?? container;
 
 /** Asks for what is to change, or says what a stop or a delete does before it is done. */
 export function ConfirmAsk({ ask: { what, container }, onClose }: { ask: Ask; onClose: () => void }) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
+  if (what === 'tools')
+    return <ToolsDialog container={latest(container)} onChanged={refreshContainers} onClose={onClose} />;
   if (what === 'stop') {
     return (
       <Confirm

@@ -1,5 +1,6 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
+import { toolsHint } from '../../lib/tools.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -37,7 +38,13 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
           />
           <div class="field-pair">
             <Choice label="Image" field="image" options={images} {...choice} />
-            <Choice label="Tools" field="role" options={roles} {...choice} />
+            <Choice
+              label="Tools"
+              field="role"
+              options={roles}
+              hint={toolsHint(roles.find(({ key }) => key === body.role))}
+              {...choice}
+            />
           </div>
           {tier && <SizePicker tier={tier} {...choice} />}
         </div>
@@ -59,10 +66,11 @@ type ChoiceProps = {
   readonly body: NewContainer;
   readonly onChange: (part: Partial<NewContainer>) => void;
   readonly faults: FieldFaults;
+  readonly hint?: string;
 };
 
 /** One of the catalogue; nothing where there is nothing to choose from. */
-function Choice({ label, field, options, body, onChange, faults }: ChoiceProps) {
+function Choice({ label, field, options, body, onChange, faults, hint }: ChoiceProps) {
   if (options.length === 0) return null;
   return (
     <SelectField
@@ -70,6 +78,7 @@ function Choice({ label, field, options, body, onChange, faults }: ChoiceProps) 
       value={body[field] ?? ''}
       onChange={(value) => onChange({ [field]: value })}
       error={faults[field]}
+      hint={hint}
     >
       {options.map(({ key, label: text }) => (
         <option key={key} value={key}>

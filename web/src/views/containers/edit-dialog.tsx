@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { Losses } from './losses.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
 
@@ -27,9 +28,10 @@ const keep = (): void => {};
 /** The name and the limits of a container, and what changing them does. */
 export function EditDialog({ container, onClose }: { container: Container; onClose: () => void }) {
   const [body, setBody] = useState<ContainerChange>({ name: container.name, ...container.resources });
+  const [keepInstalled, setKeepInstalled] = useState(false);
   const { value: catalogue, failure } = useCatalogue(keep);
   const form = useSubmit(async () => {
-    const { restarted } = await updateContainer(container.db_id, body);
+    const { restarted } = await updateContainer(container.db_id, { ...body, carry_over: keepInstalled });
     toastOk(restarted ? `${body.name} runs with its new limits` : `${body.name} is saved`);
     onClose();
     void refreshContainers();
@@ -60,9 +62,10 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
           )}
           <p class={resized ? 'note' : 'note still'} aria-live="polite">
             {resized
-              ? `Other limits make the container anew and ${container.status === 'running' ? 'restart' : 'start'} it: programs in it end, and what was installed outside /workspace is gone. /workspace stays.`
+              ? `Other limits make the container anew and ${container.status === 'running' ? 'restart' : 'start'} it: programs in it end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is gone'}. /workspace stays.`
               : 'A new name takes effect at once; the container goes on running.'}
           </p>
+          {resized && <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />}
         </div>
         <footer class="dialog-foot">
           <Button onClick={onClose} disabled={form.busy}>

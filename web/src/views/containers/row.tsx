@@ -1,15 +1,17 @@
 import type { Container } from '../../api/types.ts';
 import { copyText } from '../../lib/clipboard.ts';
 import { now } from '../../lib/clock.ts';
-import { ago, cpu, disk, memory } from '../../lib/format.ts';
+import { ago, cpu, memory } from '../../lib/format.ts';
 import { navigate } from '../../lib/router.ts';
 import { type Change, changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { DiskUse } from './disk-use.tsx';
 import { Status } from './status.tsx';
+import { hasTools, ToolsLink } from './tools-link.tsx';
 
-export type Ask = { readonly what: 'stop' | 'delete' | 'edit'; readonly container: Container };
+export type Ask = { readonly what: 'stop' | 'delete' | 'edit' | 'tools'; readonly container: Container };
 
 type RowProps = { readonly container: Container; readonly onAsk: (ask: Ask) => void };
 
@@ -34,6 +36,7 @@ function RowAction({ container, change }: { container: Container; change: Change
       </Button>
     );
   }
+  if (container.collaboration !== undefined) return null;
   return (
     <Button
       icon="play"
@@ -47,6 +50,11 @@ function RowAction({ container, change }: { container: Container; change: Change
 
 function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk']): readonly MenuItem[] {
   const running = container.status === 'running';
+  const copies: readonly MenuItem[] = [
+    { label: 'Copy name', icon: 'copy', onSelect: () => void copy(container.name, 'Name') },
+    { label: 'Copy id', icon: 'copy', onSelect: () => void copy(container.db_id, 'Id') },
+  ];
+  if (container.collaboration !== undefined) return copies;
   return [
     {
       label: 'Settings…',
@@ -60,8 +68,10 @@ function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk'])
       disabled: busy || !running,
       onSelect: () => onAsk({ what: 'stop', container }),
     },
-    { label: 'Copy name', icon: 'copy', onSelect: () => void copy(container.name, 'Name') },
-    { label: 'Copy id', icon: 'copy', onSelect: () => void copy(container.db_id, 'Id') },
+    ...(hasTools(container)
+      ? [{ label: 'Tools…', icon: 'tools', onSelect: () => onAsk({ what: 'tools', container }) } as const]
+      : []),
+    ...copies,
     {
       label: 'Delete…',
       icon: 'trash',
@@ -74,7 +84,7 @@ function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk'])
 
 export function Row({ container, onAsk }: RowProps) {
   const change = changes.value[container.db_id];
-  const { memory_mb, cpu_shares, disk_mb } = container.resources;
+  const { memory_mb, cpu_shares } = container.resources;
   return (
     <li class="row">
       <div class="row-main">
@@ -86,14 +96,19 @@ export function Row({ container, onAsk }: RowProps) {
             {container.status_reason}
           </span>
         ) : (
-          <span class="row-sub">
-            {container.image} · {container.role}
-          </span>
+          <div class="row-line">
+            <span class="row-sub">
+              {container.collaboration === undefined
+                ? `${container.image} · ${container.role}`
+                : `shared by ${container.owner.username}`}
+            </span>
+            <ToolsLink container={container} onOpen={() => onAsk({ what: 'tools', container })} />
+          </div>
         )}
       </div>
       <Status container={container} change={change} />
       <span class="row-spec">
-        {memory(memory_mb)} · {cpu(cpu_shares)} · {disk(disk_mb)}
+        {memory(memory_mb)} · {cpu(cpu_shares)} · <DiskUse container={container} />
       </span>
       <span class="row-when">{lastUsed(container)}</span>
       <div class="row-actions">

@@ -12,6 +12,8 @@ type CodeDialogProps = {
   readonly work: (code: string) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
+  /** Outside of the form, as a form in a form is none. */
+  readonly below?: ComponentChildren;
 };
 
 const CODE_INPUT = {
@@ -25,7 +27,7 @@ const CODE_INPUT = {
 } as const;
 
 /** Does something that only who holds the second factor may do. */
-export function CodeDialog({ title, action, work, onClose, children }: CodeDialogProps) {
+export function CodeDialog({ title, action, work, onClose, children, below }: CodeDialogProps) {
   const [code, setCode] = useState('');
   const form = useSubmit(() => work(code.trim()), ['code']);
   return (
@@ -50,6 +52,7 @@ export function CodeDialog({ title, action, work, onClose, children }: CodeDialo
           </Button>
         </footer>
       </form>
+      {below}
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import type { Me } from '../../api/types.ts';
 import { path } from '../../lib/router.ts';
 import { me } from '../../state/me.ts';
+import { Audit } from '../audit/audit.tsx';
 import { NotFound } from '../not-found.tsx';
 import { TabbedPage } from '../tabs.tsx';
 import { Passkeys } from './passkeys.tsx';
@@ -17,6 +18,7 @@ const TABS = [
   { href: '/settings/tokens', label: 'API tokens' },
   { href: '/settings/sessions', label: 'Sessions' },
   { href: '/settings/ssh-keys', label: 'SSH keys' },
+  { href: '/settings/activity', label: 'Activity' },
 ] as const;
 
 /** Everything that people set for themselves. */
@@ -50,6 +52,8 @@ function Part({ at, profile }: { at: string; profile: Me }) {
       return <Sessions />;
     case '/settings/ssh-keys':
       return <SshKeys />;
+    case '/settings/activity':
+      return <Audit of="own" title="Activity" lead="What was done in your name, and from where." />;
     default:
       return <Profile profile={profile} />;
   }

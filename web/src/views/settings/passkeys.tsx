@@ -13,6 +13,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 import { Removal } from './removal.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
+import { useConfirmation } from './use-confirmation.tsx';
 
 type Ask = { readonly what: 'rename' | 'delete'; readonly passkey: Passkey };
 
@@ -26,11 +27,10 @@ const factsOf = ({ created_at, last_used_at, backed_up }: Passkey): string =>
 export function Passkeys() {
   const list = useLoaded(listPasskeys);
   const [ask, setAsk] = useState<Ask | null>(null);
+  const { confirmed, dialog } = useConfirmation();
   const adding = useSubmit(async () => {
-    const { name } = await addPasskey(
-      await makePasskey(await passkeyOptions()),
-      browserOf(navigator.userAgent),
-    );
+    const options = await confirmed(passkeyOptions);
+    const { name } = await addPasskey(await makePasskey(options), browserOf(navigator.userAgent));
     toastOk(`Passkey “${name}” added`);
     await list.reload();
   }, []);
@@ -73,14 +73,27 @@ export function Passkeys() {
           )}
         />
       )}
-      {ask && <AskDialog ask={ask} onDone={() => void list.reload()} onClose={() => setAsk(null)} />}
+      {dialog}
+      {ask && (
+        <AskDialog
+          ask={ask}
+          confirmed={confirmed}
+          onDone={() => void list.reload()}
+          onClose={() => setAsk(null)}
+        />
+      )}
     </Section>
   );
 }
 
-type AskProps = { readonly ask: Ask; readonly onDone: () => void; readonly onClose: () => void };
+type AskProps = {
+  readonly ask: Ask;
+  readonly confirmed: ReturnType<typeof useConfirmation>['confirmed'];
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+};
 
-function AskDialog({ ask: { what, passkey }, onDone, onClose }: AskProps) {
+function AskDialog({ ask: { what, passkey }, confirmed, onDone, onClose }: AskProps) {
   if (what === 'rename') {
     return (
       <RenameDialog
@@ -97,7 +110,7 @@ function AskDialog({ ask: { what, passkey }, onDone, onClose }: AskProps) {
       title={`Delete the passkey “${passkey.name}”?`}
       action="Delete"
       done="Passkey deleted"
-      work={() => deletePasskey(passkey.id)}
+      work={() => confirmed((proof) => deletePasskey(passkey.id, proof))}
       onDone={onDone}
       onClose={onClose}
     >

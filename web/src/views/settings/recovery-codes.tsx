@@ -1,15 +1,11 @@
 import { copyText } from '../../lib/clipboard.ts';
+import { saveAs } from '../../lib/save.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
-function download(text: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-  link.download = `berth-recovery-codes-${location.hostname}.txt`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+const download = (text: string): void =>
+  saveAs(new Blob([text], { type: 'text/plain' }), `berth-recovery-codes-${location.hostname}.txt`);
 
 /** Shown once: only their digests are kept. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {

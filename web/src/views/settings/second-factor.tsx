@@ -17,6 +17,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 import { CodeDialog } from './code-dialog.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
+import { useConfirmation } from './use-confirmation.tsx';
 
 type Step =
   | { readonly kind: 'enrol'; readonly enrolment: Enrolment }
@@ -117,12 +118,14 @@ type EnrolProps = {
 const pictureOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
 
 function Enrol({ enrolment: { secret, qr_svg }, onDone, onClose }: EnrolProps) {
+  const { confirmed, dialog } = useConfirmation();
   return (
     <CodeDialog
       title="Set up the authenticator app"
       action="Turn on"
-      work={async (code) => onDone(await confirmMfa(code))}
+      work={async (code) => onDone(await confirmed((proof) => confirmMfa(code, proof)))}
       onClose={onClose}
+      below={dialog}
     >
       <p>Scan this with your authenticator app, or type the secret into it. Then enter the code it shows.</p>
       <img class="qr" src={pictureOf(qr_svg)} alt="QR code of the secret below" width={184} height={184} />

@@ -7,7 +7,7 @@ import { platformSocket } from '../../terminal/browser-socket.ts';
 import { Connection } from '../../terminal/connection.ts';
 import type { ConnectionState, Probe } from '../../terminal/connection-types.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
-import type { ServerFrame, Size } from '../../terminal/protocol.ts';
+import type { Person, ServerFrame, Size } from '../../terminal/protocol.ts';
 import type { Resumed } from '../../terminal/resume.ts';
 import type { Screen } from '../../terminal/screen/screen.ts';
 import type { Found } from '../../terminal/screen/search.ts';
@@ -25,6 +25,14 @@ export type TerminalView = {
   readonly link: Signal<string | null>;
   readonly notice: Signal<string | null>;
   readonly readOnly: Signal<boolean>;
+  /** Whether it is the terminal of who looks at it; another's is shared. */
+  readonly isOwner: Signal<boolean>;
+  /** Who has it open, when it is shared. */
+  readonly people: Signal<readonly Person[]>;
+  /** Whether another window rules the size. */
+  readonly ruled: Signal<boolean>;
+  /** Id of the recording that is made of what is shown; null for none. */
+  readonly recording: Signal<string | null>;
 };
 
 export type TerminalController = TerminalView & {
@@ -81,12 +89,24 @@ const makeView = (): TerminalView => ({
   link: signal(null),
   notice: signal(null),
   readOnly: signal(false),
+  isOwner: signal(true),
+  people: signal([]),
+  ruled: signal(false),
+  recording: signal(null),
 });
+
+function rule(view: TerminalView, screen: Screen, size: Size | null): void {
+  view.ruled.value = size !== null;
+  screen.fit(size ?? undefined);
+}
 
 function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
   if (frame.type === 'pong') view.latencyMs.value = Math.max(0, Math.round(performance.now() - frame.t));
   else if (frame.type === 'notice') view.notice.value = frame.message;
-  else if (frame.type === 'size' && view.readOnly.value) screen.fit(frame);
+  else if (frame.type === 'participants') view.people.value = frame.people;
+  else if (frame.type === 'size') rule(view, screen, frame.size);
+  else if (frame.type === 'recording') view.recording.value = frame.id;
+  else if (frame.type === 'on_screen') screen.lookBack.answered(frame.program);
 }
 
 /** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
@@ -113,12 +133,13 @@ export async function terminalController(
     link: (uri) => {
       view.link.value = uri;
     },
+    lookBack: () => connection.lookBack(),
     action: onAction,
   });
   view.size.value = screen.size();
   const output = outputQueue({
     write: (data, done) => screen.terminal.write(data, done),
-    flooded: () => connection.close(),
+    flooded: () => connection.suspend(),
     drained: () => connection.open(),
   });
   const say = (text: string): void => output.push(new TextEncoder().encode(text));
@@ -141,11 +162,19 @@ export async function terminalController(
         view.connection.value = state;
         if (state.kind === 'open') view.everOpen.value = true;
       },
-      bytes: output.push,
+      bytes: (data) => {
+        screen.lookBack.output(data);
+        output.push(data);
+      },
       resumed: (how, ready) => {
         view.readOnly.value = ready.readOnly;
+        screen.lookBack.connected(ready.muxed);
+        view.isOwner.value = ready.owner;
+        // A recording that goes on is told again.
+        view.recording.value = null;
         screen.terminal.options.disableStdin = ready.readOnly;
-        if (!ready.readOnly) screen.fit(undefined);
+        view.people.value = [];
+        rule(view, screen, null);
         onResumed(how);
       },
       frame: (frame) => onFrame(view, screen, frame),

@@ -10,6 +10,8 @@ type OverlayProps = {
   readonly overlay: Overlay;
   readonly name: string;
   readonly starting: boolean;
+  /** Whose shared terminal it is; null for an own one. */
+  readonly sharedBy: string | null;
   readonly onStart: () => void;
   readonly onRetry: () => void;
   /** Connects again; true for a new shell. */
@@ -36,9 +38,9 @@ const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Wo
     title: 'Closed by an administrator',
     text: 'Your programs go on running. You can connect again.',
   }),
-  collaboration_ended: () => ({
-    title: 'The collaboration has ended',
-    text: 'Its owner closed this shared terminal.',
+  collaboration_ended: (name) => ({
+    title: `${name} is shared with you no more`,
+    text: 'Its owner ended that, its time is over, or you left. For more, ask the owner for a new link.',
   }),
   refused: () => ({
     title: 'This terminal may not be opened',
@@ -92,22 +94,35 @@ type LostProps = {
 /** Leaves the output in sight: what was written is still true. */
 function Lost({ everOpen, retryInMs, onRetry }: LostProps) {
   const seconds = useCountdown(retryInMs);
+  // The first tries come so soon that counting down to them would only be noise.
+  const isSoon = seconds < 3;
   const what = everOpen ? 'Connection lost' : 'No connection';
   return (
-    <div class="line-lost late" role="status">
+    <div class={`line-lost late ${isSoon && everOpen ? 'quiet' : ''}`} role="status">
       <Spinner />
       <span>
-        {what}. {seconds > 0 ? `Next try in ${seconds} s.` : 'Trying again…'}
+        {isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : `${what}. Next try in ${seconds} s.`}
       </span>
-      {seconds > 0 && <Button onClick={onRetry}>Try now</Button>}
+      {!isSoon && <Button onClick={onRetry}>Try now</Button>}
     </div>
   );
 }
 
 type OverProps = OverlayProps & { readonly why: EndReason; readonly exitCode: number | null };
 
-function Over({ why, exitCode, name, starting, onStart, onReopen }: OverProps) {
-  const { title, text } = why === 'ended' ? ended(exitCode) : WORDS[why](name);
+const asleep = (name: string, owner: string): Words => ({
+  title: `${name} is stopped`,
+  text: `Only ${owner} can start it. This terminal opens again when it runs.`,
+});
+
+function wordsOf({ why, exitCode, name, sharedBy }: OverProps): Words {
+  if (why === 'stopped' && sharedBy !== null) return asleep(name, sharedBy);
+  return why === 'ended' ? ended(exitCode) : WORDS[why](name);
+}
+
+function Over(props: OverProps) {
+  const { why, starting, sharedBy, onStart, onReopen } = props;
+  const { title, text } = wordsOf(props);
   return (
     <div class="overlay">
       <div class="overlay-card" role="alert">
@@ -115,7 +130,7 @@ function Over({ why, exitCode, name, starting, onStart, onReopen }: OverProps) {
         <h2>{title}</h2>
         <p>{text}</p>
         <div class="overlay-actions">
-          {why === 'stopped' && (
+          {why === 'stopped' && sharedBy === null && (
             <Action icon="play" busy={starting ? 'Starting' : undefined} onClick={onStart}>
               Start
             </Action>

@@ -1,16 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getContainer } from '../../api/containers.ts';
 import { hasStatus } from '../../api/request.ts';
-import { type Polling, poll } from '../../state/polling.ts';
+import { watch } from '../../state/events.ts';
+import type { Polling } from '../../state/polling.ts';
 import type { Known } from './overlay-kind.ts';
 
 const SETTLED_MS = 5_000;
 const CHANGING_MS = 700;
 
 const isSettled = (known: Known): boolean =>
-  typeof known === 'object' && ['running', 'stopped'].includes(known.status);
+  typeof known === 'object' &&
+  ['running', 'stopped'].includes(known.status) &&
+  known.collaboration === undefined &&
+  known.role_setup.status !== 'installing';
 
-/** The container as it is now, looked at every few seconds. */
+/** The container as it is now. */
 export function useContainer(id: string): { readonly known: Known; readonly look: () => Promise<void> } {
   const [known, setKnown] = useState<Known>('unknown');
   const latest = useRef<Known>('unknown');
@@ -28,7 +32,13 @@ export function useContainer(id: string): { readonly known: Known; readonly look
         if (hasStatus(failure, 404)) learn('gone');
       }
     };
-    polling.current = poll(look, () => (isSettled(latest.current) ? SETTLED_MS : CHANGING_MS));
+    polling.current = watch({
+      look,
+      isSettled: () => isSettled(latest.current),
+      settledMs: SETTLED_MS,
+      changingMs: CHANGING_MS,
+      concerns: (news) => news.dbId === id || news.id === id,
+    });
     return () => polling.current?.stop();
   }, [id]);
   return { known, look: () => polling.current?.now() ?? Promise.resolve() };

@@ -1,0 +1,20 @@
+import type { Role } from '../api/types.ts';
+
+/** So that the line stays one line in a dialog. */
+const MAX_CHARACTERS = 24;
+
+/** What a role brings, in a short line. */
+export function toolsHint(role: Pick<Role, 'packages'> | undefined): string {
+  const names = Object.values(role?.packages ?? {}).find((list) => list.length > 0) ?? [];
+  const [first, ...others] = names;
+  if (first === undefined) return 'What the image has.';
+  const named = others.reduce((text, name) => {
+    const longer = `${text}, ${name}`;
+    return longer.length <= MAX_CHARACTERS ? longer : text;
+  }, first);
+  const rest = names.length - named.split(', ').length;
+  return `Adds ${named}${rest > 0 ? ` and ${rest} more` : ''}.`;
+}
+
+/** Names that are separated by spaces, commas or lines. */
+export const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '');

@@ -1,0 +1,73 @@
+import { EventStream, type News } from '../events/stream.ts';
+import { loginToken } from '../session/session.ts';
+import { platformSocket } from '../terminal/browser-socket.ts';
+import { type Polling, poll } from './polling.ts';
+
+/** Now and then it is looked all the same: not everything that is shown is announced. */
+const SELDOM_MS = 60_000;
+/** Not everything that is under way ends with an event. */
+const LIVE_CHANGING_MS = 4_000;
+
+const watchers = new Set<(news: News) => void>();
+let isLive = false;
+
+const tell = (news: News): void => {
+  for (const watcher of watchers) watcher(news);
+};
+
+/** Keeps the events coming until the returned function is called. */
+export function followEvents(): () => void {
+  const stream = new EventStream(
+    { origin: location.origin.replace(/^http/, 'ws'), openSocket: platformSocket, token: loginToken },
+    {
+      news: tell,
+      live: (now) => {
+        isLive = now;
+        // Whatever changed before is to be seen, and the next look is due at another time.
+        tell(null);
+      },
+    },
+  );
+  const nudge = (): void => {
+    if (document.visibilityState === 'visible') stream.nudge();
+  };
+  stream.open();
+  document.addEventListener('visibilitychange', nudge);
+  addEventListener('online', nudge);
+  return () => {
+    document.removeEventListener('visibilitychange', nudge);
+    removeEventListener('online', nudge);
+    stream.close();
+    isLive = false;
+  };
+}
+
+export type Watched = {
+  readonly look: () => Promise<void>;
+  /** Whether nothing is shown that could end without being announced. */
+  readonly isSettled: () => boolean;
+  /** How often to look while no events come. */
+  readonly settledMs: number;
+  readonly changingMs: number;
+  readonly concerns?: (news: Exclude<News, null>) => boolean;
+};
+
+/** Looks when the events say that something has changed, and at an interval only while no events come. */
+export function watch({ look, isSettled, settledMs, changingMs, concerns }: Watched): Polling {
+  const everyMs = (): number => {
+    if (isLive) return isSettled() ? SELDOM_MS : LIVE_CHANGING_MS;
+    return isSettled() ? settledMs : changingMs;
+  };
+  const polling = poll(look, everyMs);
+  const onNews = (news: News): void => {
+    if (news === null || concerns?.(news) !== false) void polling.now();
+  };
+  watchers.add(onNews);
+  return {
+    now: polling.now,
+    stop() {
+      watchers.delete(onNews);
+      polling.stop();
+    },
+  };
+}

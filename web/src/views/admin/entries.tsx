@@ -1,0 +1,75 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { deleteEntry, type Entries, type EntryKind, listEntries } from '../../api/catalogue.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Item, Items, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+import { Removal } from '../settings/removal.tsx';
+
+export type FormProps<T> = {
+  /** What is changed; null for a new one. */
+  readonly before: T | null;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+};
+
+type EntriesProps<K extends EntryKind> = {
+  readonly kind: K;
+  readonly title: string;
+  readonly lead: string;
+  readonly add: string;
+  readonly keyOf: (entry: Entries[K]) => string;
+  readonly labelOf: (entry: Entries[K]) => string;
+  readonly facts: (entry: Entries[K]) => ComponentChildren;
+  readonly form: (props: FormProps<Entries[K]>) => JSX.Element;
+};
+
+/** The catalogue's entries of one kind, each with what can be done with it. */
+export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
+  const { kind, keyOf, labelOf, form: Form } = props;
+  const list = useLoaded(() => listEntries(kind));
+  const [editing, setEditing] = useState<Entries[K] | 'new' | null>(null);
+  const [removing, setRemoving] = useState<Entries[K] | null>(null);
+  const reload = (): void => void list.reload();
+  return (
+    <Section
+      title={props.title}
+      lead={props.lead}
+      action={
+        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+          {props.add}
+        </Button>
+      }
+    >
+      <Items
+        of={list}
+        none="There is none."
+        row={(entry) => (
+          <Item key={keyOf(entry)} title={labelOf(entry)} facts={props.facts(entry)}>
+            <IconButton icon="edit" label={`Change ${labelOf(entry)}`} onClick={() => setEditing(entry)} />
+            <IconButton icon="trash" label={`Delete ${labelOf(entry)}`} onClick={() => setRemoving(entry)} />
+          </Item>
+        )}
+      />
+      {editing !== null && (
+        <Form
+          before={editing === 'new' ? null : (editing as Entries[K])}
+          onDone={reload}
+          onClose={() => setEditing(null)}
+        />
+      )}
+      {removing !== null && (
+        <Removal
+          title={`Delete “${labelOf(removing)}”?`}
+          action="Delete"
+          done={`${labelOf(removing)} is deleted`}
+          work={() => deleteEntry(kind, keyOf(removing))}
+          onDone={reload}
+          onClose={() => setRemoving(null)}
+        >
+          <p>Nobody can choose it any more. What is in use is not deleted.</p>
+        </Removal>
+      )}
+    </Section>
+  );
+}

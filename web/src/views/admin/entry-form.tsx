@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact';
+import { changeEntry, createEntry, type EntryKind } from '../../api/catalogue.ts';
+import type { FieldFaults } from '../../api/errors.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useSubmit } from '../auth/use-submit.ts';
+
+type EntryFormProps = {
+  readonly kind: EntryKind;
+  readonly title: string;
+  /** Of what is changed; null for a new one. */
+  readonly entryKey: string | null;
+  readonly body: () => object;
+  readonly fields: readonly string[];
+  readonly done: string;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+  readonly children: (faults: FieldFaults) => ComponentChildren;
+};
+
+/** A dialog that makes or changes an entry. */
+export function EntryForm(props: EntryFormProps) {
+  const { kind, entryKey, body, onClose } = props;
+  const form = useSubmit(async () => {
+    await (entryKey === null ? createEntry(kind, body()) : changeEntry(kind, entryKey, body()));
+    toastOk(props.done);
+    props.onDone();
+    onClose();
+  }, props.fields);
+  return (
+    <Dialog title={props.title} onClose={onClose} locked={form.busy}>
+      <form onSubmit={(event) => void form.submit(event)} novalidate>
+        <div class="dialog-body">
+          {form.failure !== null && <Problem failure={form.failure} />}
+          {props.children(form.faults)}
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={onClose} disabled={form.busy}>
+            Cancel
+          </Button>
+          <Button kind="primary" type="submit" busy={form.busy ? 'Saving' : undefined}>
+            {entryKey === null ? 'Add' : 'Save'}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** For keys and other names that machines read. */
+export const KEY_INPUT = {
+  autocomplete: 'off',
+  autocapitalize: 'none',
+  spellcheck: false,
+} as const;
+
+export const FIRST_INPUT = { ...KEY_INPUT, 'data-autofocus': true } as const;
+
+type Named = { readonly key: string; readonly label: string };
+
+type NamesProps = {
+  readonly of: Named;
+  /** The key of what is there already never changes. */
+  readonly isNew: boolean;
+  readonly example: string;
+  readonly onInput: (part: Partial<Named>) => void;
+  readonly faults: FieldFaults;
+};
+
+/** What programs call an entry, and what people choose. */
+export function NameFields({ of: { key, label }, isNew, example, onInput, faults }: NamesProps) {
+  return (
+    <div class="field-pair">
+      {isNew && (
+        <TextField
+          label="Key"
+          value={key}
+          onInput={(text) => onInput({ key: text })}
+          error={faults['key']}
+          hint={`What programs call it, like ${example}.`}
+          input={FIRST_INPUT}
+        />
+      )}
+      <TextField
+        label="Label"
+        value={label}
+        onInput={(text) => onInput({ label: text })}
+        error={faults['label']}
+        hint="What people choose."
+        input={isNew ? KEY_INPUT : FIRST_INPUT}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks';
+import type { Image } from '../../api/types.ts';
+import { TextField } from '../../ui/field.tsx';
+import { EntriesPage, type FormProps } from './entries.tsx';
+import { EntryForm, KEY_INPUT, NameFields } from './entry-form.tsx';
+
+/** What containers can be made of. */
+export const Images = () => (
+  <EntriesPage
+    kind="images"
+    title="Images"
+    lead="What containers can be made of. Those that are there keep theirs."
+    add="Add an image"
+    keyOf={({ key }) => key}
+    labelOf={({ label }) => label}
+    facts={({ key, reference, digest }) => (
+      <>
+        {key} · <span class="mono">{reference}</span> {digest !== null && '· pinned'}
+      </>
+    )}
+    form={ImageForm}
+  />
+);
+
+const NEW: Image = { key: '', label: '', reference: '', digest: null, shell: '/bin/bash' };
+const FIELDS = ['key', 'label', 'reference', 'digest', 'shell'];
+
+function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
+  const [image, setImage] = useState(before ?? NEW);
+  const set = (part: Partial<Image>): void => setImage({ ...image, ...part });
+  const { key: _, ...change } = image;
+  return (
+    <EntryForm
+      kind="images"
+      title={before === null ? 'Add an image' : `Change ${before.label}`}
+      entryKey={before?.key ?? null}
+      body={() => (before === null ? image : change)}
+      fields={FIELDS}
+      done={`${image.label} is saved`}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <NameFields of={image} isNew={before === null} example="alpine-3" onInput={set} faults={faults} />
+          <TextField
+            label="Reference"
+            value={image.reference}
+            onInput={(reference) => set({ reference: reference.trim() })}
+            error={faults['reference']}
+            hint="As in docker pull, like docker.io/library/alpine:3.20."
+            input={KEY_INPUT}
+          />
+          <TextField
+            label="Digest"
+            value={image.digest ?? ''}
+            onInput={(digest) => set({ digest: digest.trim() === '' ? null : digest.trim() })}
+            error={faults['digest']}
+            hint="sha256:… pins exactly this image. Empty: whatever the tag points at."
+            input={KEY_INPUT}
+          />
+          <TextField
+            label="Shell"
+            value={image.shell}
+            onInput={(shell) => set({ shell })}
+            error={faults['shell']}
+            hint="What terminals open."
+            input={KEY_INPUT}
+          />
+        </>
+      )}
+    </EntryForm>
+  );
+}

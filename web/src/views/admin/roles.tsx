@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks';
+import type { WholeRole } from '../../api/types.ts';
+import { namesIn, toolsHint } from '../../lib/tools.ts';
+import { AreaField, TextField } from '../../ui/field.tsx';
+import { EntriesPage, type FormProps } from './entries.tsx';
+import { EntryForm, KEY_INPUT, NameFields } from './entry-form.tsx';
+
+/** Tools that containers can be made with. */
+export const Roles = () => (
+  <EntriesPage
+    kind="roles"
+    title="Tools"
+    lead="Installed after a container is made. Those that are there keep theirs."
+    add="Add a set"
+    keyOf={({ key }) => key}
+    labelOf={({ label }) => label}
+    facts={(role) => `${role.key} · ${factsOf(role)}`}
+    form={RoleForm}
+  />
+);
+
+const hasPackages = ({ packages }: WholeRole): boolean =>
+  Object.values(packages).some((names) => names.length > 0);
+
+const factsOf = (role: WholeRole): string =>
+  [
+    ...(hasPackages(role) || role.script === null ? [toolsHint(role)] : []),
+    ...(role.script === null ? [] : ['Runs a script.']),
+  ].join(' ');
+
+const MANAGERS = [
+  { key: 'apt', label: 'Packages of apt', hint: 'Debian, Ubuntu. Separated by spaces.' },
+  { key: 'apk', label: 'Packages of apk', hint: 'Alpine.' },
+  { key: 'dnf', label: 'Packages of dnf', hint: 'Fedora, Rocky Linux.' },
+] as const;
+
+const FIELDS = ['key', 'label', 'packages', 'script'];
+const AREA = { spellcheck: false, autocapitalize: 'none', rows: 5 } as const;
+
+type Manager = (typeof MANAGERS)[number]['key'];
+type Draft = {
+  readonly key: string;
+  readonly label: string;
+  readonly script: string;
+  readonly packages: Readonly<Record<Manager, string>>;
+};
+
+const draftOf = (role: WholeRole | null): Draft => {
+  const text = (manager: Manager): string => (role?.packages[manager] ?? []).join(' ');
+  return {
+    key: role?.key ?? '',
+    label: role?.label ?? '',
+    script: role?.script ?? '',
+    packages: { apt: text('apt'), apk: text('apk'), dnf: text('dnf') },
+  };
+};
+
+/** Without managers that nothing is named for. */
+function bodyOf({ label, script, packages }: Draft): Omit<WholeRole, 'key'> {
+  const named = MANAGERS.map(({ key }) => [key, namesIn(packages[key])] as const);
+  return {
+    label,
+    packages: Object.fromEntries(named.filter(([, names]) => names.length > 0)),
+    script: script.trim() === '' ? null : script,
+  };
+}
+
+function RoleForm({ before, onDone, onClose }: FormProps<WholeRole>) {
+  const [draft, setDraft] = useState(() => draftOf(before));
+  const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
+  return (
+    <EntryForm
+      kind="roles"
+      title={before === null ? 'Add a set of tools' : `Change ${before.label}`}
+      entryKey={before?.key ?? null}
+      body={() => ({ ...(before === null && { key: draft.key }), ...bodyOf(draft) })}
+      fields={FIELDS}
+      done={`${draft.label} is saved`}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <NameFields of={draft} isNew={before === null} example="ruby" onInput={set} faults={faults} />
+          {MANAGERS.map(({ key, label, hint }) => (
+            <TextField
+              key={key}
+              label={label}
+              value={draft.packages[key]}
+              onInput={(text) => set({ packages: { ...draft.packages, [key]: text } })}
+              error={key === 'apt' ? faults['packages'] : undefined}
+              hint={hint}
+              input={KEY_INPUT}
+            />
+          ))}
+          <AreaField
+            label="Script"
+            value={draft.script}
+            onInput={(script) => set({ script })}
+            error={faults['script']}
+            hint="Run by sh as root of the container, after the packages. It may run again. No secrets."
+            area={AREA}
+          />
+        </>
+      )}
+    </EntryForm>
+  );
+}

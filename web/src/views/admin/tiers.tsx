@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks';
+import type { Tier } from '../../api/types.ts';
+import { cpu, disk, memory, plural } from '../../lib/format.ts';
+import { TextField } from '../../ui/field.tsx';
+import { RangeField } from '../../ui/range-field.tsx';
+import { EntriesPage, type FormProps } from './entries.tsx';
+import { EntryForm, FIRST_INPUT } from './entry-form.tsx';
+
+/** What people may use. */
+export const Tiers = () => (
+  <EntriesPage
+    kind="tiers"
+    title="Tiers"
+    lead="What people may use. Containers that are there keep their limits."
+    add="Add a tier"
+    keyOf={({ name }) => name}
+    labelOf={({ name }) => name}
+    facts={(tier) =>
+      `up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk · ${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`
+    }
+    form={TierForm}
+  />
+);
+
+const NEW: Tier = {
+  name: '',
+  memory_mb: { min: 256, max: 2048 },
+  cpu_shares: { min: 100, max: 2000 },
+  disk_mb: { min: 512, max: 10_240 },
+  max_containers: 5,
+  max_agents: 2,
+};
+
+const RANGES = [
+  { key: 'memory_mb', label: 'Memory of a container', unit: 'MB' },
+  { key: 'cpu_shares', label: 'CPU of a container', unit: 'millicores' },
+  { key: 'disk_mb', label: 'Disk of a container', unit: 'MB' },
+] as const;
+
+const COUNTS = [
+  { key: 'max_containers', label: 'Containers' },
+  { key: 'max_agents', label: 'Agents' },
+] as const;
+
+const FIELDS = ['name', 'memory_mb', 'cpu_shares', 'disk_mb', 'max_containers', 'max_agents'];
+const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;
+
+function TierForm({ before, onDone, onClose }: FormProps<Tier>) {
+  const [tier, setTier] = useState(before ?? NEW);
+  const { name, ...limits } = tier;
+  return (
+    <EntryForm
+      kind="tiers"
+      title={before === null ? 'Add a tier' : `Change ${before.name}`}
+      entryKey={before?.name ?? null}
+      body={() => (before === null ? tier : limits)}
+      fields={FIELDS}
+      done={`${name} is saved`}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          {before === null && (
+            <TextField
+              label="Name"
+              value={name}
+              onInput={(text) => setTier({ ...tier, name: text })}
+              error={faults['name']}
+              hint="Lower-case letters, digits and hyphens."
+              input={FIRST_INPUT}
+            />
+          )}
+          {RANGES.map(({ key, label, unit }) => (
+            <RangeField
+              key={key}
+              label={label}
+              unit={unit}
+              value={tier[key]}
+              onInput={(range) => setTier({ ...tier, [key]: range })}
+              error={faults[key]}
+            />
+          ))}
+          <div class="field-pair">
+            {COUNTS.map(({ key, label }) => (
+              <TextField
+                key={key}
+                label={label}
+                unit="at most"
+                value={String(tier[key])}
+                onInput={(text) => setTier({ ...tier, [key]: Number.parseInt(text, 10) || 0 })}
+                error={faults[key]}
+                input={NUMBER_INPUT}
+              />
+            ))}
+          </div>
+        </>
+      )}
+    </EntryForm>
+  );
+}

@@ -1,0 +1,27 @@
+import type { Container } from '../../api/types.ts';
+
+/** Whether there is anything to tell its owner of the tools of a container. */
+export const hasTools = ({ role_setup, collaboration }: Container): boolean =>
+  collaboration === undefined && (role_setup.status !== 'none' || role_setup.detail !== null);
+
+const WORDS: Readonly<Record<string, string>> = {
+  installing: 'installing tools…',
+  failed: 'tools are missing',
+};
+
+/** Says that tools are on their way or missing, and leads to what is known of it; nothing once all is well. */
+export function ToolsLink({ container, onOpen }: { container: Container; onOpen: () => void }) {
+  const { status } = container.role_setup;
+  const words = WORDS[status];
+  if (words === undefined || !hasTools(container)) return null;
+  return (
+    <button
+      type="button"
+      class={`tools-link ${status}`}
+      aria-label={`Tools of ${container.name}: ${words}`}
+      onClick={onOpen}
+    >
+      {words}
+    </button>
+  );
+}

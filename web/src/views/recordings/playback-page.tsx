@@ -1,0 +1,134 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { deleteRecording, downloadRecording, getRecording } from '../../api/recordings.ts';
+import type { Recording } from '../../api/types.ts';
+import { isDark } from '../../lib/preferences.ts';
+import { Button, Spinner } from '../../ui/button.tsx';
+import { Check } from '../../ui/check.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useTitle } from '../../ui/use-title.ts';
+import { Removal } from '../settings/removal.tsx';
+import { download, Facts, StateTag } from './facts.tsx';
+
+type Loaded = { readonly recording: Recording; readonly cast: string };
+
+async function load(id: string): Promise<Loaded> {
+  const [recording, content] = await Promise.all([getRecording(id), downloadRecording(id)]);
+  return { recording, cast: await content.text() };
+}
+
+/** One recording, played back. */
+export function PlaybackPage({ id }: { id: string }) {
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  useTitle(loaded === null ? 'Recording' : `${loaded.recording.container_name} · Recording`);
+  useEffect(() => {
+    load(id).then(setLoaded, setFailure);
+  }, [id]);
+  return (
+    <div class="page playback-page">
+      <a class="playback-back" href="/recordings">
+        <Icon name="back" /> All recordings
+      </a>
+      {failure !== null && <Problem failure={failure} />}
+      {loaded === null
+        ? failure === null && (
+            <div class="playback-wait late" role="status">
+              <Spinner /> Loading the recording…
+            </div>
+          )
+        : loaded && <Playback {...loaded} />}
+    </div>
+  );
+}
+
+function Playback({ recording, cast }: Loaded) {
+  const [removing, setRemoving] = useState(false);
+  const [skipPauses, setSkipPauses] = useState(true);
+  return (
+    <>
+      <div class="page-head">
+        <div class="playback-title">
+          <h1>
+            {recording.container_name} <StateTag state={recording.state} />
+          </h1>
+          <p>
+            <Facts recording={recording} />
+          </p>
+        </div>
+        <Button icon="download" onClick={() => void download(recording)}>
+          Download
+        </Button>
+        <Button icon="trash" onClick={() => setRemoving(true)}>
+          Delete
+        </Button>
+      </div>
+      {recording.duration_ms === 0 && <p class="none">Nothing was shown while this was recorded.</p>}
+      <Screen cast={cast} lengthMs={recording.duration_ms} skipPauses={skipPauses} />
+      <div class="playback-foot">
+        <Check label="Skip pauses" checked={skipPauses} onChange={setSkipPauses} />
+        <p class="playback-keys">
+          <kbd>Space</kbd> plays and pauses, <kbd>←</kbd> <kbd>→</kbd> move by 5 s, <kbd>.</kbd> goes one step
+          on, <kbd>f</kbd> fills the screen
+        </p>
+      </div>
+      {removing && (
+        <Removal
+          title={`Delete the recording of “${recording.container_name}”?`}
+          action="Delete"
+          done="Recording deleted"
+          work={() => deleteRecording(recording.id)}
+          onDone={() => location.assign('/recordings')}
+          onClose={() => setRemoving(false)}
+        >
+          <p>It cannot be brought back. Download it first if you may need it.</p>
+        </Removal>
+      )}
+    </>
+  );
+}
+
+type ScreenProps = { readonly cast: string; readonly lengthMs: number; readonly skipPauses: boolean };
+
+/** The player has the focus, so that its keys work at once. Other colours change nothing of where it is. */
+function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  const left = useRef({ seconds: 0, playing: false, skipPauses });
+  const dark = isDark();
+  useEffect(() => {
+    let end = (): void => {};
+    let gone = false;
+    const show = async (element: HTMLElement): Promise<void> => {
+      const { playback } = await import('../../recordings/playback.ts');
+      if (gone) return;
+      const player = playback(element, cast, { dark, skipPauses, posterSeconds: lengthMs / 2000 });
+      element.querySelector<HTMLElement>('.ap-wrapper')?.focus();
+      const before = left.current;
+      left.current = { seconds: 0, playing: false, skipPauses };
+      player.addEventListener('playing', () => Object.assign(left.current, { playing: true }));
+      player.addEventListener('pause', () => Object.assign(left.current, { playing: false }));
+      end = () => {
+        left.current.seconds = player.getCurrentTime();
+        player.dispose();
+      };
+      // why: with other pauses the same second is another place
+      if (before.seconds === 0 || before.skipPauses !== skipPauses) return;
+      // why: a player that was never started shows nothing of where it is sent
+      await player.play();
+      await player.seek(before.seconds);
+      if (!before.playing) await player.pause();
+    };
+    if (host.current !== null) show(host.current).catch(setFailure);
+    return () => {
+      gone = true;
+      end();
+    };
+  }, [cast, dark, skipPauses]);
+  return (
+    <>
+      {failure !== null && <Problem failure={failure} />}
+      <div class="playback-screen" ref={host} />
+    </>
+  );
+}

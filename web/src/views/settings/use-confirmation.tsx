@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks';
+import type { Proof } from '../../api/account.ts';
+import { ApiError } from '../../api/errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { PasswordField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useSubmit } from '../auth/use-submit.ts';
+import { CodeDialog } from './code-dialog.tsx';
+
+type By = 'password' | 'code';
+type Ask = {
+  readonly by: By;
+  readonly go: (proof: Proof) => Promise<void>;
+  readonly cancel: () => void;
+};
+
+/** What the service wants to see first; null when it refused for another reason. */
+function wantedBy(failure: unknown): By | null {
+  if (!(failure instanceof ApiError) || failure.code !== 'confirmation_required') return null;
+  return 'code' in failure.fields ? 'code' : 'password';
+}
+
+/**
+ * Does things that the service lets nobody do with a login token alone once the sign-in was a while ago: then it is
+ * asked for what shows that it is them, and done again with that. `dialog` has to be in the page.
+ */
+export function useConfirmation() {
+  const [ask, setAsk] = useState<Ask | null>(null);
+
+  function askFor<T>(by: By, work: (proof: Proof) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const go = async (proof: Proof): Promise<void> => {
+        const done = await work(proof);
+        setAsk(null);
+        resolve(done);
+      };
+      const cancel = (): void => {
+        setAsk(null);
+        reject(new ApiError(0, 'confirmation_cancelled', 'nothing was changed'));
+      };
+      setAsk({ by, go, cancel });
+    });
+  }
+
+  async function confirmed<T>(work: (proof: Proof) => Promise<T>): Promise<T> {
+    try {
+      return await work({});
+    } catch (failure) {
+      const by = wantedBy(failure);
+      if (by === null) throw failure;
+      return await askFor(by, work);
+    }
+  }
+
+  return { confirmed, dialog: ask && <ProofDialog ask={ask} /> };
+}
+
+const TITLE = 'Confirm that it is you';
+
+function ProofDialog({ ask: { by, go, cancel } }: { ask: Ask }) {
+  if (by === 'code') {
+    return (
+      <CodeDialog title={TITLE} action="Confirm" work={(code) => go({ code })} onClose={cancel}>
+        <p>You signed in a while ago.</p>
+      </CodeDialog>
+    );
+  }
+  return <PasswordDialog go={go} cancel={cancel} />;
+}
+
+function PasswordDialog({ go, cancel }: Pick<Ask, 'go' | 'cancel'>) {
+  const [password, setPassword] = useState('');
+  const form = useSubmit(() => go({ password }), ['password']);
+  return (
+    <Dialog title={TITLE} onClose={cancel} narrow>
+      <form onSubmit={(event) => void form.submit(event)}>
+        <div class="dialog-body">
+          <p>You signed in a while ago.</p>
+          {form.failure !== null && <Problem failure={form.failure} />}
+          <PasswordField value={password} onInput={setPassword} error={form.faults['password']} autofocus />
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={cancel}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy ? 'Checking' : undefined}>
+            Confirm
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

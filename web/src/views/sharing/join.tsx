@@ -1,0 +1,60 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { joinCollaboration } from '../../api/collaborations.ts';
+import { hasStatus } from '../../api/request.ts';
+import { navigate } from '../../lib/router.ts';
+import { takeInvitation } from '../../state/invitation.ts';
+import { Button, Spinner } from '../../ui/button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useTitle } from '../../ui/use-title.ts';
+
+/** Follows a link to somebody's shared terminal. */
+export function JoinPage() {
+  useTitle('Join a terminal');
+  const code = useRef<string | null>(null);
+  code.current ??= takeInvitation();
+  const [failure, setFailure] = useState<unknown>(null);
+  const join = (): void => {
+    setFailure(null);
+    joinCollaboration(code.current ?? '').then(
+      ({ container }) => navigate(`/containers/${encodeURIComponent(container.db_id)}`, { replace: true }),
+      setFailure,
+    );
+  };
+  useEffect(() => {
+    if (code.current !== '') join();
+  }, []);
+  if (code.current === '') {
+    return (
+      <div class="empty">
+        <h1>Open the link once more</h1>
+        <p>
+          The way to a shared terminal is in the link that its owner has sent you. Open it again, or{' '}
+          <a href="/">go to your containers</a>.
+        </p>
+      </div>
+    );
+  }
+  if (failure !== null) {
+    return (
+      <div class="empty small">
+        <Problem failure={failure} />
+        <div class="overlay-actions">
+          {!hasStatus(failure, 404) && (
+            <Button kind="primary" onClick={join}>
+              Try again
+            </Button>
+          )}
+          <a class="button plain" href="/">
+            All containers
+          </a>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div class="arriving" role="status">
+      <Spinner />
+      <p class="late">Joining…</p>
+    </div>
+  );
+}

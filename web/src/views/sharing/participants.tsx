@@ -1,0 +1,44 @@
+import type { Person } from '../../terminal/protocol.ts';
+import { Icon } from '../../ui/icon.tsx';
+
+const NAMES_SHOWN = 2;
+
+function wordsOf(others: readonly Person[]): string {
+  if (others.length === 0) return 'shared';
+  const names = others.slice(0, NAMES_SHOWN).map(({ username }) => username);
+  const more = others.length - names.length;
+  return names.join(', ') + (more > 0 ? ` +${more}` : '');
+}
+
+const rightOf = ({ owner, mode }: Person): string =>
+  owner ? 'owner' : mode === 'view' ? 'looks on' : 'types along';
+
+type ParticipantsProps = {
+  readonly people: readonly Person[];
+  readonly me: string;
+  /** Only its owner can look closer. */
+  readonly onOpen: (() => void) | null;
+};
+
+/** Who else has this shared terminal open. */
+export function Participants({ people, me, onOpen }: ParticipantsProps) {
+  if (people.length === 0) return null;
+  const others = people.filter(({ userId }) => userId !== me);
+  const all = people.map((one) => `${one.username} (${rightOf(one)})`).join(', ');
+  const content = (
+    <>
+      <Icon name="users" size={14} />
+      <span>{wordsOf(others)}</span>
+    </>
+  );
+  const title = `In this terminal: ${all}`;
+  return onOpen === null ? (
+    <span class="participants" title={title} role="status">
+      {content}
+    </span>
+  ) : (
+    <button type="button" class="participants" title={title} onClick={onOpen}>
+      {content}
+    </button>
+  );
+}

@@ -1,0 +1,155 @@
+import { useId, useState } from 'preact/hooks';
+import { leaveCollaboration, shareTerminal } from '../../api/collaborations.ts';
+import type { Collaboration, CollaborationMode, Container, SharedTerminal } from '../../api/types.ts';
+import { now } from '../../lib/clock.ts';
+import { within } from '../../lib/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useSubmit } from '../auth/use-submit.ts';
+import { useCollaborations } from './use-collaborations.ts';
+
+const MODES: readonly { readonly mode: CollaborationMode; readonly label: string; readonly hint: string }[] =
+  [
+    { mode: 'view', label: 'Look on', hint: 'They see the terminal. They cannot type.' },
+    { mode: 'control', label: 'Type along', hint: 'They can do all that you can do in this container.' },
+  ];
+
+const TIMES: readonly (readonly [minutes: string, label: string])[] = [
+  ['30', '30 minutes'],
+  ['60', 'an hour'],
+  ['240', '4 hours'],
+  ['480', '8 hours'],
+  ['1440', 'a day'],
+];
+
+/** Makes links to a terminal, shows who came by them, and ends them. */
+export function ShareDialog({ container, onClose }: { container: Container; onClose: () => void }) {
+  const { list, failure, look } = useCollaborations(container.db_id);
+  const [made, setMade] = useState<SharedTerminal | null>(null);
+  const isOver = made !== null && list !== null && !list.some(({ id }) => id === made.id);
+  const onMade = async (share: SharedTerminal): Promise<void> => {
+    await look();
+    setMade(share);
+  };
+  return (
+    <Dialog title={`Share the terminal of ${container.name}`} onClose={onClose} narrow>
+      <div class="dialog-body">
+        {made !== null && !isOver ? (
+          <Link made={made} onAnother={() => setMade(null)} />
+        ) : (
+          <NewLink container={container} onMade={onMade} />
+        )}
+        {failure !== null && <Problem failure={failure} />}
+        {list !== null && list.length > 0 && <Shares list={list} onEnded={look} />}
+      </div>
+    </Dialog>
+  );
+}
+
+type NewLinkProps = {
+  readonly container: Container;
+  readonly onMade: (made: SharedTerminal) => Promise<void>;
+};
+
+function NewLink({ container, onMade }: NewLinkProps) {
+  const [mode, setMode] = useState<CollaborationMode>('view');
+  const [minutes, setMinutes] = useState('60');
+  const group = useId();
+  const form = useSubmit(
+    async () => onMade(await shareTerminal(container.db_id, mode, Number(minutes))),
+    ['expires_in_minutes'],
+  );
+  return (
+    <form class="share-form" onSubmit={(event) => void form.submit(event)}>
+      {form.failure !== null && <Problem failure={form.failure} />}
+      <fieldset class="share-modes">
+        <legend>Who has the link can</legend>
+        {MODES.map((one) => (
+          <label class="size-card" key={one.mode}>
+            <input
+              type="radio"
+              name={group}
+              checked={mode === one.mode}
+              onChange={() => setMode(one.mode)}
+              data-autofocus={one.mode === 'view' || undefined}
+            />
+            <strong>{one.label}</strong>
+            <span>{one.hint}</span>
+          </label>
+        ))}
+      </fieldset>
+      <SelectField
+        label="For"
+        value={minutes}
+        onChange={setMinutes}
+        error={form.faults['expires_in_minutes']}
+        hint="You can end it at any time before."
+      >
+        {TIMES.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+      <Button kind="primary" icon="link" type="submit" busy={form.busy ? 'Creating' : undefined}>
+        Create link
+      </Button>
+    </form>
+  );
+}
+
+/** The link, this once. */
+function Link({ made, onAnother }: { made: SharedTerminal; onAnother: () => void }) {
+  return (
+    <div class="share-form">
+      <p>
+        Send this link to those whom you trust to {made.mode === 'view' ? 'look on' : 'type along'}. They sign
+        in to this Berth with an account of their own. It is not shown again.
+      </p>
+      <div class="secret">
+        <code class="token-secret">{made.url}</code>
+        <CopyButton text={made.url} label="Copy the link" />
+      </div>
+      <Button onClick={onAnother}>Another link</Button>
+    </div>
+  );
+}
+
+type SharesProps = { readonly list: readonly Collaboration[]; readonly onEnded: () => Promise<void> };
+
+function Shares({ list, onEnded }: SharesProps) {
+  return (
+    <section class="shares" aria-label="Shared now">
+      <h3>Shared now</h3>
+      <ul>
+        {list.map((share) => (
+          <Share key={share.id} share={share} onEnded={onEnded} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Share({ share, onEnded }: { share: Collaboration; onEnded: () => Promise<void> }) {
+  const ending = useSubmit(async () => {
+    await leaveCollaboration(share.id);
+    await onEnded();
+  }, []);
+  const names = share.participants.map(({ username }) => username);
+  return (
+    <li>
+      <div>
+        <strong>{share.mode === 'view' ? 'Look on' : 'Type along'}</strong>
+        <span class="share-time">ends {within(share.expires_at, now.value)}</span>
+        <p>{names.length === 0 ? 'Nobody has come yet.' : names.join(', ')}</p>
+        {ending.failure !== null && <Problem failure={ending.failure} />}
+      </div>
+      <Button onClick={() => void ending.submit()} busy={ending.busy ? 'Ending' : undefined}>
+        End
+      </Button>
+    </li>
+  );
+}

@@ -1,0 +1,27 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { listCollaborations } from '../../api/collaborations.ts';
+import type { Collaboration } from '../../api/types.ts';
+import { type Polling, poll } from '../../state/polling.ts';
+
+const EVERY_MS = 3_000;
+
+/** The live collaborations of an own container, looked at every few seconds; null before the first answer. */
+export function useCollaborations(container: string): {
+  readonly list: readonly Collaboration[] | null;
+  readonly failure: unknown;
+  readonly look: () => Promise<void>;
+} {
+  const [list, setList] = useState<readonly Collaboration[] | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  const polling = useRef<Polling | null>(null);
+  useEffect(() => {
+    const look = (): Promise<void> =>
+      listCollaborations(container).then((found) => {
+        setFailure(null);
+        setList(found);
+      }, setFailure);
+    polling.current = poll(look, () => EVERY_MS);
+    return () => polling.current?.stop();
+  }, [container]);
+  return { list, failure, look: () => polling.current?.now() ?? Promise.resolve() };
+}
