@@ -19,10 +19,11 @@ await runMain(async () => {
     return 1;
   }
   if (everything || !args.every(needsNoBuild)) await ensureBuild(root);
-  const { runTests } = await import('./lib/tests.mjs');
+  const { runTests, runTestsTwice } = await import('./lib/tests.mjs');
   // the first test that needs a slow part would else wait for it within its own time limit
-  const env = everything ? { TEST_PREPARE: 'all' } : {};
-  const { code, tally } = await runTests(root, { args: files, env, print: console.log });
+  const { code, tally } = everything
+    ? await runTestsTwice(root, { env: { TEST_PREPARE: 'all' }, print: console.log })
+    : await runTests(root, { args: files, print: console.log });
   console.log(summary(tally));
   return code;
 });

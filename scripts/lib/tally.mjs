@@ -5,9 +5,9 @@ import { Parser } from 'tap-parser';
  *
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ path: string, detail: string }} Failure
- * @typedef {{ name: string, ok: boolean, ms: number, skip: string | null, failures: readonly Failure[] }} FileResult
+ * @typedef {{ name: string, ok: boolean, ms: number, skip: string | null, failures: readonly Failure[], counts: Tally }} FileResult
  * @typedef {import('tap-parser').Result} Result
- * @typedef {{ tests: number, failures: number, skips: number, others: number }} Seen
+ * @typedef {{ tests: number, failedTests: number, failures: number, skips: number, others: number }} Seen
  */
 
 /**
@@ -20,16 +20,30 @@ export function tallying(onFile) {
   const tally = { passed: 0, failed: 0, skipped: 0 };
   /** @type {Failure[]} */
   let failures = [];
+  let before = { ...tally };
   follow(parser, [], {
     tally,
     fail: (failure) => failures.push(failure),
     file: (point) => {
-      onFile({ name: point.name, ok: point.ok, ms: point.time ?? 0, skip: skipReason(point), failures });
+      const { name, ok, time = 0 } = point;
+      onFile({ name, ok, ms: time ?? 0, skip: skipReason(point), failures, counts: since(before, tally) });
       failures = [];
+      before = { ...tally };
     },
   });
   return { parser, tally };
 }
+
+/**
+ * @param {Tally} before
+ * @param {Tally} after
+ * @returns {Tally}
+ */
+const since = (before, after) => ({
+  passed: after.passed - before.passed,
+  failed: after.failed - before.failed,
+  skipped: after.skipped - before.skipped,
+});
 
 /**
  * @param {Parser} parser
@@ -39,7 +53,7 @@ export function tallying(onFile) {
  */
 function follow(parser, path, { tally, fail, file }) {
   /** @type {Seen} */
-  const seen = { tests: 0, failures: 0, skips: 0, others: 0 };
+  const seen = { tests: 0, failedTests: 0, failures: 0, skips: 0, others: 0 };
   /** @type {Seen | null} */
   let child = null;
   parser.on('child', (inner) => {
@@ -81,7 +95,7 @@ function countAssertion(seen, verdict) {
 }
 
 /**
- * A test that contains tests counts only by a failure of its own, such as a crash between them.
+ * A test that contains tests counts only by a failure of its own, such as an assertion or a crash between them.
  * @param {Seen} seen
  * @param {keyof Tally} verdict
  * @param {Seen} inner
@@ -89,11 +103,14 @@ function countAssertion(seen, verdict) {
  */
 function countTest(seen, verdict, inner, tally) {
   seen.tests += 1;
-  if (verdict === 'failed') seen.failures += 1;
+  if (verdict === 'failed') {
+    seen.failures += 1;
+    seen.failedTests += 1;
+  }
   if (inner.tests === 0) tally[verdict] += 1;
   else {
     tally.skipped += inner.skips;
-    if (verdict === 'failed' && inner.failures === 0) tally.failed += 1;
+    if (verdict === 'failed' && inner.failedTests === 0) tally.failed += 1;
   }
 }
 

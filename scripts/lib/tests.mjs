@@ -1,15 +1,58 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { exitCode, watch } from './command.mjs';
 import { toolEnvironment } from './node.mjs';
 import { tallying } from './tally.mjs';
 
 /**
+ * @typedef {import('./tally.mjs').Tally} Tally
+ * @typedef {{ args?: readonly string[], config?: string, env?: NodeJS.ProcessEnv, print: (line: string) => void }} Options
+ * @typedef {{ code: number, tally: Tally, failed: { name: string, counts: Tally }[] }} Outcome
+ */
+
+/** With more files than these something is broken, and a second run would only say so again. */
+const MOST_AGAIN = 5;
+
+/**
+ * Runs the tests, and each file that failed once more, alone: what fails only beside other load is named, and does
+ * not count as failed.
+ * @param {string} root
+ * @param {Options} options
+ * @returns {Promise<Outcome>}
+ */
+export async function runTestsTwice(root, options) {
+  const first = await runTests(root, options);
+  const names = first.failed.map(({ name }) => name);
+  if (names.length === 0 || names.length > MOST_AGAIN) return first;
+  options.print(`# ${names.length} of the files failed: each once more, alone`);
+  const second = await runTests(root, { ...options, args: ['--jobs=1', ...names] });
+  const stillFailed = new Set(second.failed.map(({ name }) => name));
+  const unsteady = names.filter((name) => !stillFailed.has(name));
+  if (unsteady.length > 0) options.print(`# passed only when run alone: ${unsteady.join(', ')}`);
+  const before = first.failed.reduce((tally, { counts }) => add(tally, counts, -1), first.tally);
+  const tally = add(before, second.tally, 1);
+  return { ...second, tally, code: second.code || (tally.failed > 0 ? 1 : 0) };
+}
+
+/**
+ * @param {Tally} to
+ * @param {Tally} counts
+ * @param {1 | -1} sign
+ * @returns {Tally}
+ */
+const add = (to, counts, sign) => ({
+  passed: to.passed + sign * counts.passed,
+  failed: to.failed + sign * counts.failed,
+  skipped: to.skipped + sign * counts.skipped,
+});
+
+/**
  * Runs tap over the files of a configuration, one line a file, and what failed in full. The code is tap's own, and
  * 1 when nothing ran.
  * @param {string} root
- * @param {{ args?: readonly string[], config?: string, env?: NodeJS.ProcessEnv, print: (line: string) => void }} options
- * @returns {Promise<{ code: number, tally: import('./tally.mjs').Tally }>}
+ * @param {Options} options
+ * @returns {Promise<Outcome>}
  */
 export function runTests(root, { args = [], config = '.taprc', env = {}, print }) {
   const tap = path.join(root, 'node_modules', '.bin', 'tap');
@@ -19,14 +62,19 @@ export function runTests(root, { args = [], config = '.taprc', env = {}, print }
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   watch(child);
-  const { parser, tally } = tallying((file) => print(fileReport(file)));
+  /** @type {Outcome['failed']} */
+  const failed = [];
+  const { parser, tally } = tallying((file) => {
+    print(fileReport(file));
+    if (!file.ok && existsSync(path.join(root, file.name))) failed.push(file);
+  });
   child.stdout.pipe(parser);
   child.stderr.on('data', (chunk) => print(`${chunk}`.trimEnd()));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       const ran = tally.passed + tally.failed > 0;
-      resolve({ code: exitCode(code, signal) || (ran ? 0 : 1), tally });
+      resolve({ code: exitCode(code, signal) || (ran ? 0 : 1), tally, failed });
     });
   });
 }

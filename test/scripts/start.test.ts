@@ -56,7 +56,7 @@ t.test(
     launcher.process.kill('SIGINT');
     launcher.process.kill('SIGTERM');
     launcher.process.kill('SIGINT');
-    t.equal(await launcher.line(), '"SIGINT"');
+    t.match(await launcher.line(), /^"SIG(TERM|INT)"$/, 'of two at once the system chooses the first');
     t.equal(await launcher.ended, 78);
     await t.rejects(launcher.line(), 'no other signal came');
   },

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { runProcess } from '../support/child.ts';
+import { type Child, runProcess } from '../support/child.ts';
 import { aTree } from '../support/tree.ts';
 
 const CONFIG = 'type-strip-only: true\ndisable-coverage: true\njobs: 2\ntimeout: 20\n';
@@ -12,12 +13,17 @@ async function run(t: Test, tests: Readonly<Record<string, string>>) {
   const imported = Object.entries(files).map(([name, code]) => [name, `import t from 'tap';\n${code}\n`]);
   const root = aTree(t, { '.taprc': CONFIG, ...Object.fromEntries(imported) });
   const child = runProcess(t, process.execPath, ['scripts/test.mjs', 'test/domain'], root);
-  const lines: string[] = [];
-  for (let line = await next(child); line !== null; line = await next(child)) lines.push(line);
+  const lines = await linesOf(child);
   return { code: await child.ended, last: lines.at(-1), all: lines.join('\n') };
 }
 
-const next = (child: ReturnType<typeof runProcess>): Promise<string | null> => child.line().catch(() => null);
+async function linesOf(child: Child): Promise<string[]> {
+  const lines: string[] = [];
+  for (let line = await next(child); line !== null; line = await next(child)) lines.push(line);
+  return lines;
+}
+
+const next = (child: Child): Promise<string | null> => child.line().catch(() => null);
 
 t.test('innermost tests are counted, not assertions, and the sum is the last line', async (t) => {
   const result = await run(t, {
@@ -38,6 +44,14 @@ t.test('what failed is named, with its reason', async (t) => {
   t.match(result.all, /✗ test\/domain\/bad\.test\.ts > outer > sums > two and\n.*-3\n *\+2/s);
 });
 
+t.test('what fails beside the tests within a test counts, too', async (t) => {
+  const result = await run(t, {
+    beside:
+      "t.test('outer', async (t) => { await t.test('a', async (t) => t.ok(1)); t.equal(1 + 1, 3, 'beside'); });",
+  });
+  t.match(result, { code: 1, last: '1 passed, 1 failed' });
+});
+
 t.test('a file that dies counts as a failure, however much of it had passed', async (t) => {
   const result = await run(t, {
     killed:
@@ -51,3 +65,37 @@ t.test('a file that dies counts as a failure, however much of it had passed', as
 t.test('a run of no tests fails', async (t) => {
   t.match(await run(t, {}), { code: 1, last: '0 passed, 0 failed' });
 });
+
+const WHOLE = `
+  import { runTestsTwice } from './scripts/lib/tests.mjs';
+  const { code, tally } = await runTestsTwice('.', { print: console.log });
+  console.log(JSON.stringify({ code, ...tally }));
+`;
+
+t.test(
+  'in a whole run a file that failed runs once more, alone, and is named when it passes then',
+  async (t) => {
+    const root = aTree(t, {
+      '.taprc': `include: ["test/**/*.test.ts"]\n${CONFIG}`,
+      'test/good.test.ts': "import t from 'tap'; t.test('fine', async (t) => t.ok(1));",
+      'test/unsteady.test.ts': `
+      import { existsSync, writeFileSync } from 'node:fs';
+      import t from 'tap';
+      const tried = existsSync('tried');
+      t.test('first', async (t) => t.ok(1));
+      t.test('second', async (t) => { writeFileSync('tried', ''); t.ok(tried); });`,
+    });
+    const mended = await whole(t, root);
+    t.match(mended.at(-1), '{"code":0,"passed":3,"failed":0,"skipped":0}');
+    t.match(mended.at(-2), '# passed only when run alone: test/unsteady.test.ts');
+    writeFileSync(`${root}/test/good.test.ts`, "import t from 'tap'; t.test('never', async (t) => t.ok(0));");
+    const broken = await whole(t, root);
+    t.match(broken.at(-1), '{"code":1,"passed":2,"failed":1,"skipped":0}');
+    t.notMatch(broken.join('\n'), 'passed only');
+  },
+);
+
+async function whole(t: Test, root: string): Promise<string[]> {
+  const child = runProcess(t, process.execPath, ['--input-type=module', '--eval', WHOLE], root);
+  return linesOf(child);
+}
