@@ -1,6 +1,7 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import type { Container } from '../../src/domain/container.ts';
 import type { Tier } from '../../src/domain/resources.ts';
+import { NO_ROLE_SETUP } from '../../src/domain/role-setup.ts';
 import type { UserSession } from '../../src/domain/session.ts';
 import type { ApiToken } from '../../src/domain/token.ts';
 import type { User } from '../../src/domain/user.ts';
@@ -74,6 +75,8 @@ export const aContainer = (over: Partial<Container> = {}): Container => ({
   env: {},
   state: 'running',
   stateReason: null,
+  diskQuota: 'soft',
+  diskUsedMb: null,
   generation: 1,
   runtimeId: 'a'.repeat(64),
   node: 'local',
@@ -82,5 +85,6 @@ export const aContainer = (over: Partial<Container> = {}): Container => ({
   lastUsedAt: null,
   startedAt: created,
   deletedAt: null,
+  roleSetup: NO_ROLE_SETUP,
   ...over,
 });

@@ -1,12 +1,15 @@
 import type { Test } from 'tap';
 import { fixedClock, memoryBusHub, memoryRuntime, memoryStorage } from '../../src/adapters/memory/index.ts';
-import type { Ports } from '../../src/app/main/compose.ts';
+import type { Ports } from '../../src/app/main/ports.ts';
 import { anAdmin, aPerson, aService, as, type Person } from './service.ts';
 import { again } from './sign-ins.ts';
 import { aContainerOf, fakeTerminals, listening, openTerminal } from './terminals.ts';
 
 /** What the two processes have in common, and the line of each to the other. */
-export type Shared = Pick<Ports, 'storage' | 'clock'> & { readonly bus: () => Ports['bus'] };
+export type Shared = Pick<Ports, 'storage' | 'clock'> &
+  Partial<Pick<Ports, 'commands' | 'files' | 'insight' | 'monotonicMs'>> & {
+    readonly bus: () => Ports['bus'];
+  };
 
 export function inMemory(): Shared {
   const clock = fixedClock();
@@ -30,8 +33,10 @@ export async function aCluster(t: Test, { bus, ...shared }: Shared = inMemory())
     openTerminal(address, dbId, who, pane);
   const openFor = (who: Person, ofContainer: string) => openTerminal(addresses[0], ofContainer, who);
   const openEverywhere = (who: Person, pane: string) =>
-    Promise.all(addresses.map((address) => open(who, pane, address)));
+    Promise.all(addresses.map((address, at) => open(who, `${pane}-${at}`, address)));
   return {
+    dbId,
+    addresses,
     here,
     there,
     root,

@@ -28,7 +28,8 @@ async function drop(url: string, name: string): Promise<void> {
   );
 }
 
-async function run(url: string, statement: string): Promise<void> {
+/** One statement by itself. */
+export async function run(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { startEmbedded } from '../../src/adapters/postgres/embedded.ts';
+import { runningEmbeddedUrl, startEmbedded } from '../../src/adapters/postgres/embedded.ts';
 import { moduleAt, runModule } from './child.ts';
 
 const embedded = path.resolve('src/adapters/postgres/embedded.ts');
@@ -49,3 +49,7 @@ export async function isGone(pid: number): Promise<boolean> {
   for (let tries = 0; tries < 20 && !ended(); tries++) await sleep(10);
   return ended();
 }
+
+/** Address of the embedded database of a service that runs on a data folder. */
+export const embeddedUrlOf = (dataDir: string): Promise<string> =>
+  runningEmbeddedUrl(path.join(dataDir, 'postgres'));

@@ -8,8 +8,11 @@ import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
 import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { dockerTerminals } from '../../src/adapters/docker/terminal-backend.ts';
+import { COUNTED, type DiskSettings } from '../../src/adapters/docker/volumes.ts';
+import { dockerWarmPoolEngine } from '../../src/adapters/docker/warm-pool-engine.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
+import type { WarmPoolEngine } from '../../src/ports/warm-pool-engine.ts';
 import { needs } from './skip.ts';
 
 export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
@@ -38,17 +41,30 @@ export type TestInstance = TestEngine &
     readonly network: InstanceNetwork;
     readonly runtime: ContainerRuntime;
     readonly terminals: TerminalBackend;
+    readonly warmPool: WarmPoolEngine;
   };
 
 /** An installation of its own on the test engine; all that carries its label is removed after the test. */
-export async function testInstance(t: Test, engine: TestEngine): Promise<TestInstance> {
+export async function testInstance(
+  t: Test,
+  engine: TestEngine,
+  disk: (instanceId: string) => Promise<DiskSettings> = async () => COUNTED,
+): Promise<TestInstance> {
   const instanceId = randomUUID();
   t.teardown(() => removeInstance(engine, instanceId));
   const network = await ensureNetwork(engine, { instanceId, log: silentLog });
   const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
-  const runtime = dockerRuntime(engine.docker, settings);
+  const runtime = dockerRuntime(engine.docker, { ...settings, disk: await disk(instanceId) });
   const access = dockerAccess(engine.docker, instanceId);
-  return { ...engine, ...access, instanceId, network, runtime, terminals: dockerTerminals(engine.docker) };
+  return {
+    ...engine,
+    ...access,
+    instanceId,
+    network,
+    runtime,
+    terminals: dockerTerminals(engine.docker),
+    warmPool: dockerWarmPoolEngine(engine.docker),
+  };
 }
 
 async function removeInstance(engine: TestEngine, instanceId: string): Promise<void> {
@@ -58,5 +74,11 @@ async function removeInstance(engine: TestEngine, instanceId: string): Promise<v
   await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
   const { Volumes } = await docker.listVolumes({ filters });
   await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
+  const images = await docker.listImages({ all: true, filters: JSON.stringify(filters) });
+  for (const { Id } of images)
+    await docker
+      .getImage(Id)
+      .remove({ force: true })
+      .catch(() => {});
   await removeNetwork(engine, instanceId);
 }

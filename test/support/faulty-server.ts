@@ -1,13 +1,27 @@
-/** The service, built from source, that ends itself with SIGKILL at the checkpoint that FAULT_AT names. */
+/**
+ * The service, built from source, in which something fails at the checkpoint that FAULT_AT names: the process whose number
+ * is in the file FAULT_VICTIM, else the service itself, gets the signal FAULT_SIGNAL, once.
+ */
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { readConfig } from '../../src/app/main/config.ts';
 import { startService } from '../../src/app/main/start.ts';
 
 const settings = readConfig(process.env);
 if ('faults' in settings) throw new Error(settings.faults.join('; '));
+const { FAULT_AT, FAULT_FILE, FAULT_VICTIM, FAULT_SIGNAL } = process.env;
+
+/** The point is in the environment, or in a file that a test writes anew for each. */
+const isPoint = (name: string): boolean =>
+  name === FAULT_AT ||
+  (FAULT_FILE !== undefined && existsSync(FAULT_FILE) && readFileSync(FAULT_FILE, 'utf8') === name);
+
+const victim = (): number =>
+  FAULT_VICTIM === undefined ? process.pid : Number.parseInt(readFileSync(FAULT_VICTIM, 'utf8'), 10);
 
 await startService(settings.config, async (name) => {
-  if (name !== process.env['FAULT_AT']) return;
-  process.kill(process.pid, 'SIGKILL');
+  if (!isPoint(name)) return;
+  if (FAULT_FILE !== undefined) renameSync(FAULT_FILE, `${FAULT_FILE}.done`);
+  process.kill(victim(), (FAULT_SIGNAL ?? 'SIGKILL') as NodeJS.Signals);
   // The signal may take a moment; nothing may happen after the point.
-  await new Promise(() => {});
+  if (FAULT_VICTIM === undefined) await new Promise(() => {});
 });

@@ -35,8 +35,8 @@ export class Invariants {
   }
 
   /** Waits until no operation is active. */
-  async settled(): Promise<void> {
-    for (const end = Date.now() + SETTLE_WITHIN_MS; ; await sleep(100)) {
+  async settled(withinMs = SETTLE_WITHIN_MS): Promise<void> {
+    for (const end = Date.now() + withinMs; ; await sleep(100)) {
       const active = await this.#rows('select id from operations where finished_at is null');
       if (active.length === 0) return;
       if (Date.now() > end) throw new Error(`${active.length} operations are still active`);
@@ -52,7 +52,8 @@ export class Invariants {
       filters: { label: [`${INSTANCE_LABEL}=${instance}`] },
     });
     const perRow = await Promise.all(rows.map((row) => this.#ofRow(row, listed)));
-    const known = new Set(rows.map((row) => row.db_id));
+    const members = await this.#rows<{ db_id: string }>('select db_id from warm_pool');
+    const known = new Set([...rows, ...members].map((row) => row.db_id));
     const strangers = listed.filter(({ Labels }) => !known.has(Labels[DB_ID_LABEL] ?? ''));
     return [
       ...perRow.flat(),
@@ -88,6 +89,7 @@ export class Invariants {
       when 'delete' then 'container_deleted' else 'container_restored' end`;
     const [counts] = await this.#rows<Record<string, string>>(`
       with committed as (select db_id::text, ${names} as name from operations where outcome = 'done'),
+      told as (select db_id, case name when 'container_restored' then 'container_created' else name end from committed),
       audited as (select details as db_id, action as name from audit_records where action like 'container_%'),
       announced as (select db_id::text, type as name from events e
         where not (type in ('container_started', 'container_stopped') and not exists (
@@ -96,7 +98,7 @@ export class Invariants {
       select
         (select count(*) from (table committed except all table audited) x) as unaudited,
         (select count(*) from (table audited except all table committed) x) as invented,
-        (select count(*) from (table committed except all table announced) x) as unannounced`);
+        (select count(*) from (table told except all table announced) x) as unannounced`);
     return Object.entries(counts ?? {})
       .filter(([, count]) => count !== '0')
       .map(([name, count]) => `${count} operations ${name}`);

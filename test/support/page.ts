@@ -2,6 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 
 export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
 
+/** What Chromium says of any request when an interface of the machine comes or goes, as a container's does. */
+const OF_THE_MACHINE = /net::ERR_NETWORK_CHANGED/;
+
 /** A page of its own, and all that went wrong in it: script errors, broken policy, failed requests. */
 export async function openPage(browser: Browser): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
@@ -10,7 +13,8 @@ export async function openPage(browser: Browser): Promise<{ page: Page; faults: 
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(`console: ${message.text()}`);
+    if (message.type() === 'error' && !OF_THE_MACHINE.test(message.text()))
+      faults.push(`console: ${message.text()}`);
   });
   return { page, faults };
 }
@@ -22,7 +26,7 @@ export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PE
 }
 
 /** The lines on the terminal's screen, without the empty ones. */
-const screenLines = (page: Page): Promise<string[]> =>
+export const screenLines = (page: Page): Promise<string[]> =>
   page.$$eval('.xterm-rows > div', (rows) =>
     rows.map((row) => row.textContent?.trimEnd() ?? '').filter((line) => line !== ''),
   );

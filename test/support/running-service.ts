@@ -35,6 +35,8 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
     BERTH_DATA_DIR: dataDir,
     BERTH_PORT: '0',
     BERTH_ENGINE: 'external',
+    // What keeps sizes by a file system is tried at each start, and is a test of its own.
+    BERTH_DISK_QUOTA: 'soft',
   };
   return { dataDir, env: { ...env, ...over } };
 }
@@ -46,6 +48,11 @@ export async function startService(t: Test, { env }: Place, server = SERVER): Pr
   const lines: string[] = [];
   child.stderr.on('data', (chunk) => lines.push(String(chunk)));
   const output = (): string => lines.join('\n');
+  // One that ends by itself, rather than by our signal, is to say why.
+  child.once('exit', (code) => {
+    if (code !== null && code !== 0)
+      console.error(`the service ended with ${code}:\n${output().slice(-4000)}`);
+  });
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const ended = once(child, 'exit');

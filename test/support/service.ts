@@ -8,8 +8,9 @@ import {
   memoryRuntime,
   memoryTerminals,
 } from '../../src/adapters/memory/index.ts';
-import { type ComposeOptions, compose, type Ports, type Service } from '../../src/app/main/compose.ts';
+import { compose, type Service } from '../../src/app/main/compose.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
+import type { ComposeOptions, Ports } from '../../src/app/main/ports.ts';
 
 const ready: ReadyBody = {
   status: 'ready',
@@ -17,6 +18,8 @@ const ready: ReadyBody = {
     database: { status: 'ready', detail: 'answers' },
     engine: { status: 'ready', detail: 'answers' },
     image: { status: 'ready', detail: 'present' },
+    disk: { status: 'ready', detail: 'soft' },
+    isolation: { status: 'ready', detail: 'proved' },
   },
 };
 
@@ -45,8 +48,11 @@ export async function aService(
     trustProxy: [],
     secureCookie: false,
     publicUrl: ORIGIN,
+    liveness: () => ({ status: 'live' }),
     readiness: async () => ready,
     createWaitMs: 20_000,
+    diskFloorMb: null,
+    warmPoolSize: 0,
     verifyMs: 0,
     webRoot: null,
     ...options,

@@ -6,12 +6,18 @@ import type { PtyStream, TerminalBackend } from '../../src/ports/terminal-backen
 import { as, ORIGIN, type Person } from './service.ts';
 
 /** A terminal whose program does what the test says: `say` is its output, `typed` what reached it. */
-export type FakePty = { say(text: string): void; typed(): string; readonly stream: Duplex };
+export type FakePty = {
+  say(text: string | Buffer): void;
+  typed(): string;
+  end(): void;
+  readonly stream: Duplex;
+};
 
-export function fakeTerminals(): TerminalBackend & { readonly opened: FakePty[] } {
+/** `muxed`: whether the image has a multiplexer. */
+export function fakeTerminals({ muxed = true } = {}) {
   const opened: FakePty[] = [];
-  return {
-    opened,
+  const killed: string[] = [];
+  const backend: TerminalBackend = {
     async open(_handle, { muxSession }): Promise<PtyStream> {
       let typed = '';
       const stream = new Duplex({
@@ -21,17 +27,26 @@ export function fakeTerminals(): TerminalBackend & { readonly opened: FakePty[] 
           done();
         },
       });
-      opened.push({ stream, typed: () => typed, say: (text) => stream.push(text) });
+      const end = (): void => {
+        stream.push(null);
+        stream.once('end', () => stream.destroy());
+      };
+      opened.push({ stream, typed: () => typed, say: (text) => stream.push(text), end });
       return {
         stream,
-        muxSession,
+        muxSession: muxed ? muxSession : null,
+        lookBack: async () => 'shell',
         resize: async () => {},
         exitCode: async () => 0,
         close: async () => void stream.destroy(),
       };
     },
-    killMuxSession: async () => {},
+    hasMultiplexer: async () => muxed,
+    killMuxSession: async (_handle, name) => void killed.push(name),
+    leftovers: async () => ({ sessions: [], marks: [] }),
+    endMarked: async () => {},
   };
+  return { ...backend, opened, killed };
 }
 
 /** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */

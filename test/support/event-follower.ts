@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { eventually } from '../contract/bus.ts';
+import { type EventClient, eventClient, type Message } from './event-client.ts';
+
+export type Follower = {
+  /** All that came, over all connections. */
+  readonly messages: readonly Message[];
+  /** How often it has connected. */
+  connections(): number;
+  /** Cuts the line; it comes back by itself. */
+  cut(): void;
+  until(check: () => boolean, withinMs?: number): Promise<void>;
+};
+
+const RETRY_MS = 100;
+const PATIENCE_MS = 60_000;
+
+/** A client that comes back by the id of the last event whenever its line ends, until `t` ends. */
+export async function followEvents(t: Test, address: () => string, token: string): Promise<Follower> {
+  const messages: Message[] = [];
+  let current: EventClient | null = null;
+  let connections = 0;
+  let over = false;
+
+  const connect = async (): Promise<EventClient | null> => {
+    const last = messages.findLast(({ id }) => id !== undefined)?.id ?? null;
+    return await eventClient(address().replace(/^http/, 'ws'), token, last).catch(() => null);
+  };
+  const keepConnected = async (): Promise<void> => {
+    while (!over) {
+      const client = await connect();
+      if (client === null) {
+        await sleep(RETRY_MS);
+        continue;
+      }
+      current = client;
+      connections += 1;
+      const ended = new Promise((resolve) => client.socket.once('close', resolve));
+      messages.push(...client.messages);
+      client.socket.on('message', (data) => messages.push(JSON.parse(String(data))));
+      if (client.socket.readyState < 2) await ended;
+    }
+  };
+  void keepConnected();
+  t.teardown(() => {
+    over = true;
+    current?.socket.terminate();
+  });
+  if (!(await eventually(() => connections > 0, PATIENCE_MS))) throw new Error('nobody lets the follower in');
+  return {
+    messages,
+    connections: () => connections,
+    cut: () => current?.socket.terminate(),
+    async until(check, withinMs = PATIENCE_MS) {
+      if (await eventually(check, withinMs)) return;
+      throw new Error(`not so in time: ${check}; the last were ${JSON.stringify(messages.slice(-5))}`);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { client, Place } from './running-service.ts';
+
+export const FAULTY = path.resolve('test/support/faulty-server.ts');
+export const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
+export const large = { ...small, memory_mb: 512 };
+
+export type Call = ReturnType<typeof client>;
+
+/** A running container with a file on its volume. */
+export type Kept = { readonly dbId: string; readonly id: string };
+
+export async function aKeptContainer(call: Call, name = 'kept'): Promise<Kept> {
+  const { status, body } = await call('POST', '/api/containers', { name, ...small });
+  if (status !== 201) throw new Error(`create answered ${status} ${JSON.stringify(body)}`);
+  const { db_id: dbId, id } = body as { db_id: string; id: string };
+  await inside(call, dbId, 'echo kept > /workspace/canary');
+  return { dbId, id };
+}
+
+/** What a shell command in the container prints, or the refusal. */
+export async function inside(call: Call, dbId: string, script: string): Promise<unknown> {
+  const command = ['sh', '-c', script];
+  const { body } = await call('POST', `/api/containers/${dbId}/exec`, { command });
+  return body['stdout'] ?? body;
+}
+
+export const readCanary = (call: Call, dbId: string): Promise<unknown> =>
+  inside(call, dbId, 'cat /workspace/canary');
+
+/** Asks until the answer is as wanted; the last answer when it never is. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  wanted: (answer: T) => boolean,
+  seconds = 60,
+): Promise<T> {
+  for (const end = performance.now() + seconds * 1000; ; await sleep(100)) {
+    const answer = await ask();
+    if (wanted(answer) || performance.now() > end) return answer;
+  }
+}
+
+/** State of a part as `/readyz` says it, or null while nobody answers. */
+export const partState =
+  (call: Call, part: 'engine' | 'database' | 'image') => async (): Promise<string | null> => {
+    const { body } = await call('GET', '/readyz').catch(() => ({ body: {} }));
+    return (body as { parts?: Record<string, { status: string }> }).parts?.[part]?.status ?? null;
+  };
+
+export const isReady = (state: string | null): boolean => state === 'ready';
+
+/** Where the faulty server of a place reads at which point of which operation the victim is hit next. */
+export function faultsOf(place: Place, victimFile: string, signal: NodeJS.Signals) {
+  const file = path.join(place.dataDir, 'fault');
+  const env = { FAULT_FILE: file, FAULT_VICTIM: victimFile, FAULT_SIGNAL: signal };
+  return {
+    place: { ...place, env: { ...place.env, ...env } },
+    next: (point: string): void => writeFileSync(file, point),
+  };
+}

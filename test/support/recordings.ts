@@ -1,0 +1,67 @@
+import type { Test } from 'tap';
+import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
+import type { Ports } from '../../src/app/main/ports.ts';
+import { eventually } from '../contract/bus.ts';
+import { aPerson, aService, as } from './service.ts';
+import { terminalClient } from './terminal-client.ts';
+import { aContainerOf, type FakePty, fakeTerminals, listening } from './terminals.ts';
+
+/** Waits until it is so; throws when it does not become so in time. */
+export async function becomes(check: () => boolean | Promise<boolean>): Promise<void> {
+  if (!(await eventually(check))) throw new Error(`not so in time: ${check}`);
+}
+
+export type CastEvent = readonly [seconds: number, kind: string, data: string];
+
+/** Header and events of a recording's text; throws when a line of it is none. */
+export function castOf(text: string): { header: Record<string, unknown>; events: readonly CastEvent[] } {
+  if (!text.endsWith('\n')) throw new Error(`the last line is cut: ${text.slice(-80)}`);
+  const [header, ...events] = text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { header, events };
+}
+
+/** All output of a recording. */
+export const shown = (text: string): string =>
+  castOf(text)
+    .events.filter(([, kind]) => kind === 'o')
+    .map(([, , data]) => data)
+    .join('');
+
+/** A service with a running container of Ada's, whose programs do what the test says. */
+export async function aStudio(t: Test, { muxed = false, ports = {} as Partial<Ports> } = {}) {
+  let nowMs = 0;
+  const backend = fakeTerminals({ muxed });
+  const files = memoryRecordingFiles();
+  const all = { terminalBackend: backend, recordingFiles: files, monotonicMs: () => nowMs, ...ports };
+  const service = await aService(all);
+  const ada = await aPerson(service, 'ada');
+  const dbId = await aContainerOf(service, ada);
+  const address = await listening(t, service);
+  const at = { address, dbId, token: ada.token };
+  const call = as(service, ada);
+  return {
+    service,
+    address,
+    ada,
+    dbId,
+    files,
+    backend,
+    call,
+    open: (query: Record<string, string | number> = {}) => terminalClient(at, query),
+    pty: (index = -1): FakePty => {
+      const pty = backend.opened.at(index);
+      if (pty === undefined) throw new Error('nothing was opened');
+      return pty;
+    },
+    record: (body: object = {}) => call('POST', `/api/containers/${dbId}/recordings`, body),
+    cast: async (id: string) => (await call('GET', `/api/recordings/${id}/cast`)).body,
+    /** Time goes by, and what is due then is done. */
+    pass: async (ms: number) => {
+      nowMs += ms;
+      await service.writeDue();
+    },
+  };
+}

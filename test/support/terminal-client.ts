@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { ORIGIN } from './service.ts';
+
+type Ready = { stream: string; offset: number; input_offset: number; redraw: boolean };
+type Message = Record<string, unknown>;
+
+export type TerminalClient = {
+  readonly socket: WebSocket;
+  readonly ready: Ready & Message;
+  readonly messages: readonly Message[];
+  readonly output: () => Buffer;
+  /** Waits until something is so; throws after ten seconds. */
+  until(check: () => boolean): Promise<void>;
+  closed(): Promise<readonly [code: number, reason: string]>;
+};
+
+export type TerminalAddress = {
+  /** `ws://host:port` */
+  readonly address: string;
+  readonly dbId: string;
+  readonly token: string;
+};
+
+/** One socket that speaks the protocol; `query` is what it asks for. */
+export async function terminalClient(
+  { address, dbId, token }: TerminalAddress,
+  query: Record<string, string | number> = {},
+  options: { readonly autoPong?: boolean; readonly origin?: string } = {},
+): Promise<TerminalClient> {
+  const given = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const url = `${address}/api/containers/${dbId}/terminal?${given}`;
+  const protocols = ['berth.terminal.v1', `bearer.${token}`];
+  const socket = new WebSocket(url, protocols, { origin: ORIGIN, ...options });
+  const messages: Message[] = [];
+  const chunks: Buffer[] = [];
+  let close: readonly [number, string] | null = null;
+  socket.on('error', () => {});
+  socket.on('close', (code, reason) => {
+    close = [code, String(reason)];
+  });
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) chunks.push(data);
+    else messages.push(JSON.parse(String(data)));
+  });
+  const until = async (check: () => boolean): Promise<void> => {
+    for (const end = performance.now() + 10_000; !check(); await delay(2)) {
+      if (performance.now() > end) throw new Error(`not so in time: ${check}; ${JSON.stringify(messages)}`);
+    }
+  };
+  const readyMessage = (): Message | undefined => messages.find(({ type }) => type === 'ready');
+  await until(() => readyMessage() !== undefined || close !== null);
+  const ready = readyMessage();
+  if (ready === undefined) throw new Error(`closed before it was ready: ${close}`);
+  return {
+    socket,
+    ready: ready as Ready,
+    messages,
+    output: () => Buffer.concat(chunks),
+    until,
+    async closed() {
+      await until(() => close !== null);
+      return close as unknown as [number, string];
+    },
+  };
+}
