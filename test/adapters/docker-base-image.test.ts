@@ -117,8 +117,12 @@ async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
 }
 
 async function absentImage(t: Test, { runtime }: TestInstance): Promise<void> {
-  for (const image of ['berth/never-made:1', '127.0.0.1:9/nobody/has-this:1']) {
-    await t.rejects(runtime.create(aSpec(image)), { name: 'RuntimeFailure', statusCode: 404 }, image);
+  const cases = {
+    'berth/never-made:1': 'RuntimeFailure',
+    '127.0.0.1:9/nobody/has-this:1': 'ImageUnavailable',
+  };
+  for (const [image, name] of Object.entries(cases)) {
+    await t.rejects(runtime.create(aSpec(image)), { name, statusCode: 404 }, image);
   }
 }
 

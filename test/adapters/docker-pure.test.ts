@@ -95,6 +95,7 @@ t.test('every container gets the same confinement', async (t) => {
     'berth.owner': 'o',
     'berth.generation': '3',
     'berth.operation': 'p',
+    'berth.disk_mb': '512',
   });
   const host = options.HostConfig ?? {};
   t.strictSame(host.CapDrop, ['ALL']);

@@ -44,7 +44,11 @@ async function ownership(t: Test, { docker, runtime, image, instanceId }: TestIn
   });
   const spec = aSpec(image);
   const handle = await runtime.create(spec);
-  for (const work of [() => other.start(handle), () => other.stop(handle, 1), () => other.remove(handle)]) {
+  for (const work of [
+    () => other.start(handle),
+    async () => void (await other.stop(handle, 1)),
+    () => other.remove(handle),
+  ]) {
     await t.rejects(work, { name: 'RuntimeFailure', statusCode: 403 }, 'another installation is refused');
   }
   t.same(await other.observe(handle), { kind: 'gone' });
@@ -54,6 +58,8 @@ async function ownership(t: Test, { docker, runtime, image, instanceId }: TestIn
     { name: 'RuntimeFailure' },
     'neither its volume nor its name is taken over',
   );
+  await t.rejects(other.removeVolume(spec.volume), { name: 'RuntimeFailure', statusCode: 403 });
+  t.same(await other.capturedImages(), []);
   const prefix = { ...handle, runtimeId: handle.runtimeId.slice(0, 12) };
   const tries: (() => Promise<unknown>)[] = [
     () => runtime.start(prefix),

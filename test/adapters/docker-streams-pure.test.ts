@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
@@ -8,6 +9,7 @@ import { debianPackagesOf } from '../../src/adapters/docker/debian-packages.ts';
 import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
 import { parseChanges } from '../../src/adapters/docker/layer-changes.ts';
 import { listing } from '../../src/adapters/docker/listing.ts';
+import { withTail } from '../../src/adapters/docker/tail.ts';
 import { untar } from '../support/untar.ts';
 
 /** The bytes in pieces of that size, as a connection might cut them. */
@@ -213,4 +215,47 @@ t.test('the package database is read in its three parts', async (t) => {
     { name: 'libjq1', version: '1.6-2', automatic: true, files: ['/usr/lib/libjq.so.1'] },
   ]);
   t.same(debianPackagesOf(''), []);
+});
+
+/** So many chunks, each made when it is asked for, and how many were. */
+function numbered(count: number) {
+  const made = { count: 0 };
+  const source = new Readable({
+    highWaterMark: 1,
+    read() {
+      this.push(made.count < count ? Buffer.from([made.count++]) : null);
+    },
+  });
+  return { source, made };
+}
+
+t.test(
+  'a consumer that waits slows the program until that has ended; then the rest is taken at once',
+  async (t) => {
+    const { source, made } = numbered(40);
+    let hasEnded = false;
+    const got: number[] = [];
+    for await (const chunk of withTail(source, async () => hasEnded)) {
+      got.push(...chunk);
+      if (hasEnded || got.length < 5) continue;
+      await sleep(600);
+      t.ok(made.count < 12, 'nothing is read ahead');
+      hasEnded = true;
+      while (made.count < 40) await sleep(20);
+      t.pass('everything is in before the consumer asks for more');
+    }
+    t.same(
+      got,
+      Array.from({ length: 40 }, (_, n) => n),
+      'in order, and once',
+    );
+    t.ok(source.destroyed);
+  },
+);
+
+t.test('whoever leaves the output ends the reading', async (t) => {
+  const source = new Readable({ read() {} });
+  source.push('a');
+  for await (const _ of withTail(source, async () => false)) break;
+  t.ok(source.destroyed);
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { until } from '../../src/adapters/docker/host.ts';
@@ -15,6 +16,7 @@ if (engine !== null) {
   const box: Box = { ...instance, handle: await started(instance) };
   await terminalBackendContract('docker', box);
   await t.test('docker: inside tmux', (t) => insideTmux(t, box));
+  await t.test('docker: shared terminals', (t) => shared(t, box));
   await t.test('docker: what ends and what goes on', (t) => ends(t, box));
   await t.test('docker: an image without tmux', async (t) =>
     plainShell(t, { ...box, handle: await started(instance) }),
@@ -75,6 +77,37 @@ async function insideTmux(t: Test, box: Box): Promise<void> {
   await ended(pty);
 }
 
+async function shared(t: Test, box: Box): Promise<void> {
+  const { terminals, handle } = box;
+  const sessions = (): Promise<string> =>
+    sh(box, 'tmux -S /run/berth-tmux list-sessions -F "#{session_name}"');
+  const owner = await terminals.open(handle, aTerminal('theirs', { cols: 100, rows: 30 }));
+  const shown = reader(owner);
+  await shown.until('# ');
+  const small = { cols: 40, rows: 10 };
+  const sharedAs = { mode: 'control', session: 'user-3' } as const;
+  const guest = await terminals.open(handle, aTerminal('theirs', { ...small, sharedAs }));
+  const onlooker = await terminals.open(
+    handle,
+    aTerminal('theirs', { ...small, sharedAs: { mode: 'view' } }),
+  );
+  for (const one of [guest, onlooker]) one.stream.resume();
+  guest.stream.write('clear; sleep 0.3; stty size\r');
+  await shown.until('30 100');
+  t.match(await sessions(), /^theirs$/m, 'the size is the one of the owner');
+  t.match(await sessions(), /^user-3$/m);
+  onlooker.stream.write('\u0003\u0004exit\r');
+  guest.stream.write('sleep 7009 &\r');
+  await shown.until(/\[1\] \d+/);
+  await terminals.killMuxSession(handle, 'user-3');
+  await ended(guest);
+  t.notMatch(await sessions(), /user-3/, 'the session of the guest is gone');
+  t.equal(await sh(box, 'pgrep -fc "^sleep 7009"'), '1', 'what was begun in the terminal goes on');
+  await terminals.killMuxSession(handle, 'theirs');
+  await Promise.all([ended(owner), ended(onlooker)]);
+  t.equal(await sh(box, 'pgrep -fc "^sleep 7009"'), '0');
+}
+
 async function ends(t: Test, box: Box): Promise<void> {
   const { terminals, handle } = box;
   const count = (): Promise<string> => sh(box, 'ls -d /proc/[0-9]* | wc -l');
@@ -119,7 +152,15 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   await sh(box, 'rm /usr/bin/tmux');
   const pty = await terminals.open(handle, aTerminal('main', { cols: 71, rows: 17 }));
   t.equal(pty.muxSession, null);
+  t.equal(await terminals.hasMultiplexer(handle), false);
+  await t.rejects(terminals.open(handle, aTerminal('main', { sharedAs: { mode: 'view' } })), /tmux/);
   const output = reader(pty);
+  await output.until('# ');
+  pty.stream.write('cat > /dev/null\r');
+  await output.until('null\r\n');
+  pty.stream.write('\u0010');
+  await output.until('^P', 2);
+  pty.stream.write('\u0010\u0011\u0003');
   await output.until('# ');
   pty.stream.write('stty size; pwd; echo "$TERM [$BERTH_TERM]"; exit 3\r');
   t.match(await output.until('[marker-main'), /17 71\r\n\/workspace\r\nxterm-256color/);
@@ -142,6 +183,18 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   await slow.close();
   t.equal(await sh(box, 'ps -eo tty= | grep -c pts'), '0', 'the whole tree ends with its terminal');
   await t.resolves(terminals.killMuxSession(handle, 'main'));
+
+  const marker = randomUUID();
+  const stubborn = await terminals.open(handle, aTerminal('main', { marker }));
+  const said = reader(stubborn);
+  await said.until('# ');
+  stubborn.stream.write('trap "" HUP TERM; (trap "" HUP TERM; setsid sleep 7005) & echo on-$((6*7))\r');
+  await said.until('on-42');
+  t.same(await terminals.leftovers(handle), { sessions: [], marks: [marker] });
+  await terminals.endMarked(handle, marker);
+  t.same(await terminals.leftovers(handle), { sessions: [], marks: [] }, 'also what does not want to');
+  t.equal(await sh(box, 'pgrep -fx "sleep 7005" | wc -l'), '0', 'and what has left its parent');
+  await ended(stubborn);
 }
 
 async function notRunning(t: Test, { terminals, runtime, image }: Box): Promise<void> {

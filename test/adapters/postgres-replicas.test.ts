@@ -1,39 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pino from 'pino';
-import t, { type Test } from 'tap';
-import { postgresBus } from '../../src/adapters/postgres/bus.ts';
-import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
-import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
+import t from 'tap';
 import { eventually } from '../contract/bus.ts';
-import { aCluster } from '../support/cluster.ts';
-import { freshDatabase } from '../support/database.ts';
+import { onPostgres } from '../support/postgres-cluster.ts';
 import { aPerson, as } from '../support/service.ts';
 import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../support/sign-ins.ts';
+import { endless, openStream, STREAMS } from '../support/streams.ts';
 
-const silent = pino({ level: 'silent' });
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
-
-/** Two processes on one real database, each with a line of its own. */
-async function onPostgres(t: Test) {
-  const url = await freshDatabase(t);
-  if (url === null) return null;
-  const pool = openPool({ url, poolSize: 10 });
-  const buses: ReturnType<typeof postgresBus>[] = [];
-  const bus = () => {
-    const made = postgresBus(url, silent);
-    buses.push(made);
-    return made;
-  };
-  const db = openDatabase(pool);
-  const cluster = await aCluster(t, { storage: postgresStorage(db), clock: { now: () => new Date() }, bus });
-  t.teardown(async () => {
-    await Promise.all(buses.map((one) => one.close()));
-    await db.destroy();
-  });
-  await eventually(() => buses.every((one) => one.connected));
-  const sql = async (text: string, values: unknown[] = []) => (await pool.query(text, values)).rows;
-  return { ...cluster, sql, buses };
-}
 
 t.test('a revocation reaches the sockets and requests of the other process within a second', async (t) => {
   const cluster = await onPostgres(t);
@@ -52,6 +25,24 @@ t.test('a revocation reaches the sockets and requests of the other process withi
   );
   await delay(50);
   t.same(await cluster.sql('select id from terminal_records'), [], 'their records went with them');
+});
+
+t.test('a revocation cuts off what the other process is sending within a second', async (t) => {
+  const work = endless();
+  const cluster = await onPostgres(t, work.ports);
+  if (cluster === null) return;
+  const { here, ada, other, token, tokenId, addresses } = cluster;
+  const open = (who: typeof ada) =>
+    Promise.all(STREAMS.map((kind) => openStream(t, cluster, addresses[1], who, kind)));
+  const victims = [...(await open(ada)), ...(await open(token))];
+  const [bystander] = await open(other);
+  await eventually(() => work.atWork() === 3 * STREAMS.length);
+  await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
+  await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
+  const ends = new Set(await Promise.all(victims.map((one) => one.cut(1_000))));
+  t.same([...ends], ['cut off']);
+  t.equal(await bystander?.cut(30), 'still open');
+  t.ok(await eventually(() => work.atWork() === STREAMS.length));
 });
 
 t.test('a line that was cut at the wrong moment delays a revocation, and does not lose it', async (t) => {

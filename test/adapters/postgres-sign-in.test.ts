@@ -1,10 +1,14 @@
 import t, { type Test } from 'tap';
+import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
-import type { Ports, Service } from '../../src/app/main/compose.ts';
+import type { Service } from '../../src/app/main/compose.ts';
+import type { Ports } from '../../src/app/main/ports.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { throwAt } from '../support/bodies.ts';
+import { freshDatabase, run } from '../support/database.ts';
 import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
-import { aPerson, aService, as } from '../support/service.ts';
+import { aPerson, aService, as, person } from '../support/service.ts';
 
 type OnPostgres = Service & { ports: Ports };
 
@@ -58,6 +62,53 @@ on('a recovery code opens one of many sign-ins', async (t, service) => {
     ),
   );
   t.equal(count(answers, 200), 1);
+});
+
+on('turning the factor off while sign-ins wait for it makes nobody wait in a circle', async (t, service) => {
+  const { who, secret } = await withMfa(service, 'ada');
+  const waiting = await times(6, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
+  const code = codeAt(secret, await untilEarlyInAStep());
+  const off = { method: 'DELETE', url: '/api/me/mfa', payload: { code } } as const;
+  const answers = await Promise.all([
+    ...waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
+    service.http.inject({ ...off, headers: { authorization: `Bearer ${who.token}` } }),
+  ]);
+  t.equal(count(answers, 200), 1, 'the code is good for one of them');
+  t.same(
+    answers.filter(({ statusCode }) => statusCode >= 500).map(({ body }) => body),
+    [],
+  );
+});
+
+t.test('a password that is changed while it confirms something makes nobody wait in a circle', async (t) => {
+  const url = await freshDatabase(t);
+  if (url === null) return;
+  const db = openDatabase(openPool({ url }));
+  t.teardown(() => db.destroy());
+  const service = await aService({ storage: postgresStorage(db), clock: { now: () => new Date() } });
+  const call = as(service, await aPerson(service, 'ada'));
+  await run(url, "update sessions set created_at = created_at - interval '1 hour'");
+  const { password } = person('ada');
+  const change = { old_password: password, new_password: password };
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await times(6, (n) =>
+      n % 2 === 0
+        ? call('POST', '/api/me/password', change)
+        : call('POST', '/api/me/passkeys/options', { password }),
+    );
+    t.equal(count(answers, 503), 0);
+    t.ok(count(answers, 200) > 0);
+  }
+});
+
+on('of new recovery codes that are asked for at once one set is made', async (t, service) => {
+  const { who, recoveryCodes } = await withMfa(service, 'ada');
+  const call = as(service, who);
+  const answers = await Promise.all(
+    recoveryCodes.slice(0, 4).map((code) => call('POST', '/api/me/mfa/recovery-codes', { code })),
+  );
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 403, 403, 403]);
+  t.equal((await call('GET', '/api/me/mfa')).json().recovery_codes_left, 10);
 });
 
 on(

@@ -4,16 +4,25 @@ import t from 'tap';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { StorageUnavailable } from '../../src/ports/repositories.ts';
+import { auditChainContract } from '../contract/audit-chain.ts';
 import { auditLogContract } from '../contract/audit-log.ts';
+import { carriedImagesContract } from '../contract/carried-images.ts';
 import { catalogueRepositoryContract } from '../contract/catalogue-repository.ts';
+import { collaborationRepositoryContract } from '../contract/collaboration-repository.ts';
 import { containerRepositoryContract } from '../contract/container-repository.ts';
+import { eventLogContract, read } from '../contract/event-log.ts';
 import { installationRepositoryContract } from '../contract/installation-repository.ts';
+import { recordingRepositoryContract } from '../contract/recording-repository.ts';
+import { roleSetupRepositoryContract } from '../contract/role-setup-repository.ts';
 import { sessionRepositoryContract } from '../contract/session-repository.ts';
 import { settingsRepositoryContract } from '../contract/settings-repository.ts';
 import { sshKeyRepositoryContract } from '../contract/ssh-key-repository.ts';
+import { terminalHoldsContract } from '../contract/terminal-holds.ts';
 import { terminalRecordsContract } from '../contract/terminal-records.ts';
 import { userRepositoryContract } from '../contract/user-repository.ts';
 import { freshDatabase } from '../support/database.ts';
+import { aStoredUser } from '../support/storage.ts';
+import { storedContainer } from '../support/stored.ts';
 
 const url = await freshDatabase(t);
 if (url !== null) {
@@ -32,15 +41,91 @@ if (url !== null) {
       await db.updateTable('sessions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
   });
   await containerRepositoryContract('postgres', storage);
+  await carriedImagesContract('postgres', storage);
+  await roleSetupRepositoryContract('postgres', storage, (seconds) => sleep(seconds * 1000));
   await auditLogContract('postgres', storage);
-  await terminalRecordsContract('postgres', storage, async (ms) => void (await sleep(ms)));
+  await terminalRecordsContract('postgres', storage, async (id, seconds) => {
+    const at = sql<Date>`now() - make_interval(secs => ${seconds})`;
+    await db.updateTable('terminal_records').set({ last_ping_at: at }).where('id', '=', id).execute();
+  });
+  await terminalHoldsContract('postgres', storage, async (run, seconds) => {
+    const at = sql<Date>`now() - make_interval(secs => ${seconds})`;
+    await db.updateTable('replica_runs').set({ seen_at: at }).where('run', '=', run).execute();
+  });
+  await auditChainContract('postgres', storage);
   await sshKeyRepositoryContract('postgres', storage);
+  await recordingRepositoryContract('postgres', storage, async (ms) => void (await sleep(ms)));
+  await collaborationRepositoryContract('postgres', storage, async (id) => {
+    await db
+      .updateTable('collaborations')
+      .set({ expires_at: new Date(0) })
+      .where('id', '=', id)
+      .execute();
+  });
+
+  await eventLogContract('postgres', storage, async (hours) => {
+    const older = sql<Date>`created_at - make_interval(secs => ${hours * 3600})`;
+    await db.updateTable('events').set({ created_at: older }).execute();
+  });
+
+  await t.test('events of another server, whose transactions went further, are not waited for', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    await sql`insert into events (xid, db_id, owner_id, type, data)
+      values ('9000000000000000000', gen_random_uuid(), gen_random_uuid(), 'container_started', '{}')`.execute(
+      db,
+    );
+    t.notMatch(await events.end(), /^9000/);
+    t.notOk(await events.keepsSince('9000000000000000000-1'));
+    await events.sweep();
+    t.same(await events.after(from, 9), { events: [], waiting: false });
+  });
+
+  await t.test('what is committed and may not be handed out yet is said to be waiting', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    const { id } = await aStoredUser(storage.repositories, 'waiting');
+    await storage.inTransaction(async (tx) => {
+      await tx.users.rename(id, 'still_waiting');
+      await events.append({ type: 'container_started', dbId: id, ownerId: id, data: {} });
+      t.same(await events.after(from, 9), { events: [], waiting: true });
+    });
+    const [event] = await read(events, from, 1);
+    t.equal(event?.dbId, id);
+  });
+
+  await t.test('events of one container are in the order of its changes, whoever began first', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    const { id: ownerId } = await aStoredUser(storage.repositories, 'ordered');
+    const { dbId } = await storedContainer(storage, ownerId);
+    const written: number[] = [];
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        storage.inTransaction(async (tx) => {
+          await tx.roleSetups.hold(dbId);
+          await tx.users.rename(ownerId, `ordered${n}`);
+          await sleep(n % 3);
+          written.push(n);
+          await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
+        }),
+      ),
+    );
+    const all = await read(events, from, 30);
+    t.same(
+      all.map(({ data }) => data['n']),
+      written,
+    );
+  });
 
   await t.test('the audit only grows, whoever asks', async (t) => {
     for (const statement of [
       'update audit_records set details = $$x$$',
       'delete from audit_records',
       'truncate audit_records',
+      'update audit_chain set seq = seq',
+      'delete from audit_chain',
+      'truncate audit_chain',
     ]) {
       await t.rejects(sql.raw(statement).execute(db), { message: /append-only/ }, statement);
     }
@@ -57,4 +142,25 @@ if (url !== null) {
       StorageUnavailable,
     );
   });
+
+  await t.test(
+    'of two who wait for each other one is told to come again, and the other goes on',
+    async (t) => {
+      const [one, two] = [
+        await aStoredUser(storage.repositories, 'one'),
+        await aStoredUser(storage.repositories, 'two'),
+      ];
+      const crossed = [[one, two] as const, [two, one] as const].map(([first, second]) =>
+        storage.inTransaction(async ({ users }) => {
+          await users.lock(first.id);
+          await sleep(100);
+          await users.lock(second.id);
+        }),
+      );
+      const ends = await Promise.allSettled(crossed);
+      t.same(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+      const lost = ends.find((end) => end.status === 'rejected');
+      t.ok(lost?.reason instanceof StorageUnavailable, String(lost?.reason));
+    },
+  );
 }

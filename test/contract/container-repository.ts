@@ -57,6 +57,19 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.equal(await containers.findDeleted(box.dbId, eve.id), null);
   });
 
+  await t.test(`${name}: what was deleted is listed to its owner, unless it never came up`, async (t) => {
+    const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
+    const [gone, there] = [await storedContainer(storage, ada.id), await storedContainer(storage, ada.id)];
+    const never = aNewContainer(ada.id);
+    await containers.insert(never);
+    t.same(await containers.listDeleted(ada.id), []);
+    await containers.changeState(gone.dbId, ['running'], { state: 'deleted' });
+    await containers.changeState(never.dbId, ['creating'], { state: 'deleted' });
+    t.match(await containers.listDeleted(ada.id), [{ dbId: gone.dbId, state: 'deleted' }]);
+    t.match(await containers.listOwned(ada.id), [{ dbId: there.dbId }]);
+    t.same(await containers.listDeleted(eve.id), []);
+  });
+
   await t.test(`${name}: live names of one owner differ, also when taken at once`, async (t) => {
     const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
     const called = randomName();
@@ -104,20 +117,26 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.equal(done.filter((one) => one !== null).length, 1);
   });
 
-  await t.test(`${name}: a deleted one is nowhere but where it is asked for`, async (t) => {
-    const owner = await storedUser(storage);
-    const [kept, gone] = [await storedContainer(storage, owner.id), await storedContainer(storage, owner.id)];
-    const deleted = await containers.changeState(gone.dbId, ['running'], { state: 'deleted' });
-    t.match(deleted, { state: 'deleted', deletedAt: Date });
-    t.equal(await containers.findOwned(byDbId(gone.dbId), owner.id), null);
-    t.equal(await containers.findOwned(byRuntimeId(gone.runtimeId ?? ''), owner.id), null);
-    t.same(await containers.listOwned(owner.id), [kept]);
-    t.equal(await containers.countLive(owner.id), 1);
-    t.notOk((await containers.listAllLive()).some(({ dbId }) => dbId === gone.dbId));
-    t.same(await containers.findDeleted(gone.dbId, owner.id), deleted);
-    t.equal(await containers.findDeleted(kept.dbId, owner.id), null);
-    t.same(await containers.findAny(gone.dbId), deleted);
-  });
+  await t.test(
+    `${name}: what is found out about a volume is kept, and looked for once at a time`,
+    async (t) => {
+      const owner = await storedUser(storage);
+      const box = await storedContainer(storage, owner.id);
+      t.match(box, { diskQuota: 'soft', diskUsedMb: null });
+      await containers.recordDisk(box.dbId, { quota: 'hard' });
+      t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: null });
+      await containers.recordDisk(box.dbId, { usedMb: 51_200 });
+      t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: 51_200 });
+      const idle = await storedContainer(storage, owner.id);
+      await containers.changeState(idle.dbId, ['running'], { state: 'stopped' });
+      const claims = await Promise.all([1, 2, 3].map(() => containers.claimDiskMeasure(50)));
+      const claimed = claims.flat().map(({ dbId }) => dbId);
+      t.equal(claimed.filter((dbId) => dbId === box.dbId).length, 1);
+      t.notOk(claimed.includes(idle.dbId), 'only running ones');
+      const seen = claims.flat().find(({ dbId }) => dbId === box.dbId);
+      t.match(seen, { ownerUsername: owner.username, diskUsedMb: 51_200 });
+    },
+  );
 
   await t.test(`${name}: lists have the newest first, and the reconciler sees everybody's`, async (t) => {
     const owner = await storedUser(storage);

@@ -59,7 +59,9 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       const running = await runtime.observe(handle);
       t.ok(running.kind === 'running' && Math.abs(Date.now() - running.startedAt.getTime()) < 60_000);
       t.ok((await runtime.list()).some((each) => each.handle.runtimeId === handle.runtimeId && each.running));
-      await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)]);
+      for (const seen of await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)])) {
+        t.match(seen, { kind: 'stopped', exitCode: 0 });
+      }
       t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
       await runtime.remove(handle);
     });
@@ -74,8 +76,57 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       t.same(await runtime.observe(handle), { kind: 'gone' });
       t.ok(await absent(runtime, handle));
       t.equal(await runtime.volumeExists(spec.volume), true);
-      await runtime.stop(handle, 1);
+      t.same(await runtime.stop(handle, 1), { kind: 'gone' });
       await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', statusCode: 404 });
+    });
+
+    await t.test(
+      'a volume is removed with all that is in it, but not while a container has it',
+      async (t) => {
+        const spec = aSpec(image);
+        t.equal(await runtime.volumeFacts(spec.volume), null);
+        t.equal(await runtime.usedBytes(spec.volume, { image, running: null }), null);
+        const handle = await runtime.create(spec);
+        t.match(await runtime.volumeFacts(spec.volume), { quota: runtime.capabilities.diskQuota });
+        const bytes = await runtime.usedBytes(spec.volume, { image, running: null });
+        t.ok(bytes !== null && bytes < 1_048_576, `an empty one holds next to nothing: ${bytes}`);
+        await t.rejects(runtime.removeVolume(spec.volume), { name: 'RuntimeFailure' });
+        t.equal(await runtime.volumeExists(spec.volume), true);
+        await runtime.remove(handle);
+        await Promise.all([runtime.removeVolume(spec.volume), runtime.removeVolume(spec.volume)]);
+        await runtime.removeVolume(spec.volume);
+        t.equal(await runtime.volumeExists(spec.volume), false);
+        t.equal(await runtime.volumeFacts(spec.volume), null);
+      },
+    );
+
+    await t.test('room on the host is told, or not known', async (t) => {
+      const space = await runtime.hostSpace();
+      t.ok(space === null || (space.freeBytes > 0 && space.freeBytes <= space.totalBytes));
+    });
+
+    await t.test('an image of a container that is down', async (t) => {
+      const spec = aSpec(image);
+      const mine = async () => (await runtime.capturedImages()).filter(({ dbId }) => dbId === spec.dbId);
+      const handle = await runtime.create(spec);
+      t.same(await mine(), []);
+      const captured = { ...spec, generation: 2 };
+      const reference = await runtime.capture(handle, captured);
+      t.equal(await runtime.capture(handle, captured), reference, 'asked for again, it is the same');
+      const [first] = await mine();
+      t.match(first, { reference, imageId: String });
+      const other = await runtime.capture(handle, { ...captured, operationId: aSpec(image).operationId });
+      t.equal(other, reference, 'another try has the name to itself');
+      const named = (await mine()).filter((one) => one.reference === reference);
+      t.equal(named.length, 1);
+      t.not(named[0]?.imageId, first?.imageId);
+      const made = await runtime.create({ ...captured, image: reference });
+      for (const one of await mine()) await runtime.removeCaptured(one);
+      t.match(await mine(), [{ reference }], 'one that a container is made of stays');
+      await Promise.all([handle, made].map((each) => runtime.remove(each)));
+      for (const one of [...(await mine()), ...(await mine())]) await runtime.removeCaptured(one);
+      t.same(await mine(), []);
+      await t.rejects(runtime.capture(handle, captured), { name: 'RuntimeFailure', statusCode: 404 });
     });
 
     await t.test('exec', async (t) => {

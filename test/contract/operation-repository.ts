@@ -5,7 +5,7 @@ import type { Storage } from '../../src/ports/repositories.ts';
 
 const resources = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
 
-const anOperation = (
+export const anOperation = (
   dbId: string,
   requestedBy: string,
   leaseOwner: string,
@@ -17,12 +17,15 @@ const anOperation = (
   before: { state: 'running', runtimeId: 'a'.repeat(64), generation: 1, resources },
   target: { name: 'dev', resources },
   verified: false,
+  unfitted: false,
   volumeKept: null,
   requestedBy,
   origin: { ipAddress: '127.0.0.1', userAgent: 'test' },
   carryOver: false,
   freshRuntimeId: null,
   freshImage: null,
+  measured: false,
+  leftBehind: null,
   leaseOwner,
 });
 
@@ -78,6 +81,20 @@ export async function operationRepositoryContract(
       t.ok(await operations.begin(anOperation(dbId, userId, owner), 15), 'and then another one');
     });
 
+    await t.test('what was left behind is kept as measured; that it is not known, too', async (t) => {
+      const owner = randomUUID();
+      const operation = { ...anOperation(await aRow(), userId, owner), carryOver: true };
+      await operations.begin(operation, 15);
+      t.match(await operations.find(operation.id), { carryOver: true, measured: false, leftBehind: null });
+      const leftBehind = { packages: [], packageCount: 0, files: [], layerBytes: 7, complete: true };
+      await operations.record(operation.id, owner, { measured: true, leftBehind, freshImage: 'carried:g2' });
+      t.match(await operations.find(operation.id), { measured: true, leftBehind, freshImage: 'carried:g2' });
+      await operations.record(operation.id, owner, { step: 'on' });
+      t.match(await operations.find(operation.id), { measured: true, leftBehind }, 'other progress keeps it');
+      await operations.record(operation.id, owner, { leftBehind: null });
+      t.match(await operations.find(operation.id), { measured: true, leftBehind: null });
+    });
+
     await t.test('only the holder of the lease writes', async (t) => {
       const dbId = await aRow();
       const owner = randomUUID();
@@ -87,7 +104,8 @@ export async function operationRepositoryContract(
       t.notOk(await operations.record(operation.id, randomUUID(), { phase: 'back' }));
       t.notOk(await operations.finish(operation.id, randomUUID(), 'done'));
       t.match(await operations.find(operation.id), { phase: 'forward', verified: true, freshRuntimeId: 'f' });
-      t.ok(await operations.finish(operation.id, owner, 'failed'));
+      t.ok(await operations.finish(operation.id, owner, 'failed', { volumeKept: true }));
+      t.match(await operations.find(operation.id), { outcome: 'failed', volumeKept: true, verified: true });
       t.notOk(
         await operations.record(operation.id, owner, { phase: 'back' }),
         'and nobody once it is finished',
@@ -100,18 +118,27 @@ export async function operationRepositoryContract(
         const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
         const abandoned = anOperation(await aRow(), userId, first);
         const kept = anOperation(await aRow(), userId, second);
+        const forgotten = anOperation(await aRow(), userId, second);
         await operations.begin(abandoned, 1);
         await operations.begin(kept, 1);
+        await operations.begin(forgotten, 1);
         t.same(await operations.takeOver(third, 15, false), [], 'not before its end');
-        await operations.renew(second, 60);
+        await operations.renew(second, [kept.id, abandoned.id], 60);
         await advance(1.5);
         const taken = await Promise.all([
           operations.takeOver(third, 15, false),
           operations.takeOver(third, 15, false),
         ]);
         t.same(
-          taken.flat().map(({ id, leaseOwner }) => [id, leaseOwner]),
-          [[abandoned.id, third]],
+          taken
+            .flat()
+            .map(({ id, leaseOwner }) => [id, leaseOwner])
+            .toSorted(),
+          [
+            [abandoned.id, third],
+            [forgotten.id, third],
+          ].toSorted(),
+          'also one whose owner lives and does not work on it',
         );
         t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
         await operations.release(kept.id, second);

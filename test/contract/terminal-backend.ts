@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import t from 'tap';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
@@ -100,6 +101,81 @@ export async function terminalBackendContract(
       t.notMatch(after.all(), /old-text/);
       if (!first.stream.closed) await once(first.stream, 'close');
       await terminals.killMuxSession(handle, 'forced');
+    });
+
+    await t.test('what is left is seen, and ended by its mark', async (t) => {
+      const [kept, lost] = [randomUUID(), randomUUID()];
+      const first = await terminals.open(handle, aTerminal('left', { marker: kept }));
+      const second = await terminals.open(handle, aTerminal('left', { marker: lost }));
+      await Promise.all([first, second].map((pty) => reader(pty).until(/\$ |# /)));
+      const before = await terminals.leftovers(handle);
+      t.ok(before.sessions.includes('left'));
+      t.same(
+        [kept, lost].map((mark) => before.marks.includes(mark)),
+        [true, true],
+      );
+      await terminals.endMarked(handle, lost);
+      if (!second.stream.closed) await once(second.stream, 'close');
+      const after = await terminals.leftovers(handle);
+      t.ok(after.sessions.includes('left'), 'the session goes on');
+      t.same(
+        [kept, lost].map((mark) => after.marks.includes(mark)),
+        [true, false],
+      );
+      await t.resolves(terminals.endMarked(handle, lost), 'again');
+      await terminals.killMuxSession(handle, 'left');
+      if (!first.stream.closed) await once(first.stream, 'close');
+      t.notOk((await terminals.leftovers(handle)).sessions.includes('left'));
+    });
+
+    await t.test('who looks on sees the session, and types nothing', async (t) => {
+      t.equal(await terminals.hasMultiplexer(handle), true);
+      const owner = await terminals.open(handle, aTerminal('shown'));
+      const shown = reader(owner);
+      owner.stream.write('first');
+      await shown.until('first');
+      const guest = await terminals.open(handle, aTerminal('shown', { sharedAs: { mode: 'view' } }));
+      t.equal(guest.muxSession, 'shown');
+      const seen = reader(guest);
+      await seen.until('first');
+      guest.stream.write('not-heard');
+      owner.stream.write('-second');
+      await Promise.all([seen.until('second'), shown.until('second')]);
+      t.notMatch(shown.all() + seen.all(), /not-heard/);
+      await guest.close();
+      owner.stream.write('-third');
+      await shown.until('third');
+      await terminals.killMuxSession(handle, 'shown');
+    });
+
+    await t.test('who types along has a session that shares the windows, and ends alone', async (t) => {
+      const sharedAs = { mode: 'control', session: 'user-1' } as const;
+      const guest = await terminals.open(handle, aTerminal('typed-along', { sharedAs }));
+      t.equal(guest.muxSession, 'user-1', 'also when the owner is not there yet');
+      const seen = reader(guest);
+      const owner = await terminals.open(handle, aTerminal('typed-along'));
+      const shown = reader(owner);
+      guest.stream.write('echo of-the-guest');
+      await Promise.all([seen.until('of-the-guest'), shown.until('of-the-guest')]);
+      owner.stream.write('-and-owner');
+      await Promise.all([seen.until('and-owner'), shown.until('and-owner')]);
+      const over = once(guest.stream, 'close');
+      await terminals.killMuxSession(handle, 'user-1');
+      await over;
+      owner.stream.write('-alone');
+      await shown.until('alone');
+      await terminals.killMuxSession(handle, 'typed-along');
+    });
+
+    await t.test('a session that is begun anew leaves nothing of the old one with guests', async () => {
+      const sharedAs = { mode: 'control', session: 'user-2' } as const;
+      const guest = await terminals.open(handle, aTerminal('renewed', { sharedAs }));
+      guest.stream.resume();
+      const over = once(guest.stream, 'close');
+      const owner = await terminals.open(handle, aTerminal('renewed', { forceNew: true }));
+      owner.stream.resume();
+      await over;
+      await terminals.killMuxSession(handle, 'renewed');
     });
 
     await t.test('ending an absent session is success', async (t) => {

@@ -1,50 +1,124 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../src/ports/repositories.ts';
+import type { NewTerminalRecord } from '../../src/ports/terminal-records.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
+import { recordOf } from '../support/terminal-record.ts';
 
-/** What the records of terminals must guarantee. `advance` lets time pass, as far as that is possible. */
+/** What the records of terminals must guarantee. `silence` makes one as old as if it had not been pinged for so long. */
 export async function terminalRecordsContract(
   name: string,
   storage: Storage,
-  advance: (ms: number) => Promise<void>,
+  silence: (id: string, seconds: number) => Promise<void>,
 ): Promise<void> {
-  const { terminals } = storage.repositories;
-  const aRecord = async () => {
-    const { id: userId } = await storedUser(storage);
-    return { id: randomUUID(), userId, containerId: (await storedContainer(storage, userId)).dbId };
+  const { terminals, containers } = storage.repositories;
+  const aPlace = async () => {
+    const user = await storedUser(storage);
+    return { user, container: await storedContainer(storage, user.id) };
   };
-  const find = async (id: string) => (await terminals.list()).find((one) => one.id === id);
+  const aRecord = async (over: Partial<NewTerminalRecord> = {}): Promise<NewTerminalRecord> => {
+    const { user, container } = await aPlace();
+    return recordOf(user, container, over);
+  };
+  const listed = async (id: string) => (await terminals.list()).find((one) => one.id === id);
 
-  await t.test(`${name}: a terminal's record is there from insert to remove`, async (t) => {
+  await t.test(`${name}: a terminal's record is there from insert to remove, with its names`, async (t) => {
+    const { user, container } = await aPlace();
+    const record = recordOf(user, container, { muxSession: null, connectionId: 'pane', owner: false });
+    const createdAt = await terminals.insert(record);
+    const found = await listed(record.id);
+    const names = { username: user.username, containerName: container.name };
+    t.match(found, { ...record, ...names, createdAt, lastPingAt: Date });
+    t.match(await terminals.find(record.id), { ...record, createdAt });
+    await terminals.remove(record.id);
+    t.same([await listed(record.id), await terminals.find(record.id)], [undefined, null]);
+    await terminals.remove(record.id);
+  });
+
+  await t.test(`${name}: a ping is noted, and brings a record back as it was`, async (t) => {
+    const [one, two] = [await aRecord(), await aRecord()];
+    const createdAt = await terminals.insert(one);
+    const before = new Date(createdAt.getTime() - 5_000);
+    await silence(one.id, 60);
+    const silent = await listed(one.id);
+    await terminals.ping([
+      { ...one, createdAt },
+      { ...two, createdAt: before },
+    ]);
+    const [first, second] = [await listed(one.id), await listed(two.id)];
+    t.ok((first?.lastPingAt.getTime() ?? 0) > (silent?.lastPingAt.getTime() ?? 0));
+    t.match(second, { ...two, createdAt: before });
+    await terminals.ping([]);
+    await Promise.all([one, two].map(({ id }) => terminals.remove(id)));
+  });
+
+  await t.test(`${name}: sizes change, and nothing else with them`, async (t) => {
     const record = await aRecord();
     await terminals.insert(record);
-    t.match(await find(record.id), { ...record, createdAt: Date, lastPingAt: Date });
-    await terminals.remove(record.id);
-    t.equal(await find(record.id), undefined);
+    const gone = { id: randomUUID(), cols: 1, rows: 1 };
+    await terminals.resize([{ id: record.id, cols: 132, rows: 50 }, gone]);
+    t.match(await terminals.find(record.id), { ...record, cols: 132, rows: 50 });
+    t.equal(await terminals.find(gone.id), null);
+    await terminals.resize([]);
     await terminals.remove(record.id);
   });
 
-  await t.test(`${name}: a ping is noted, and brings a record back that was swept away`, async (t) => {
-    const [one, two] = [await aRecord(), await aRecord()];
-    await terminals.insert(one);
-    await advance(20);
-    await terminals.ping([one, two]);
-    const [first, second] = [await find(one.id), await find(two.id)];
-    t.ok((first?.lastPingAt.getTime() ?? 0) > (first?.createdAt.getTime() ?? 0));
-    t.match(second, two);
-    await terminals.ping([]);
-    await terminals.remove(one.id);
-    await terminals.remove(two.id);
-  });
-
-  await t.test(`${name}: silence removes a record`, async (t) => {
+  await t.test(`${name}: what is silent for more than 75 s is not seen, and is swept`, async (t) => {
     const [silent, lively] = [await aRecord(), await aRecord()];
     await terminals.insert(silent);
-    await advance(1200);
     await terminals.insert(lively);
-    await terminals.sweep(1);
-    t.same([(await find(silent.id))?.id, (await find(lively.id))?.id], [undefined, lively.id]);
+    await silence(silent.id, 76);
+    await silence(lively.id, 70);
+    t.same([await listed(silent.id), await terminals.find(silent.id)], [undefined, null]);
+    t.same(await terminals.newest([silent.key]), []);
+    t.equal((await listed(lively.id))?.id, lively.id);
+    await terminals.sweep();
+    await silence(silent.id, 0);
+    t.equal(await listed(silent.id), undefined);
     await terminals.remove(lively.id);
+  });
+
+  await t.test(`${name}: an earlier run's records go together`, async (t) => {
+    const [own, other] = [await aRecord(), await aRecord()];
+    await terminals.insert(own);
+    await terminals.insert(other);
+    await terminals.removeAllOf(own.replica);
+    t.same([(await listed(own.id))?.id, (await listed(other.id))?.id], [undefined, other.id]);
+    await terminals.remove(other.id);
+  });
+
+  await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
+    const record = await aRecord();
+    await terminals.insert(record);
+    t.same(await terminals.askedToClose(record.replica), []);
+    const asked = await Promise.all([1, 2, 3].map(() => terminals.askToClose(record.id)));
+    t.same(asked.sort(), [false, false, true]);
+    t.same(await terminals.askedToClose(record.replica), [record.id]);
+    t.same(await terminals.askedToClose(randomUUID()), []);
+    await terminals.remove(record.id);
+    t.notOk(await terminals.askToClose(record.id), 'nor is one that is gone');
+  });
+
+  await t.test(`${name}: the newest of each key`, async (t) => {
+    const { user, container } = await aPlace();
+    const [first, second] = [recordOf(user, container), recordOf(user, container)];
+    const other = recordOf(user, container, { key: `${container.runtimeId}:${user.id}:pane` });
+    const at = await terminals.insert(first);
+    await terminals.ping([{ ...second, createdAt: new Date(at.getTime() + 1_000) }]);
+    await terminals.insert(other);
+    const newest = await terminals.newest([first.key, other.key, 'x:y:z']);
+    t.same(newest.map(({ id }) => id).sort(), [second.id, other.id].sort());
+    t.same(await terminals.newest([]), []);
+    await Promise.all([first, second, other].map(({ id }) => terminals.remove(id)));
+  });
+
+  await t.test(`${name}: how containers are now`, async (t) => {
+    const { container } = await aPlace();
+    const { dbId, runtimeId } = container;
+    const now = () => terminals.places([dbId, randomUUID()]);
+    t.same(await now(), [{ containerId: dbId, state: 'running', runtimeId, operation: null }]);
+    await containers.changeState(dbId, ['running'], { state: 'deleted' });
+    t.same(await now(), [{ containerId: dbId, state: 'deleted', runtimeId, operation: null }]);
+    t.same(await terminals.places([]), []);
   });
 }

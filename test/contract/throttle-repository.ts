@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { atOnce, hashOf, type OpenStorage, on } from '../support/storage.ts';
 
@@ -29,5 +30,25 @@ export function throttleContract(t: Test, open: OpenStorage): void {
       tallies.map((tally) => tally?.count),
       [24, 24],
     );
+  });
+
+  test('those that wait while a success forgets the failures come one after the other all the same', async (t, {
+    throttle,
+  }, storage) => {
+    await throttle.put([{ key: a, tally: { count: 3, at: new Date() } }]);
+    const success = storage.inTransaction(async (tx) => {
+      await tx.throttle.lock([a]);
+      await delay(100);
+      await tx.throttle.forget([a]);
+    });
+    await delay(20);
+    const failures = atOnce(storage, 9, async (tx) => {
+      const { tallies, now } = await tx.throttle.lock([a]);
+      await delay(5);
+      await tx.throttle.put([{ key: a, tally: { count: (tallies[0]?.count ?? 0) + 1, at: now } }]);
+    });
+    await Promise.all([success, failures]);
+    const { tallies } = await throttle.read([a]);
+    t.equal(tallies[0]?.count, 9);
   });
 }

@@ -1,0 +1,5 @@
+import t from 'tap';
+import { terminalReplicasContract } from '../contract/terminal-replicas.ts';
+import { onPostgres } from '../support/postgres-cluster.ts';
+
+terminalReplicasContract(t, onPostgres);

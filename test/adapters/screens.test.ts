@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { xtermScreens } from '../../src/adapters/screen/screens.ts';
+import { aBrowserTerminal } from '../support/screens.ts';
+
+const SIZE = { cols: 20, rows: 6 };
+
+const below = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max });
+const text = fc.constantFrom(
+  'a',
+  'Z ',
+  'hello ',
+  'the end',
+  'é',
+  '漢字',
+  '😀',
+  '👩‍👩‍👧',
+  '│',
+  'long '.repeat(6),
+);
+const colour = fc.constantFrom(
+  '0',
+  '1',
+  '3',
+  '4',
+  '7',
+  '31',
+  '42',
+  '38;5;200',
+  '48;5;17',
+  '38;2;1;2;3',
+  '48;2;9;8;7',
+);
+const mode = fc.constantFrom('1', '25', '66', '1000', '1002', '1003', '1004', '1006', '2004');
+const piece = fc.oneof(
+  { weight: 6, arbitrary: text },
+  { weight: 4, arbitrary: fc.constantFrom('\r\n', '\n', '\r', '\b', '\t') },
+  { weight: 3, arbitrary: colour.map((pen) => `\x1b[${pen}m`) },
+  { weight: 3, arbitrary: fc.tuple(below(6), below(20)).map(([row, column]) => `\x1b[${row};${column}H`) },
+  { weight: 2, arbitrary: fc.constantFrom('\x1b[J', '\x1b[1J', '\x1b[2J', '\x1b[K', '\x1b[1K', '\x1b[2K') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('\x1b[L', '\x1b[2M', '\x1b[3P', '\x1b[2@', '\x1b[S', '\x1bM', '\x1b[4X'),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(mode, fc.constantFrom('h', 'l')).map(([which, to]) => `\x1b[?${which}${to}`),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('\x1b[?1049h', '\x1b[?1049l') },
+  { weight: 1, arbitrary: fc.tuple(below(3), below(3)).map(([top, more]) => `\x1b[${top};${top + more}r`) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('\x1b[6n', '\x1b[c', '\x1b[>c', '\x1b]11;?\x07', '\x1b[?2004$p', '\x1b[r'),
+  },
+);
+const output = fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.from(pieces.join('')));
+
+/** Anywhere, also within a character and a sequence. */
+function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
+  const cuts = [
+    0,
+    ...at.map((share) => Math.floor(share * bytes.length)).toSorted((a, b) => a - b),
+    bytes.length,
+  ];
+  return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end));
+}
+
+const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
+
+t.test('who gets a picture sees what those see who saw everything', async (t) => {
+  const property = fc.asyncProperty(output, shares, async (bytes, at) => {
+    const all = aBrowserTerminal(SIZE);
+    const screen = xtermScreens.open(SIZE);
+    for (const one of cut(bytes, at)) {
+      await all.write(one);
+      await screen.write(one);
+    }
+    const late = aBrowserTerminal(SIZE);
+    await late.write(screen.picture());
+    screen.end();
+    const [want, got] = [all.looks(), late.looks()];
+    if (JSON.stringify(want) !== JSON.stringify(got)) {
+      for (const part of Object.keys(want) as (keyof typeof want)[]) t.same(got[part], want[part], part);
+      throw new Error(JSON.stringify(bytes.toString()));
+    }
+    if (late.answers.length > 0) throw new Error('a picture must ask nothing');
+  });
+  await fc.assert(property, { numRuns: 300 });
+});
+
+t.test('a program that writes what costs too much is given up', async (t) => {
+  const endless = ['b', 'L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X', ' @', ' A', "'}", "'~"];
+  const screen = xtermScreens.open(SIZE);
+  for (const final of endless) t.ok(await screen.write(Buffer.from(`a\x1b[2147483647${final}`)), final);
+  t.ok(screen.picture().includes('a'));
+  screen.end();
+  const large = xtermScreens.open({ cols: 1_000, rows: 1_000 });
+  t.notOk(await large.write(Buffer.from('a')), 'a screen that is too large');
+  large.end();
+  const dear = xtermScreens.open({ cols: 300, rows: 300 });
+  const clear = Buffer.from('\x1b[2J'.repeat(500));
+  let slices = 0;
+  while (slices < 10_000 && (await dear.write(clear))) slices += 1;
+  t.ok(slices < 10_000, `given up after ${slices} pieces`);
+  dear.end();
+});

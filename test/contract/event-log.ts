@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { ContainerEvent, EventType } from '../../src/domain/events.ts';
+import type { EventLog, StoredEvent } from '../../src/ports/event-log.ts';
+import type { Storage } from '../../src/ports/repositories.ts';
+import { hashOf } from '../support/storage.ts';
+import { storedContainer, storedUser } from '../support/stored.ts';
+
+const anEvent = (ownerId: string, dbId: string, type: EventType = 'container_started'): ContainerEvent => ({
+  type,
+  ownerId,
+  dbId,
+  data: { id: 'e', db_id: dbId, name: 'dev "🚢"', status: 'running' },
+});
+
+/** Transactions in other databases of the server hold back what is committed here. */
+const PATIENCE_MS = 30_000;
+
+/** Reads from a position on until so many have come. */
+export async function read(events: EventLog, from: string, count: number): Promise<readonly StoredEvent[]> {
+  const all: StoredEvent[] = [];
+  for (const end = performance.now() + PATIENCE_MS; all.length < count && performance.now() < end; ) {
+    const { events: page } = await events.after(all.at(-1)?.id ?? from, 2);
+    all.push(...page);
+    if (page.length === 0) await sleep(5);
+  }
+  return all;
+}
+
+const idsOf = (all: readonly StoredEvent[]) => all.map(({ dbId }) => dbId);
+
+/** What the events must guarantee. `age` makes all that were written so much older. */
+export async function eventLogContract(
+  name: string,
+  storage: Storage,
+  age: (hours: number) => Promise<void>,
+): Promise<void> {
+  const { events } = storage.repositories;
+
+  await t.test(`${name}: an event comes back as it was written, to its owner`, async (t) => {
+    const [owner, dbId] = [randomUUID(), randomUUID()];
+    const start = await events.end();
+    await events.append(anEvent(owner, dbId));
+    const [found, ...more] = await read(events, start, 1);
+    t.match(found, { ...anEvent(owner, dbId), ownerId: undefined, id: /^\S{1,64}$/, time: Date });
+    t.same(found?.audience, [owner]);
+    t.same(more, []);
+    t.same((await events.after(found?.id ?? '', 9)).events, [], 'and once');
+    t.same((await events.after(await events.end(), 9)).events, [], 'what comes later comes after the end');
+  });
+
+  await t.test(`${name}: with whom a container is shared hears of it as long as that lasts`, async (t) => {
+    const { collaborations } = storage.repositories;
+    const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
+    const { dbId } = await storedContainer(storage, ada.id);
+    const id = randomUUID();
+    const codeHash = hashOf(randomUUID());
+    const shared = { id, containerId: dbId, ownerId: ada.id, mode: 'view', codeHash, minutes: 60 } as const;
+    await collaborations.insert(shared);
+    const part = { collaborationId: id, userId: bob.id };
+    await collaborations.admit(part);
+    const start = await events.end();
+    await events.append(anEvent(ada.id, dbId));
+    const [found] = await read(events, start, 1);
+    t.same(new Set(found?.audience), new Set([ada.id, bob.id]));
+    const range = { after: start, upTo: found?.id ?? '' };
+    t.same(idsOf(await events.seenBy(bob.id, range, 9)), [dbId]);
+    await collaborations.dismiss(part);
+    t.same((await read(events, start, 1))[0]?.audience, [ada.id]);
+    t.same(await events.seenBy(bob.id, range, 9), []);
+  });
+
+  await t.test(`${name}: pages follow each other in the order of the changes`, async (t) => {
+    const owner = randomUUID();
+    const start = await events.end();
+    const written = Array.from({ length: 7 }, () => randomUUID());
+    await storage.inTransaction(async (tx) => {
+      for (const dbId of written.slice(0, 4)) await tx.events.append(anEvent(owner, dbId));
+    });
+    for (const dbId of written.slice(4)) await events.append(anEvent(owner, dbId));
+    const all = await read(events, start, 7);
+    t.same(idsOf(all), written);
+    t.equal(new Set(all.map(({ id }) => id)).size, 7);
+  });
+
+  await t.test(`${name}: what is undone is no event`, async (t) => {
+    const start = await events.end();
+    const failing = storage.inTransaction(async (tx) => {
+      await tx.events.append(anEvent(randomUUID(), randomUUID()));
+      throw new Error('no');
+    });
+    await t.rejects(failing);
+    t.same((await events.after(start, 9)).events, []);
+  });
+
+  await t.test(`${name}: a slow transaction is not overtaken for ever by a fast one`, async (t) => {
+    const [owner, slow, fast] = [randomUUID(), randomUUID(), randomUUID()];
+    const start = await events.end();
+    let written = (): void => {};
+    let go = (): void => {};
+    const slowHasWritten = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    const slowMayGo = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const slowEnds = storage.inTransaction(async (tx) => {
+      await tx.events.append(anEvent(owner, slow));
+      written();
+      await slowMayGo;
+    });
+    await slowHasWritten;
+    const fastEnds = storage.inTransaction((tx) => tx.events.append(anEvent(owner, fast)));
+    // Where transactions run at the same time the fast one is committed now; elsewhere both it and the look wait.
+    await Promise.race([fastEnds, sleep(100)]);
+    const early = events.after(start, 9);
+    await Promise.race([early, sleep(100)]);
+    go();
+    await Promise.all([slowEnds, fastEnds]);
+    const before = (await early).events;
+    t.same(idsOf(before), idsOf(before).includes(fast) ? [slow, fast] : [], 'never the fast one alone');
+    const after = await read(events, before.at(-1)?.id ?? start, 2 - before.length);
+    t.same(idsOf([...before, ...after]), [slow, fast], 'both, in one order, and once');
+  });
+
+  await t.test(`${name}: a part of the stream is read for somebody who may see it`, async (t) => {
+    const [mine, other] = [randomUUID(), randomUUID()];
+    const start = await events.end();
+    const written = Array.from({ length: 6 }, () => randomUUID());
+    for (const [n, dbId] of written.entries()) {
+      await events.append(anEvent(n % 2 === 0 ? mine : other, dbId));
+    }
+    const all = await read(events, start, 6);
+    const at = (n: number): string => all[n]?.id ?? '';
+    const seen = async (after: string, upTo: string, limit = 9) =>
+      idsOf(await events.seenBy(mine, { after, upTo }, limit));
+    t.same(await seen(start, at(5)), [written[0], written[2], written[4]]);
+    t.same(await seen(at(0), at(4)), [written[2], written[4]], 'after the one, up to and with the other');
+    t.same(await seen(at(4), at(2)), [], 'a reader that is behind has nothing for one who is ahead');
+    t.same(await seen(start, at(5), 2), [written[0], written[2]]);
+  });
+
+  await t.test(`${name}: an id is good for a day, and of what comes after it nothing is gone`, async (t) => {
+    const start = await events.end();
+    const [first, second] = [randomUUID(), randomUUID()];
+    await events.append(anEvent(first, first));
+    const [{ id } = { id: '' }] = await read(events, start, 1);
+    t.ok(await events.keepsSince(id));
+    const strange = ['0-0', '99999999999999999999', `1-${'9'.repeat(19)}`, "1-1'; drop table events", '1-'];
+    for (const unknown of ['', 'x', `${id}0`, ...strange]) t.notOk(await events.keepsSince(unknown), unknown);
+    await age(23);
+    await events.append(anEvent(second, second));
+    await events.sweep();
+    t.ok(await events.keepsSince(id));
+    t.same(idsOf(await read(events, start, 2)), [first, second]);
+    await age(1.5);
+    await events.sweep();
+    t.notOk(await events.keepsSince(id), 'too old to be asked for');
+    t.same(idsOf(await read(events, start, 2)), [first, second], 'and kept a while longer');
+    await age(1);
+    await events.sweep();
+    t.same(idsOf(await read(events, start, 1)), [second]);
+  });
+}
