@@ -20,6 +20,9 @@ t.test('without any setting the service is for this machine only', async (t) => 
     jwtSecret: null,
     logLevel: 'warn',
     engine: 'auto',
+    diskQuota: 'auto',
+    diskFloorMb: null,
+    warmPool: 0,
   });
   t.same(config({ BERTH_PORT: '', BERTH_HOST: '' }), config({}), 'an empty variable is an unset one');
 });
@@ -27,18 +30,24 @@ t.test('without any setting the service is for this machine only', async (t) => 
 t.test('settings are read with their types', async (t) => {
   const env = {
     BERTH_PORT: '9000',
+    BERTH_WARM_POOL: '3',
     BERTH_PUBLIC_URL: 'https://berth.example/',
     BERTH_ALLOWED_ORIGINS: 'https://a.example, http://b.example:81',
     BERTH_TRUST_PROXY: '10.0.0.0/8,::1',
     BERTH_ADMIN_EMAIL: 'root@example.org',
     BERTH_ADMIN_PASSWORD: 'long enough',
+    BERTH_DISK_QUOTA: 'hard',
+    BERTH_DISK_FLOOR_MB: '2048',
   };
   t.match(config(env), {
     port: 9000,
+    warmPool: 3,
     publicUrl: 'https://berth.example',
     allowedOrigins: ['https://a.example', 'http://b.example:81'],
     trustProxy: ['10.0.0.0/8', '::1'],
     admin: { email: 'root@example.org', password: 'long enough' },
+    diskQuota: 'hard',
+    diskFloorMb: 2048,
   });
 });
 
@@ -53,7 +62,10 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     BERTH_JWT_SECRET: 'my-short-secret',
     BERTH_LOG_LEVEL: 'loud',
     BERTH_ENGINE: 'podman',
+    BERTH_DISK_QUOTA: 'xfs',
+    BERTH_DISK_FLOOR_MB: '-1',
     BERTH_TRUST_PROXY: 'abc',
+    BERTH_WARM_POOL: '-1',
     BERTH_PROT: '8081',
   });
   const faults = 'faults' in read ? read.faults : [];
@@ -61,6 +73,8 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
   t.same(named.sort(), [
     'BERTH_ADMIN_EMAIL',
     'BERTH_ALLOWED_ORIGINS',
+    'BERTH_DISK_FLOOR_MB',
+    'BERTH_DISK_QUOTA',
     'BERTH_ENGINE',
     'BERTH_JWT_SECRET',
     'BERTH_LOG_LEVEL',
@@ -68,6 +82,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     'BERTH_PROT',
     'BERTH_PUBLIC_URL',
     'BERTH_TRUST_PROXY',
+    'BERTH_WARM_POOL',
     'DATABASE_URL',
     'DOCKER_HOST',
   ]);

@@ -23,16 +23,19 @@ function aProcess(everyMs = HOUR_MS) {
   const ended = new Set<string>();
   const asked: (readonly [id: string, isUse: boolean])[] = [];
   let fault: Error | null = null;
+  let nowMs = 0;
+  let holdsForMs = HOUR_MS;
   const live = liveSockets({
     bus,
     log: silent,
     everyMs,
+    monotonicMs: () => nowMs,
     current: async (caller, isUse) => {
       if (fault !== null) throw fault;
       const { credential } = caller;
       const id = credential.kind === 'login' ? credential.sessionId : credential.tokenId;
       asked.push([id, isUse]);
-      return ended.has(id) || ended.has(caller.user.id) ? null : caller;
+      return ended.has(id) || ended.has(caller.user.id) ? null : { caller, holdsForMs };
     },
   });
   const open = async (caller: Caller, mayStay = (_now: Caller) => true) => {
@@ -56,6 +59,12 @@ function aProcess(everyMs = HOUR_MS) {
     open,
     breakDown: (error: Error | null) => {
       fault = error;
+    },
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    holdFor: (ms: number) => {
+      holdsForMs = ms;
     },
   };
 }
@@ -155,7 +164,7 @@ t.test('only what somebody does counts as a use', async (t) => {
   const { bus, asked, open } = aProcess();
   const [typing, watching] = [await open(bySession('s1')), await open(bySession('s2'))];
   asked.length = 0;
-  for (let keys = 0; keys < 100; keys += 1) typing.used();
+  for (let keys = 0; keys < 100; keys += 1) typing.use(() => {});
   await delay(10);
   t.same(asked, [['s1', true]], 'told at once, and once');
   asked.length = 0;
@@ -173,6 +182,88 @@ t.test('only what somebody does counts as a use', async (t) => {
     ['s2', false],
   ]);
   watching.end();
+});
+
+/** A socket whose uses are written down when they are let through. */
+async function aTypist(process: ReturnType<typeof aProcess>) {
+  const socket = await process.open(bySession('s1'));
+  let typed = '';
+  const type = (key: string): boolean =>
+    socket.use(() => {
+      typed += key;
+    });
+  return { ...socket, type, typed: () => typed };
+}
+
+t.test(
+  'what is done after a credential may have ended by itself waits until that was looked at',
+  async (t) => {
+    const process = aProcess();
+    const { ended, asked, advance, holdFor } = process;
+    const socket = await aTypist(process);
+    socket.type('a');
+    t.equal(socket.typed(), 'a', 'at once while it is known to hold');
+    await delay(5);
+    advance(HOUR_MS - 1);
+    socket.type('b');
+    t.equal(socket.typed(), 'ab', 'a moment before');
+    advance(1);
+    asked.length = 0;
+    for (const key of 'cde') socket.type(key);
+    t.equal(socket.typed(), 'ab', 'not yet');
+    await delay(5);
+    t.same([socket.typed(), asked], ['abcde', [['s1', true]]], 'in its order, and asked for once');
+    holdFor(10);
+    advance(HOUR_MS);
+    socket.type('f');
+    await delay(5);
+    advance(10);
+    ended.add('s1');
+    for (const key of 'gh') socket.type(key);
+    t.ok(await eventually(() => socket.closed() === 1, 200));
+    t.equal(socket.typed(), 'abcdef', 'and never, when it had ended');
+    t.notOk(socket.type('i'));
+    t.equal(socket.typed(), 'abcdef');
+  },
+);
+
+t.test(
+  'what waits while the database does not answer is let through when it does, up to a limit',
+  async (t) => {
+    const process = aProcess();
+    const { breakDown, advance } = process;
+    const socket = await aTypist(process);
+    breakDown(new Error('no answer'));
+    advance(HOUR_MS);
+    for (let keys = 0; keys < 256; keys += 1) t.ok(socket.type('x'));
+    t.notOk(socket.type('y'), 'no more than that');
+    await delay(20);
+    t.same([socket.typed(), socket.closed()], ['', 0]);
+    breakDown(null);
+    t.ok(await eventually(() => socket.typed() === 'x'.repeat(256), 2_000));
+  },
+);
+
+t.test('what waits is not more than a mebibyte, and what need not wait is not counted', async (t) => {
+  const { breakDown, advance, open } = aProcess();
+  const socket = await open(bySession('s1'));
+  let through = 0;
+  const send = (bytes: number): boolean =>
+    socket.use(() => {
+      through += bytes;
+    }, bytes);
+  for (let frames = 0; frames < 3; frames += 1) t.ok(send(1_048_576), 'at once');
+  await delay(5);
+  breakDown(new Error('no answer'));
+  advance(HOUR_MS);
+  t.ok(send(1_048_575));
+  t.notOk(send(2), 'no more than that');
+  t.ok(send(1));
+  breakDown(null);
+  t.ok(await eventually(() => through === 4 * 1_048_576, 2_000));
+  breakDown(new Error('no answer'));
+  advance(HOUR_MS);
+  t.ok(send(1_048_576), 'and then as much again');
 });
 
 t.test('a socket that has closed by itself is forgotten', async (t) => {

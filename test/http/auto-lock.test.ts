@@ -1,24 +1,8 @@
 import t from 'tap';
-import { aServiceInTime, from, type InTime } from '../support/factors.ts';
-import { aPerson, as, type Person, person } from '../support/service.ts';
+import { aServiceInTime } from '../support/factors.ts';
+import { aPerson, as } from '../support/service.ts';
 
 const MINUTE_MS = 60_000;
-const _locked = [423, { error: 'session locked', code: 'session_locked' }];
-
-async function _aLockedPerson(service: InTime, name = 'ada', passcode = '1234') {
-  const who = await aPerson(service, name);
-  const call = as(service, who);
-  await call('PUT', '/api/me/lock', { passcode });
-  await call('POST', '/api/sessions/lock');
-  return { who, call };
-}
-
-/** Another session of the same user. */
-async function _anotherSession(service: InTime, name: string): Promise<Person> {
-  const { password } = person(name);
-  const answer = await from(service)('/api/auth/login', { email: name, password });
-  return { token: answer.json().token, id: answer.json().user.id, cookie: answer.cookies[0]?.value ?? '' };
-}
 
 t.test(
   'a session locks itself when it was idle for auto_lock_minutes, and asking does not open it',

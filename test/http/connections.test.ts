@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { limitBodies } from '../../src/adapters/http/body-timeout.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
-import type { Ports } from '../../src/app/main/compose.ts';
+import type { Ports } from '../../src/app/main/ports.ts';
 import { aBoxOfAda } from '../support/inside-service.ts';
 
 /** The service on a port, and a request to the container that is not waited for. */
@@ -64,6 +64,38 @@ t.test('whoever leaves a command that runs ends it', async (t) => {
   t.equal(ended, 0);
   request.destroy();
   t.ok(await until(() => ended > 0));
+});
+
+t.test('the head of a streamed answer comes before anything is written', async (t) => {
+  const runtime = memoryRuntime();
+  const { insight } = memoryAccess(runtime);
+  const silent = Promise.withResolvers<void>();
+  t.teardown(() => silent.resolve());
+  const commands: Ports['commands'] = {
+    open: async () => ({
+      events: (async function* () {
+        await silent.promise;
+        yield { kind: 'exit' as const, exitCode: 0 };
+      })(),
+      end: async () => silent.resolve(),
+    }),
+  };
+  const logs = async () => new Readable({ read() {} });
+  const { open } = await listening(t, { runtime, commands, insight: { ...insight, logs } });
+  const exec = open('POST', '/exec', { accept: 'application/x-ndjson', 'content-type': 'application/json' });
+  exec.end('{"command":["sleep","999"]}');
+  const log = open('GET', '/logs?follow=true');
+  log.end();
+  const types = [];
+  for (const request of [exec, log]) {
+    const [answer] = await once(request, 'response');
+    types.push([answer.statusCode, answer.headers['content-type'], answer.headers['cache-control']]);
+    request.destroy();
+  }
+  t.same(types, [
+    [200, 'application/x-ndjson; charset=utf-8', 'no-store'],
+    [200, 'text/plain; charset=utf-8', 'no-store'],
+  ]);
 });
 
 t.test('whoever leaves a log or a download ends the reading', async (t) => {

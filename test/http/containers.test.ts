@@ -1,6 +1,6 @@
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+import { ImageUnavailable, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import { anAdmin, aPerson, aService, as } from '../support/service.ts';
 
 const dev = { name: 'dev' };
@@ -182,6 +182,19 @@ t.test(
     t.match(containers, [{ db_id, status: 'running' }], 'nothing changed, and the failed create left no row');
   },
 );
+
+t.test('a create whose image cannot be had says so, and leaves nothing', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  runtime.create = async () => {
+    throw new ImageUnavailable('image secret.example/x: registry: no such host', 404);
+  };
+  const answer = await call('POST', '/api/containers', dev);
+  t.match([answer.statusCode, answer.json()], [503, { code: 'image_unavailable' }]);
+  t.notMatch(answer.body, /secret/);
+  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+});
 
 t.test('a start that the engine refuses leaves the container stopped, and says why', async (t) => {
   const runtime = memoryRuntime();

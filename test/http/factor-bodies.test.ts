@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import t from 'tap';
 import { throwAt } from '../support/bodies.ts';
 import { aServiceInTime, type InTime, withMfa } from '../support/factors.ts';
-import { aPerson, as, type Person } from '../support/service.ts';
+import { aPerson, as, type Person, person } from '../support/service.ts';
 
 function target(service: InTime, who: Person | null) {
   const { state } = service.ports.storage as unknown as {
@@ -45,4 +45,23 @@ t.test('nor from a locked session', async (t) => {
   const statuses = await throwAt(target(service, who));
   for (const status of [403, 423]) t.ok(statuses.has(status), `${status}`);
   t.match((await as(service, who)('GET', '/api/me')).json(), { locked: true });
+});
+
+t.test('half of a surrogate pair is refused, as it would be kept as another character', async (t) => {
+  const service = await aServiceInTime();
+  const who = await aPerson(service, 'ada');
+  const half = '\udc00\ud83d';
+  const mine = person('ada');
+  const bodies = [
+    ['POST', '/api/auth/register', { ...person('bob'), password: `${mine.password}${half}` }],
+    ['POST', '/api/auth/login', { email: `${mine.email}${half}`, password: mine.password }],
+    ['POST', '/api/me/password', { old_password: mine.password, new_password: `${mine.password}${half}` }],
+    ['PUT', '/api/me/lock', { passcode: `12${half}` }],
+    ['POST', '/api/sessions/revoke-others', { reason: half }],
+  ] as const;
+  for (const [method, url, body] of bodies) {
+    const answer = await as(service, who)(method, url, body);
+    t.same([answer.statusCode, answer.json().code], [400, 'validation_failed'], url);
+  }
+  t.equal((await as(service, who)('PUT', '/api/me/lock', { passcode: '😀😀😀😀' })).statusCode, 200);
 });

@@ -45,6 +45,32 @@ t.test('the fifth wrong passcode and a changed password close terminals', async 
   t.equal((await as(there, ada)('GET', '/api/me')).statusCode, 401);
 });
 
+t.test('what is typed after the screen has locked itself does not reach the shell', async (t) => {
+  const clock = fixedClock();
+  const shared = { clock, storage: memoryStorage(clock), bus: memoryBusHub().join };
+  const cluster = await aCluster(t, { ...shared, monotonicMs: () => clock.now().getTime() });
+  const { here, ada, backend } = cluster;
+  const call = as(here, ada);
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  await call('PATCH', '/api/me', { auto_lock_minutes: 1 });
+  const terminal = await cluster.open(ada, 'main');
+  const pty = backend.opened.at(-1);
+  if (pty === undefined) return t.fail('no terminal was opened');
+  const type = async (text: string) => {
+    terminal.socket.send(Buffer.from(text));
+    await delay(30);
+  };
+  await type('ls');
+  clock.advance(59_999);
+  await type(' -l');
+  t.equal(pty.typed(), 'ls -l', 'a moment before');
+  clock.advance(60_000);
+  await type('; rm -rf ~');
+  t.same(await terminal.closed(1_000), UNAUTHORIZED);
+  t.equal(pty.typed(), 'ls -l');
+  t.equal((await call('GET', '/api/containers')).statusCode, 423);
+});
+
 t.test("a guest's terminal closes when its time is over", async (t) => {
   const clock = fixedClock();
   const hub = memoryBusHub();

@@ -4,8 +4,6 @@ import { aServiceInTime, from } from '../support/factors.ts';
 import { AT, register } from '../support/passkeys.ts';
 import { aPerson, as } from '../support/service.ts';
 
-const _wrong = { error: 'invalid email or password', code: 'login_failed' };
-
 t.test('a registration is refused that answers no challenge of this user, here', async (t) => {
   const service = await aServiceInTime();
   const ada = as(service, await aPerson(service, 'ada'));

@@ -2,49 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { aCluster, type Cluster } from '../support/cluster.ts';
+import { aCluster } from '../support/cluster.ts';
+import { ENDS } from '../support/ends.ts';
 import { aPerson, as } from '../support/service.ts';
 import { refresh, sessionIdOf } from '../support/sign-ins.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
-
-const ENDS: readonly (readonly [string, 'ada' | 'token', (cluster: Cluster) => Promise<unknown>])[] = [
-  [
-    'the session is revoked',
-    'ada',
-    async ({ here, ada, other }) =>
-      as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`),
-  ],
-  [
-    'it revokes itself',
-    'ada',
-    async ({ here, ada }) => as(here, ada)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`),
-  ],
-  [
-    'the others are revoked',
-    'ada',
-    ({ here, other }) => as(here, other)('POST', '/api/sessions/revoke-others'),
-  ],
-  ['its user signs out', 'ada', ({ here, ada }) => as(here, ada)('POST', '/api/auth/logout')],
-  [
-    'its refresh token comes back from a thief',
-    'ada',
-    async ({ here, ada }) => {
-      await refresh(here, ada, 'browser');
-      return await refresh(here, ada, 'thief');
-    },
-  ],
-  [
-    'the token is revoked',
-    'token',
-    ({ here, other, tokenId }) => as(here, other)('POST', `/api/tokens/${tokenId}/revoke`),
-  ],
-  [
-    'the token is deleted',
-    'token',
-    ({ here, other, tokenId }) => as(here, other)('DELETE', `/api/tokens/${tokenId}`),
-  ],
-];
 
 for (const [what, whose, end] of ENDS) {
   t.test(`when ${what}, its terminals close within a second, in every process`, async (t) => {
@@ -105,7 +68,7 @@ t.test('what ends nothing closes nothing', async (t) => {
 
 t.test('no output follows the decision, and nothing typed after it reaches the program', async (t) => {
   const { here, ada, other, backend, open } = await aCluster(t);
-  const victim = await open(ada, 'flood');
+  const victim = await open(ada, 'main');
   const pty = backend.opened.at(-1);
   if (pty === undefined) return t.fail('no terminal was opened');
   const talk = setInterval(() => pty.say(`${Date.now()}\n`), 1);

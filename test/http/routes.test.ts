@@ -1,6 +1,7 @@
 import t from 'tap';
 import { httpServer } from '../../src/adapters/http/server.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
+import { noMetrics } from '../../src/adapters/memory/index.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
 import { aService, as } from '../support/service.ts';
 
@@ -15,6 +16,8 @@ t.test('a route that declares no scope stops the start', async (t) => {
         version: '0',
         trustProxy: [],
         allowedOrigins: new Set(),
+        metrics: noMetrics(),
+        isDraining: () => false,
         authenticator: {} as never,
         limits: {} as never,
         requestsPerMinute: async () => 0,

@@ -98,6 +98,26 @@ t.test('the address comes from a header only behind a proxy that is trusted; the
   }
 });
 
+t.test('what a proxy gives as an address is one, without a port, or else the proxy is meant', async (t) => {
+  const service = await aService({}, { trustProxy: ['127.0.0.1'] });
+  const ada = await aPerson(service, 'ada');
+  const { email, password } = person('ada');
+  for (const [given, expected] of [
+    ['203.0.113.9:51234', '203.0.113.9'],
+    ['[2001:db8::1]:51234', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['203.0.113.9, 127.0.0.1', '203.0.113.9'],
+    ['unknown', '127.0.0.1'],
+    ['999.1.1.1:1', '127.0.0.1'],
+    ['x'.repeat(9_000), '127.0.0.1'],
+  ] as const) {
+    const headers = { 'x-forwarded-for': given };
+    const made = await as(service, null)('POST', '/api/auth/login', { email, password }, headers);
+    const sessions = await sessionsOf(service, { ...ada, token: made.json().token });
+    t.equal(sessions.find(({ is_current }) => is_current)?.['ip_address'], expected, given.slice(0, 30));
+  }
+});
+
 t.test('the last use is in the list though it is not written yet', async (t) => {
   const clock = fixedClock();
   const service = await aService({ ...memoryPorts(clock), monotonicMs: () => clock.now().getTime() });

@@ -7,7 +7,7 @@ t.test('administrators read and change the settings; the change is on record', a
   const root = await anAdmin(service);
   const url = '/api/admin/settings';
   const before = (await as(service, root)('GET', url)).json();
-  t.match(before, { open_registration: false, session_idle_minutes: 1440 });
+  t.match(before, { open_registration: false, session_idle_minutes: 1440, retention_days: 7 });
   const changed = await as(service, root)('PATCH', url, { session_idle_minutes: 30 });
   t.same(changed.json(), { ...before, session_idle_minutes: 30 });
   t.match(auditOf(service, 'settings_updated'), [{ userId: root.id, details: '{"sessionIdleMinutes":30}' }]);
@@ -16,6 +16,9 @@ t.test('administrators read and change the settings; the change is on record', a
     { session_idle_minutes: 1441 },
     { session_idle_minutes: 30.5 },
     { session_idle_minutes: '60' },
+    { retention_days: -1 },
+    { retention_days: 1.5 },
+    { retention_days: 3651 },
     { open_registration: 'true' },
     { open_registration: null },
     { jwt_secret: 'x' },

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import type { Ports } from '../../src/app/main/ports.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
 import { aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
+import { fakeTerminals } from '../support/terminals.ts';
 
 type Service = Awaited<ReturnType<typeof aService>>;
 
@@ -14,8 +17,8 @@ type Client = {
 };
 
 /** A service with a running container; its sockets end with the test, so that no timer of theirs outlives it. */
-async function withContainer(t: Test) {
-  const service = await aService();
+async function withContainer(t: Test, ports: Partial<Ports> = {}) {
+  const service = await aService(ports);
   t.teardown(async () => {
     for (const client of service.http.websocketServer.clients) client.terminate();
     await service.http.close();
@@ -81,6 +84,38 @@ t.test('a terminal says ready, carries bytes both ways and tells how the program
   socket.send(JSON.stringify({ type: 'ping', t: 7 }));
   await until(() => messages.length > 1);
   t.same(messages[1], { type: 'pong', t: 7 });
+  socket.terminate();
+});
+
+t.test('who scrolls back is told what is on the screen', async (t) => {
+  const { service, ada, path } = await withContainer(t);
+  const { socket, messages, until } = await connect(service, path, bearer(ada));
+  await until(() => messages.length > 0);
+  socket.send(JSON.stringify({ type: 'look_back' }));
+  await until(() => messages.length > 1);
+  t.same(messages[1], { type: 'on_screen', program: 'shell' });
+  socket.terminate();
+});
+
+t.test('who scrolls back over and over asks the container now and then', async (t) => {
+  let looks = 0;
+  const backend = fakeTerminals();
+  const open: typeof backend.open = async (handle, request) => ({
+    ...(await backend.open(handle, request)),
+    async lookBack() {
+      looks += 1;
+      return 'shell';
+    },
+  });
+  const { service, ada, path } = await withContainer(t, { terminalBackend: { ...backend, open } });
+  const { socket, messages, until } = await connect(service, path, bearer(ada));
+  await until(() => messages.length > 0);
+  const startMs = performance.now();
+  const asking = setInterval(() => socket.send('{"type":"look_back"}'), 2);
+  t.teardown(() => clearInterval(asking));
+  await until(() => looks >= 3);
+  const elapsedMs = performance.now() - startMs;
+  t.ok(elapsedMs >= 300, `${looks} looks in ${elapsedMs} ms`);
   socket.terminate();
 });
 
@@ -171,6 +206,29 @@ t.test('a browser offers its token as a subprotocol, and the answer selects the 
     connect(service, path, { 'sec-websocket-protocol': `bearer.${ada.token}` }),
     { message: 'Unexpected server response: 401' },
     'the token alone is not enough',
+  );
+});
+
+t.test('what is sent before the terminal is open waits for it, up to a mebibyte', async (t) => {
+  const goOn = Promise.withResolvers<void>();
+  const backend = fakeTerminals();
+  const open: typeof backend.open = (...asked) => goOn.promise.then(() => backend.open(...asked));
+  const { service, ada, path } = await withContainer(t, { terminalBackend: { ...backend, open } });
+  const send = async (pane: string, ...frames: readonly Buffer[]) => {
+    const client = await connect(service, `${path}?connection_id=${pane}`, bearer(ada));
+    for (const frame of frames) client.socket.send(frame);
+    return client;
+  };
+  const half = Buffer.alloc(524_288, 'x');
+  const flood = await send('flood', half, half, Buffer.from('y'));
+  t.same(await closed(flood.socket), [4008, 'too slow']);
+  const patient = await send('patient', half, half);
+  goOn.resolve();
+  await patient.until(() => patient.messages.length > 0);
+  await delay(20);
+  t.same(
+    backend.opened.map((pty) => pty.typed().length),
+    [0, 1_048_576],
   );
 });
 

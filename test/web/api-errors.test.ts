@@ -65,6 +65,8 @@ t.test('health names only the parts that are not ready, and how to mend them', a
     database: { status: 'ready' as const, detail: 'answers' },
     engine: { status: 'down' as const, detail: 'no engine', mend: 'apt-get install docker.io' },
     image: { status: 'down' as const, detail: 'waits' },
+    disk: { status: 'ready' as const, detail: 'hard' },
+    isolation: { status: 'ready' as const, detail: 'proved' },
   };
   t.same(healthOf({ status: 'degraded', parts }), {
     status: 'degraded',

@@ -1,6 +1,8 @@
 import t from 'tap';
 import type { Container, Tier } from '../../web/src/api/types.ts';
-import { ago, cpu, memory, plural } from '../../web/src/lib/format.ts';
+import { dayRange } from '../../web/src/lib/day-range.ts';
+import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/src/lib/format.ts';
+import { lossLines } from '../../web/src/lib/losses.ts';
 import { suggestName } from '../../web/src/lib/names.ts';
 import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { presets } from '../../web/src/lib/sizes.ts';
@@ -118,7 +120,15 @@ t.test('a suggested name is a valid one and not taken', async (t) => {
 
 t.test('numbers and times read well', async (t) => {
   t.same([memory(512), memory(1024), memory(1536)], ['512 MB', '1 GB', '1.5 GB']);
+  t.same(
+    [diskUse(0, 512), diskUse(300, 2048), diskUse(1100, 1024)],
+    ['0 of 512 MB', '0.3 of 2 GB', '1.1 of 1 GB'],
+  );
   t.same([cpu(1000), cpu(250)], ['1 CPU', '0.25 CPU']);
+  t.same(
+    [clockTime(0), clockTime(7_400), clockTime(61_000), clockTime(3_723_000)],
+    ['0:00', '0:07', '1:01', '1:02:03'],
+  );
   t.same([plural(1, 'container'), plural(0, 'container')], ['1 container', '0 containers']);
   const now = new Date('2026-01-02T00:00:00Z');
   const times = [
@@ -153,4 +163,56 @@ t.test('calls join the one that is under way; the next begins anew, also after a
   t.same(await Promise.all([fly(), fly(), fly()]), [1, 1, 1]);
   await t.rejects(Promise.all([fly(), fly()]));
   t.equal(await fly(), 3);
+});
+
+t.test('what a recreate loses is told in a few lines', async (t) => {
+  const nothing = { packages: [], package_count: 0, files: [], layer_bytes: 0, complete: true };
+  t.same(lossLines(nothing), []);
+  const apt = (name: string, over: object = {}) => ({
+    manager: 'apt',
+    name,
+    version: '1',
+    change: 'added',
+    automatic: false,
+    ...over,
+  });
+  const place = (path: string, over: object = {}) => ({
+    path,
+    added: 2,
+    changed: 0,
+    removed: 0,
+    size_bytes: 2048,
+    disposable: false,
+    ...over,
+  });
+  const files = [
+    place('/opt/tool'),
+    place('/etc/issue', { added: 0, removed: 1, size_bytes: null }),
+    place('/var/cache', { disposable: true }),
+  ];
+  const packages = [apt('jq'), apt('vim', { change: 'removed' }), apt('libjq1', { automatic: true })];
+  t.same(lossLines({ ...nothing, packages, package_count: 3, files }), [
+    'Packages: jq, vim (removed) and 1 more',
+    '/opt/tool: 2 added, 2 KB',
+    '/etc/issue: 1 removed',
+  ]);
+  t.same(
+    lossLines({ ...nothing, files: [place('/var/cache', { disposable: true })] }),
+    [],
+    'caches are not missed',
+  );
+  const many = Array.from({ length: 8 }, (_, n) => place(`/opt/${n}`));
+  t.same(lossLines({ ...nothing, files: many, complete: false }).slice(-2), [
+    '2 more places',
+    'There is more than could be looked at.',
+  ]);
+  t.same([100, 1536, 5 * 1024 ** 2, 3 * 1024 ** 3].map(bytes), ['100 B', '1.5 KB', '5 MB', '3 GB']);
+});
+
+t.test('days of a filter go from the first moment of one to the end of the other', async (t) => {
+  const { from, to } = dayRange('2026-03-01', '2026-03-31');
+  t.equal(new Date(from).getTime(), new Date(2026, 2, 1).getTime());
+  t.equal(new Date(to).getTime(), new Date(2026, 3, 1).getTime());
+  t.same(dayRange('', '2026'), { from: '', to: '' }, 'what is not there yet is left out');
+  t.same(dayRange('0002-03-01', '0020-03-01'), { from: '', to: '' }, 'a year that is being typed');
 });

@@ -194,3 +194,18 @@ t.test('a refused upgrade asks why: what is final ends it, the rest is tried aga
   await until(() => retried.states.filter((state) => state.kind === 'waiting').length >= 3);
   t.notOk(retried.over());
 });
+
+t.test('a service that ends says when to come back', async (t) => {
+  const service = await serve(t, (socket, _query, tries) => {
+    socket.send(ready('s'));
+    if (tries > 1) return;
+    socket.send(JSON.stringify({ type: 'restarting', retry_ms: 17 }));
+    socket.close(4012, 'service restarting');
+  });
+  await until(() => service.tries() === 2 && service.last()?.kind === 'open');
+  t.match(
+    service.states.filter(({ kind }) => kind === 'waiting'),
+    [{ delayMs: 17 }],
+  );
+  t.same(service.resumed, ['fresh', 'exact']);
+});

@@ -44,10 +44,14 @@ t.test('known frames are read, with safe values for what is missing', async (t) 
     inputOffset: 3,
     owner: true,
     readOnly: true,
+    muxed: false,
   });
   t.match(decodeFrame('{"type":"ready"}'), { stream: '', offset: 0, inputOffset: 0, owner: true });
   t.same(decodeFrame('{"type":"exit","code":3}'), { type: 'exit', code: 3 });
   t.same(decodeFrame('{"type":"exit"}'), { type: 'exit', code: null });
+  t.same(decodeFrame('{"type":"recording","on":true,"id":"r"}'), { type: 'recording', id: 'r' });
+  t.same(decodeFrame('{"type":"recording","on":false,"id":"r"}'), { type: 'recording', id: null });
+  t.same(decodeFrame('{"type":"recording","id":"r"}'), { type: 'recording', id: null });
 });
 
 t.test('each close code means an end, a question or a retry', async (t) => {
@@ -80,6 +84,7 @@ t.test('a resume is exact only on the same stream at the same byte', async (t) =
     inputOffset: 0,
     owner: true,
     readOnly: false,
+    muxed: true,
   };
   t.equal(howResumed(null, ready), 'fresh');
   t.equal(howResumed({ stream: 's', after: 9 }, ready), 'exact');
@@ -126,16 +131,38 @@ t.test('input typed ahead reaches the first shell, but never another one', async
 
 t.test('no more than the window is in flight, and acknowledging opens it', async (t) => {
   const input = inputBuffer(4);
-  input.acknowledge(0);
   for (const text of ['ab', 'cd', 'ef']) input.push(bytesOf(text));
   t.same([textOf(input.next()), textOf(input.next()), input.next()], ['ab', 'cd', null]);
   input.acknowledge(2);
   t.equal(textOf(input.next()), 'ef');
 });
 
-t.test('a service that never acknowledges gets all input and makes nothing grow', async (t) => {
+t.test('nothing is forgotten before it is acknowledged, however much that is', async (t) => {
   const input = inputBuffer(4);
   for (let i = 0; i < 100; i += 1) input.push(bytesOf('xy'));
-  for (let i = 0; i < 100; i += 1) t.ok(input.next());
-  t.ok(input.pendingBytes() <= 4);
+  while (input.next() !== null) input.pendingBytes();
+  t.equal(input.pendingBytes(), 200);
+  let taken = '';
+  for (let offset = 0; offset < 200; offset += 2) {
+    input.rewind(offset);
+    taken += textOf(input.next());
+  }
+  t.equal(taken, 'xy'.repeat(100));
+});
+
+t.test('who shares a terminal, and whose size it has, are read from their frames', async (t) => {
+  const people = [
+    { user_id: 'a', username: 'ada', owner: true, mode: 'control' },
+    { user_id: 'b', username: 'bob', owner: false, mode: 'view' },
+  ];
+  t.same(decodeFrame(JSON.stringify({ type: 'participants', participants: people })), {
+    type: 'participants',
+    people: [
+      { userId: 'a', username: 'ada', owner: true, mode: 'control' },
+      { userId: 'b', username: 'bob', owner: false, mode: 'view' },
+    ],
+  });
+  t.same(decodeFrame('{"type":"participants"}'), { type: 'participants', people: [] });
+  t.same(decodeFrame('{"type":"size","cols":90,"rows":20}'), { type: 'size', size: { cols: 90, rows: 20 } });
+  t.same(decodeFrame('{"type":"size","cols":null,"rows":null}'), { type: 'size', size: null });
 });

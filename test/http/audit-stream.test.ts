@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
+import type { AuditLog } from '../../src/ports/audit-log.ts';
+import { anAdmin, aService, as } from '../support/service.ts';
+
+const PART_ROWS = 500;
+const DETAILS = 'x'.repeat(2_000);
+
+/** An audit without an end, which counts how much of it was read. */
+function endless(): AuditLog & { readonly parts: () => number } {
+  let parts = 0;
+  return {
+    parts: () => parts,
+    append: async () => {},
+    async page() {
+      parts += 1;
+      await sleep(1);
+      const items = Array.from({ length: PART_ROWS }, (_, n) => ({
+        id: `${parts}-${n}`,
+        userId: null,
+        username: null,
+        action: 'login_failed',
+        ipAddress: '192.0.2.1',
+        userAgent: 'agent',
+        details: DETAILS,
+        createdAt: new Date(0),
+      }));
+      return { items, next: 'more' };
+    },
+  };
+}
+
+async function anExport(t: Test) {
+  const clock = fixedClock();
+  const storage = memoryStorage(clock);
+  const audit = endless();
+  const service = await aService({
+    storage: { ...storage, repositories: { ...storage.repositories, audit } },
+  });
+  const root = await anAdmin(service);
+  await service.http.listen({ port: 0, host: '127.0.0.1' });
+  t.teardown(() => service.http.close());
+  const { port } = service.http.server.address() as AddressInfo;
+  const headers = { authorization: `Bearer ${root.token}`, accept: 'text/csv' };
+  const request = get({ port, host: '127.0.0.1', path: '/api/admin/audit', headers });
+  request.on('error', () => {});
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  answer.on('error', () => {});
+  return { service, root, answer, audit };
+}
+
+/** Waits until the count stays the same for a while; fails when it never does. */
+async function settled(count: () => number): Promise<number> {
+  for (let tries = 0; tries < 60; tries += 1) {
+    const before = count();
+    await sleep(500);
+    if (count() === before) return before;
+  }
+  throw new Error(`still growing at ${count()}`);
+}
+
+t.setTimeout(120_000);
+
+t.test('an export that is not read on is not read from the database either', async (t) => {
+  const { answer, audit } = await anExport(t);
+  answer.pause();
+  const parts = await settled(audit.parts);
+  t.ok(parts < 40, `${parts} parts of a megabyte fill the buffers of the line`);
+  answer.resume();
+  await once(answer, 'data');
+  for (let tries = 0; tries < 100 && audit.parts() < parts + 5; tries += 1) await sleep(100);
+  t.ok(audit.parts() >= parts + 5, 'it goes on when it is read on');
+  answer.destroy();
+  await settled(audit.parts);
+  t.pass('and ends with its reader');
+});
+
+t.test('an export is cut off when its session is revoked', async (t) => {
+  const { service, root, answer } = await anExport(t);
+  answer.resume();
+  const cut = once(answer, 'aborted');
+  await as(service, root)('POST', '/api/auth/logout');
+  await cut;
+  t.equal(answer.complete, false, 'half of it is not taken for the whole');
+});

@@ -1,0 +1,322 @@
+import t, { type Test } from 'tap';
+import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
+import { terminalClient } from '../support/terminal-client.ts';
+import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
+
+/** Ada has a running container; Bob and Eve have accounts. */
+async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
+  const service = await aService(ports);
+  const address = await listening(t, service);
+  const [ada, bob, eve] = [
+    await aPerson(service, 'ada'),
+    await aPerson(service, 'bob'),
+    await aPerson(service, 'eve'),
+  ];
+  const dbId = await aContainerOf(service, ada);
+  const open = (who: Person, query: Record<string, string | number> = {}) =>
+    terminalClient({ address, dbId, token: who.token }, query);
+  const share = async (mode: 'view' | 'control', more: object = {}) =>
+    (await as(service, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode, ...more })).json();
+  const join = (who: Person, code: string) => as(service, who)('POST', '/api/collaborations/join', { code });
+  const statusOf = async (who: Person): Promise<number> =>
+    (await as(service, who)('GET', `/api/containers/${dbId}`)).statusCode;
+  const audit = async (action: RegExp) =>
+    (await service.ports.storage.repositories.audit.page({}, { limit: 100, after: null })).items
+      .filter((record) => action.test(record.action))
+      .map(({ userId, action, details }) => ({ userId, action, details }))
+      .reverse();
+  return { service, ada, bob, eve, dbId, open, share, join, statusOf, audit };
+}
+
+const NOBODY = '99999999-9999-4999-8999-999999999999';
+
+t.test('a share is a code that is shown once, and opens the container to who brings it', async (t) => {
+  const { service, ada, bob, eve, dbId, share, join, statusOf } = await aScene(t);
+  const made = await share('view', { expires_in_minutes: 5 });
+  t.match(made, { id: String, mode: 'view', container_id: dbId, participants: [], ended_at: null });
+  t.match(made.code, /^[A-Za-z0-9_-]{43}$/);
+  t.equal(made.url, `${ORIGIN}/join#code=${made.code}`);
+  t.equal(Date.parse(made.expires_at) - Date.parse(made.created_at), 300_000);
+  t.equal(await statusOf(bob), 404);
+  const joined = await join(bob, made.code);
+  t.equal(joined.statusCode, 200);
+  t.match(joined.json(), { id: made.id, mode: 'view', container: { db_id: dbId, name: 'dev' } });
+  t.equal((await join(bob, made.code)).statusCode, 200, 'coming again is fine');
+  t.equal((await join(ada, made.code)).statusCode, 200, 'the owner needs no part');
+
+  const read = (await as(service, ada)('GET', `/api/collaborations/${made.id}`)).json();
+  t.same(
+    read.participants.map(({ username }: { username: string }) => username),
+    ['bob'],
+  );
+  t.notOk(JSON.stringify(read).includes(made.code));
+  const listed = (await as(service, ada)('GET', `/api/containers/${dbId}/collaborations`)).json();
+  t.same(listed, { collaborations: [read] });
+  t.equal((await as(service, bob)('GET', `/api/collaborations/${made.id}`)).statusCode, 200);
+  t.equal((await as(service, eve)('GET', `/api/collaborations/${made.id}`)).statusCode, 404);
+  t.equal((await as(service, eve)('DELETE', `/api/collaborations/${made.id}`)).statusCode, 404);
+
+  const [seen] = (await as(service, bob)('GET', '/api/containers')).json().containers;
+  t.match(seen, { db_id: dbId, owner: { username: 'ada' }, collaboration: { id: made.id, mode: 'view' } });
+  t.notOk('collaboration' in (await as(service, ada)('GET', '/api/containers')).json().containers[0]);
+  t.same((await as(service, eve)('GET', '/api/containers')).json(), { containers: [] });
+});
+
+t.test('who types along changes nothing else of the container, whatever is asked', async (t) => {
+  const { service, ada, bob, eve, dbId, share, join } = await aScene(t);
+  await join(bob, (await share('control')).code);
+  const wanted = { name: 'mine', memory_mb: 512, cpu_shares: 500, disk_mb: 1024 };
+  const at = `/api/containers/${dbId}`;
+  const asked = [
+    ['PATCH', at, wanted],
+    ['DELETE', at],
+    ['POST', `${at}/stop`],
+    ['DELETE', `${at}/files?path=x`],
+    ['POST', `${at}/collaborations`, { mode: 'view' }],
+    ['POST', `${at}/recordings`, {}],
+    ['POST', `${at}/exec`, { command: ['true'] }],
+  ] as const;
+  const before = (await as(service, ada)('GET', at)).json();
+  for (const [method, url, payload] of asked) {
+    const { statusCode, json } = await as(service, bob)(method, url, payload);
+    t.match([statusCode, json()], [403, { code: 'not_authorized' }], `${method} ${url}`);
+    t.equal((await as(service, eve)(method, url, payload)).statusCode, 404, `${method} ${url}`);
+  }
+  const put = { method: 'PUT', url: `${at}/files?path=x`, payload: Buffer.from('x') } as const;
+  const headers = { authorization: `Bearer ${bob.token}`, 'content-type': 'application/octet-stream' };
+  t.equal((await service.http.inject({ ...put, headers })).statusCode, 403);
+  t.same((await as(service, ada)('GET', at)).json(), before);
+});
+
+t.test('bad requests are refused, and name what is wrong', async (t) => {
+  const { service, ada, dbId, share } = await aScene(t);
+  const url = `/api/containers/${dbId}/collaborations`;
+  for (const body of [
+    {},
+    { mode: 'both' },
+    { mode: 'view', expires_in_minutes: 0 },
+    { mode: 'view', x: 1 },
+  ]) {
+    t.equal((await as(service, ada)('POST', url, body)).statusCode, 400, JSON.stringify(body));
+  }
+  for (const minutes of [1441, -1]) {
+    const answer = await as(service, ada)('POST', url, { mode: 'view', expires_in_minutes: minutes });
+    t.match(answer.json(), { code: 'validation_failed', fields: { expires_in_minutes: String } });
+  }
+  for (let count = 0; count < 10; count += 1) t.ok((await share('view')).code);
+  t.match(await share('view'), { code: 'collaboration_limit_reached' });
+  await as(service, ada)('POST', `/api/containers/${dbId}/stop`);
+  t.match(await share('view'), { code: 'container_not_running' });
+});
+
+t.test('an image without tmux is not shared', async (t) => {
+  const { share } = await aScene(t, { terminalBackend: fakeTerminals({ muxed: false }) });
+  t.match(await share('view'), { code: 'sharing_needs_tmux', error: /tmux/ });
+});
+
+t.test('codes are not guessed: wrong ones slow the user and the address down', async (t) => {
+  const { service, bob, eve, share, join } = await aScene(t);
+  const { code } = await share('view');
+  const statuses: number[] = [];
+  for (let count = 0; count < 6; count += 1) statuses.push((await join(bob, `wrong${count}`)).statusCode);
+  t.same(statuses, [404, 404, 404, 404, 404, 429]);
+  const limited = await join(bob, code);
+  t.equal(limited.statusCode, 429, 'the right one has to wait as well');
+  t.ok(Number(limited.headers['retry-after']) > 0);
+  t.equal((await join(eve, code)).statusCode, 200, 'others do not');
+  service.clock.advance(60_000);
+  t.equal((await join(bob, code)).statusCode, 200);
+});
+
+t.test('who looks on sees all, and types nothing', async (t) => {
+  const { ada, bob, dbId, open, share, join, audit } = await aScene(t);
+  const owner = await open(ada);
+  const { id, code } = await share('view');
+  await join(bob, code);
+  const guest = await open(bob);
+  t.match(guest.ready, { owner: false, mode: 'view', mux_session: 'main', connection_id: 'main' });
+  t.match(owner.ready, { owner: true, mode: 'control' });
+  guest.socket.send(Buffer.from('rm'));
+  guest.socket.send(JSON.stringify({ type: 'input_from', offset: 0 }));
+  owner.socket.send(Buffer.from('ls'));
+  await guest.until(() => guest.output().includes('ls'));
+  await owner.until(() => owner.output().includes('ls'));
+  t.equal(owner.output().toString(), '$ ls');
+  const details = JSON.stringify({ container_id: dbId, collaboration_id: id, mode: 'view' });
+  t.match(await audit(/^terminal_opened$/), [
+    { userId: ada.id, details: dbId },
+    { userId: bob.id, details },
+  ]);
+  t.match(
+    (await audit(/^collaboration_/)).map(({ action, userId }) => [action, userId]),
+    [
+      ['collaboration_started', ada.id],
+      ['collaboration_joined', bob.id],
+    ],
+  );
+});
+
+t.test('who has control types the same line, and may ask for less', async (t) => {
+  const { ada, bob, open, share, join } = await aScene(t);
+  const owner = await open(ada);
+  const { code } = await share('control');
+  await join(bob, code);
+  const guest = await open(bob);
+  t.match(guest.ready, { owner: false, mode: 'control', mux_session: `user-${bob.id}` });
+  owner.socket.send(Buffer.from('l'));
+  await guest.until(() => guest.output().includes('l'));
+  guest.socket.send(Buffer.from('s'));
+  await owner.until(() => owner.output().includes('ls'));
+  await guest.until(() => guest.output().includes('ls'));
+  const modest = await open(bob, { mode: 'view' });
+  t.equal(modest.ready['mode'], 'view');
+  t.same(await guest.closed(), [1000, 'replaced']);
+  modest.socket.send(Buffer.from('X'));
+  owner.socket.send(Buffer.from('O'));
+  await modest.until(() => modest.output().includes('O'));
+  t.notMatch(modest.output().toString(), 'X');
+  const back = await open(bob, { stream: modest.ready.stream, after: 0 });
+  t.equal(back.ready['mode'], 'control', 'a stream to look on is not resumed to type in');
+  t.not(back.ready.stream, modest.ready.stream);
+  const ownView = await open(ada, { mode: 'view' });
+  t.match(ownView.ready, { owner: true, mode: 'view' });
+  await t.rejects(open(bob, { connection_id: 'side' }), 'only the main terminal is shared');
+  await t.rejects(open(bob, { new: 'true' }), 'and only its owner starts it afresh');
+});
+
+t.test('all are told who is there, and the size of the owner', async (t) => {
+  const { service, ada, bob, open, share, join } = await aScene(t);
+  const owner = await open(ada, { cols: 100, rows: 30 });
+  const names = (client: typeof owner): string =>
+    (
+      client.messages.findLast(({ type }) => type === 'participants')?.['participants'] as {
+        username: string;
+      }[]
+    )
+      ?.map(({ username }) => username)
+      .join() ?? 'not told';
+  const size = (client: typeof owner) => client.messages.findLast(({ type }) => type === 'size');
+  const { id, code } = await share('control');
+  await owner.until(() => names(owner) === 'ada');
+  await join(bob, code);
+  const guest = await open(bob, { cols: 40, rows: 10 });
+  await owner.until(() => names(owner) === 'ada,bob');
+  await guest.until(() => names(guest) === 'ada,bob' && size(guest) !== undefined);
+  t.same(size(guest), { type: 'size', cols: 100, rows: 30 });
+  owner.socket.send(JSON.stringify({ type: 'resize', cols: 90, rows: 20 }));
+  await guest.until(() => size(guest)?.['cols'] === 90);
+  guest.socket.send(JSON.stringify({ type: 'resize', cols: 33, rows: 11 }));
+  guest.socket.send(Buffer.from('\rsize\r'));
+  await guest.until(() => guest.output().includes('90x20'));
+  t.equal(size(owner), undefined, 'the owner is told no size');
+  guest.socket.close(1000);
+  await owner.until(() => names(owner) === 'ada');
+  const again = await open(bob, { cols: 33, rows: 11 });
+  await again.until(() => size(again)?.['cols'] === 90);
+  owner.socket.close(1000);
+  await again.until(() => size(again)?.['cols'] === null && names(again) === 'bob');
+  again.socket.send(Buffer.from('size\r'));
+  await again.until(() => again.output().includes('33x11'));
+  const back = await open(ada, { cols: 70, rows: 22 });
+  await again.until(() => size(again)?.['cols'] === 70);
+  await as(service, ada)('DELETE', `/api/collaborations/${id}`);
+  await back.until(() => names(back) === '');
+});
+
+t.test('the end closes what the guests have open, and the container is gone for them', async (t) => {
+  for (const mode of ['view', 'control'] as const) {
+    const backend = fakeTerminals();
+    const { service, ada, bob, eve, open, share, join, statusOf, audit } = await aScene(t, {
+      terminalBackend: backend,
+    });
+    const owner = await open(ada);
+    const { id, code } = await share(mode);
+    for (const who of [bob, eve]) await join(who, code);
+    const guests = [await open(bob), await open(eve)];
+    const ended = await as(service, ada)('DELETE', `/api/collaborations/${id}`);
+    t.match(ended.json(), { id, ended_at: String });
+    for (const guest of guests) t.same(await guest.closed(), [4003, 'collaboration ended'], mode);
+    t.same([await statusOf(bob), await statusOf(eve), await statusOf(ada)], [404, 404, 200]);
+    t.equal((await join(bob, code)).statusCode, 404, 'the code opens nothing any more');
+    await t.rejects(open(bob));
+    t.equal((await as(service, bob)('GET', `/api/collaborations/${id}`)).statusCode, 404);
+    const again = await as(service, ada)('DELETE', `/api/collaborations/${id}`);
+    t.same([again.statusCode, again.json().ended_at], [200, ended.json().ended_at]);
+    await service.collaborations.keep();
+    const sessions = mode === 'control' ? [`user-${bob.id}`, `user-${eve.id}`].sort() : [];
+    t.same([...new Set(backend.killed)].sort(), sessions);
+    t.equal(owner.socket.readyState, owner.socket.OPEN);
+    t.equal((await audit(/^collaboration_ended$/)).length, 1);
+  }
+});
+
+t.test('time ends it the same way', async (t) => {
+  const { service, ada, bob, open, share, join, statusOf, audit } = await aScene(t);
+  await open(ada);
+  const { id, code } = await share('control', { expires_in_minutes: 1 });
+  await join(bob, code);
+  const guest = await open(bob);
+  service.clock.advance(59_000);
+  await service.writeDue();
+  t.equal(await statusOf(bob), 200);
+  service.clock.advance(1_000);
+  t.equal(await statusOf(bob), 404);
+  t.equal((await join(bob, code)).statusCode, 404);
+  await service.writeDue();
+  t.same(await guest.closed(), [4003, 'collaboration ended']);
+  await service.collaborations.keep();
+  await service.collaborations.keep();
+  const details = { action: 'collaboration_ended', userId: ada.id, details: new RegExp(id) };
+  t.match(await audit(/^collaboration_ended$/), [details]);
+});
+
+t.test('a guest who leaves for good comes in again with the code only', async (t) => {
+  const { service, ada, bob, open, share, join, statusOf } = await aScene(t);
+  const owner = await open(ada);
+  const { id, code } = await share('control');
+  await join(bob, code);
+  const guest = await open(bob);
+  t.equal((await as(service, bob)('DELETE', `/api/collaborations/${id}`)).statusCode, 200);
+  t.same(await guest.closed(), [4003, 'collaboration ended']);
+  t.equal(await statusOf(bob), 404);
+  t.equal((await as(service, bob)('DELETE', `/api/collaborations/${id}`)).statusCode, 404);
+  t.equal((await join(bob, code)).statusCode, 200);
+  t.equal(await statusOf(bob), 200);
+  t.equal(owner.socket.readyState, owner.socket.OPEN);
+});
+
+t.test('of two shares the better one counts, and the end of one leaves the other', async (t) => {
+  const backend = fakeTerminals();
+  const { service, ada, bob, open, share, join } = await aScene(t, { terminalBackend: backend });
+  const [view, control, second] = [await share('view'), await share('control'), await share('control')];
+  for (const { code } of [view, control, second]) await join(bob, code);
+  const guest = await open(bob);
+  t.equal(guest.ready['mode'], 'control');
+  await as(service, ada)('DELETE', `/api/collaborations/${control.id}`);
+  await as(service, ada)('DELETE', `/api/collaborations/${second.id}`);
+  t.same(await guest.closed(), [4003, 'collaboration ended']);
+  t.equal((await open(bob)).ready['mode'], 'view');
+  await service.collaborations.keep();
+  t.same([...new Set(backend.killed)], [`user-${bob.id}`]);
+});
+
+t.test('what else ends a guest: the stop, the delete, the loss of the account', async (t) => {
+  const { service, ada, bob, eve, dbId, open, share, join } = await aScene(t);
+  const root = await anAdmin(service);
+  const { id, code } = await share('control');
+  for (const who of [bob, eve]) await join(who, code);
+  const stopped = await open(bob);
+  await as(service, ada)('POST', `/api/containers/${dbId}/stop`);
+  t.same(await stopped.closed(), [4009, 'container stopped']);
+  await as(service, ada)('POST', `/api/containers/${dbId}/start`);
+  const disabled = await open(eve);
+  const guest = await open(bob);
+  await as(service, root)('PATCH', `/api/admin/users/${eve.id}`, { disabled: true });
+  t.same(await disabled.closed(), [4001, 'unauthorized']);
+  await as(service, ada)('DELETE', `/api/containers/${dbId}`);
+  t.same(await guest.closed(), [4004, 'container deleted']);
+  await service.collaborations.keep();
+  t.match((await as(service, ada)('GET', `/api/collaborations/${id}`)).json(), { ended_at: String });
+  t.equal((await as(service, ada)('GET', `/api/collaborations/${NOBODY}`)).statusCode, 404);
+  t.equal((await as(service, ada)('GET', '/api/collaborations/x')).statusCode, 404);
+});

@@ -1,0 +1,275 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { CLOSE } from '../../src/domain/terminal.ts';
+import { eventually } from '../contract/bus.ts';
+import { aCluster } from '../support/cluster.ts';
+import { type EventClient, eventClient, type Message } from '../support/event-client.ts';
+import { anAdmin, anApiToken, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
+import { aContainerOf, listening } from '../support/terminals.ts';
+
+async function aScene(t: Test) {
+  const service = await aService();
+  const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
+  const address = await listening(t, service);
+  const dbId = await aContainerOf(service, ada);
+  const post = async (path: string, who: Person = ada) => {
+    const { statusCode } = await as(service, who)('POST', path);
+    t.equal(statusCode, 200, path);
+  };
+  const stop = () => post(`/api/containers/${dbId}/stop`);
+  const start = () => post(`/api/containers/${dbId}/start`);
+  return { service, address, ada, bob, dbId, stop, start };
+}
+
+const typesOf = ({ messages }: EventClient): string[] => messages.map(({ type }) => type);
+
+/** Has the client hear of everything that was announced, by a change that comes last. */
+async function heardAll({ messages, until }: EventClient, last: () => Promise<void>): Promise<void> {
+  const before = messages.length;
+  await last();
+  await until(() => messages.length > before);
+  await sleep(20);
+}
+
+t.test('every change of a container is told once, with what it is now', async (t) => {
+  const { service, address, ada, dbId, stop, start } = await aScene(t);
+  const client = await eventClient(address, ada.token);
+  t.equal(client.socket.protocol, 'berth.events.v1', 'never the protocol that carries the token');
+  const call = as(service, ada);
+  await stop();
+  await start();
+  const { resources } = (await call('GET', `/api/containers/${dbId}`)).json();
+  const smaller = { ...resources, memory_mb: resources.memory_mb / 2 };
+  await call('PATCH', `/api/containers/${dbId}`, { name: 'renamed', ...resources });
+  await call('PATCH', `/api/containers/${dbId}`, { name: 'renamed', ...smaller });
+  await call('DELETE', `/api/containers/${dbId}`);
+  await call('POST', `/api/containers/${dbId}/restore`);
+  await call('POST', '/api/containers', { name: 'second' });
+  await client.until(() => client.messages.length >= 7);
+  t.match(client.messages, [
+    { type: 'container_stopped', data: { db_id: dbId, name: 'dev', status: 'stopped' } },
+    { type: 'container_started', data: { db_id: dbId, name: 'dev', status: 'running' } },
+    { type: 'container_updated', data: { name: 'renamed', status: 'running', restarted: false } },
+    {
+      type: 'container_updated',
+      data: { restarted: true, resources: smaller },
+    },
+    { type: 'container_deleted', data: { db_id: dbId, status: 'deleted' } },
+    { type: 'container_created', data: { db_id: dbId, name: 'renamed', status: 'stopped' } },
+    { type: 'container_created', data: { name: 'second', status: 'running' } },
+  ]);
+  t.equal(client.messages.length, 7);
+  t.same(Object.keys(client.messages[0] ?? {}), ['type', 'data', 'id', 'time']);
+  t.same(Object.keys(client.messages[0]?.data ?? {}), ['id', 'db_id', 'name', 'status']);
+  t.match(client.messages[0], { id: /^\S+$/, time: /^\d{4}-.*Z$/, data: { id: /^[0-9a-f]{64}$/ } });
+});
+
+t.test('nobody hears of containers of others', async (t) => {
+  const { address, ada, bob, service, stop, start } = await aScene(t);
+  const admin = await anAdmin(service);
+  const clients = [await eventClient(address, bob.token), await eventClient(address, admin.token)];
+  const [own] = [await eventClient(address, ada.token)];
+  await stop();
+  await heardAll(own, start);
+  t.same(clients.map(typesOf), [[], []], 'not even an administrator');
+  const id = own.messages[0]?.id ?? '';
+  const later = await eventClient(address, bob.token, id);
+  await heardAll(later, async () => void (await aContainerOf(service, bob)));
+  t.same(typesOf(later), ['container_created'], 'nor by the id of a foreign event');
+});
+
+t.test('who comes back gets what was missed, then what comes, in order and once', async (t) => {
+  const { address, ada, stop, start } = await aScene(t);
+  const first = await eventClient(address, ada.token);
+  await stop();
+  await first.until(() => first.messages.length === 1);
+  const last = first.messages[0] as Message;
+  first.socket.terminate();
+  for (const change of [start, stop, start]) await change();
+  const second = await eventClient(address, ada.token, last.id);
+  await heardAll(second, stop);
+  t.same(typesOf(second), [
+    'container_started',
+    'container_stopped',
+    'container_started',
+    'container_stopped',
+  ]);
+  t.equal(new Set([last, ...second.messages].map(({ id }) => id)).size, 5);
+});
+
+t.test('an id that is unknown or too old is answered by resync, and new events follow', async (t) => {
+  const { service, address, ada, dbId, stop } = await aScene(t);
+  const before = await eventClient(address, ada.token);
+  await heardAll(before, stop);
+  const old = before.messages[0]?.id ?? '';
+  const credential = await anApiToken(service, ada);
+  service.clock.advance(24 * 3_600_000);
+  for (const id of ['nothing', '', old]) {
+    const client = await eventClient(address, credential.token, id);
+    await client.until(() => client.messages.length === 1);
+    t.same(client.messages, [{ type: 'resync' }], id);
+    await as(service, credential)('POST', `/api/containers/${dbId}/${id === '' ? 'stop' : 'start'}`);
+    await client.until(() => client.messages.length === 2);
+  }
+});
+
+t.test('who has missed more than 1,000 is told to start anew', async (t) => {
+  const { service, address, ada, dbId, stop } = await aScene(t);
+  const client = await eventClient(address, ada.token);
+  await heardAll(client, stop);
+  const { events } = service.ports.storage.repositories;
+  const event = { type: 'container_progress', dbId, ownerId: ada.id, data: {} } as const;
+  const id = client.messages[0]?.id ?? '';
+  for (let n = 0; n < 1_000; n += 1) await events.append(event);
+  const just = await eventClient(address, ada.token, id);
+  await just.until(() => just.messages.length === 1_000);
+  await events.append(event);
+  const over = await eventClient(address, ada.token, id);
+  await over.until(() => over.messages.length > 0);
+  t.same(over.messages, [{ type: 'resync' }]);
+});
+
+t.test('a subscriber that does not read gets resync when it does, and delays nobody', async (t) => {
+  const { service, address, ada, dbId } = await aScene(t);
+  const [slow, quick] = [await eventClient(address, ada.token), await eventClient(address, ada.token)];
+  const { storage, bus } = service.ports;
+  const data = { role_setup: { detail: 'x'.repeat(20_000) } };
+  const event = { type: 'container_progress', dbId, ownerId: ada.id, data } as const;
+  slow.socket.pause();
+  const COUNT = 2_000;
+  for (let n = 0; n < COUNT; n += 100) {
+    for (let i = 0; i < 100; i += 1) await storage.repositories.events.append(event);
+    bus.publish('events', {});
+    await quick.until(() => quick.messages.length === n + 100);
+  }
+  slow.socket.resume();
+  await slow.until(() => slow.messages.some(({ type }) => type === 'resync'));
+  const { messages } = slow;
+  const at = messages.findIndex(({ type }) => type === 'resync');
+  const ids = messages.slice(0, at).map(({ id }) => id);
+  t.same(
+    ids,
+    quick.messages.slice(0, at).map(({ id }) => id),
+    'up to there nothing is missing',
+  );
+  t.ok(at < COUNT, `${at} of ${COUNT}`);
+  await storage.repositories.events.append(event);
+  bus.publish('events', {});
+  await slow.until(() => messages.at(-1)?.type === 'container_progress');
+  t.equal(messages.length, at + 2);
+});
+
+t.test('a ping is answered, and nothing else that is sent', async (t) => {
+  const { address, ada } = await aScene(t);
+  const { socket, messages, until } = await eventClient(address, ada.token);
+  for (const text of ['{', 'null', '{"type":"ping"}', '{"type":"other","t":1}']) socket.send(text);
+  socket.send(Buffer.from('{"type":"ping","t":1}'));
+  socket.send('{"type":"ping","t":7}');
+  await until(() => messages.length > 0);
+  t.same(messages, [{ type: 'pong', t: 7 }]);
+});
+
+t.test('who sends much is read no faster than a terminal would be', async (t) => {
+  const { service, address, ada } = await aScene(t);
+  const { socket } = await eventClient(address, ada.token);
+  const [server] = service.http.websocketServer.clients;
+  for (let sent = 0; sent < 4; sent += 1) socket.send('x'.repeat(1_048_576));
+  t.ok(await eventually(() => server?.isPaused === true), 'the sender is made to wait');
+});
+
+/** How an upgrade is refused. */
+async function refusal(url: string, protocols: string[], headers: Record<string, string> = {}) {
+  const socket = new WebSocket(url, protocols, { headers });
+  t.teardown(() => socket.terminate());
+  return await new Promise<number>((resolve) => {
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+    socket.on('open', () => resolve(101));
+    socket.on('error', () => {});
+  });
+}
+
+t.test('credentials come as for terminals, and never in the address', async (t) => {
+  const { service, address, ada } = await aScene(t);
+  const url = `${address}/api/events`;
+  const { token } = await anApiToken(service, ada, { scopes: ['read'] });
+  const ways: [number, string, string[], Record<string, string>][] = [
+    [101, url, ['berth.events.v1', `bearer.${token}`], {}],
+    [101, url, [], { authorization: `Bearer ${ada.token}` }],
+    [101, url, ['berth.events.v1', `bearer.${token}`], { origin: ORIGIN }],
+    [401, url, ['berth.events.v1'], {}],
+    [401, url, [`bearer.${token}`], {}],
+    [401, url, ['berth.terminal.v1', `bearer.${token}`], {}],
+    [401, url, ['berth.events.v1', 'bearer.nonsense'], {}],
+    [401, `${url}?token=${token}`, [], {}],
+    [400, `${url}?token=${token}`, ['berth.events.v1', `bearer.${token}`], {}],
+    [400, `${url}?after=${'x'.repeat(129)}`, ['berth.events.v1', `bearer.${token}`], {}],
+    [403, url, ['berth.events.v1', `bearer.${token}`], { origin: 'https://evil.example' }],
+  ];
+  for (const [status, at, protocols, headers] of ways)
+    t.equal(await refusal(at, protocols, headers), status, `${at} ${protocols} ${Object.keys(headers)}`);
+});
+
+t.test('what is revoked at one process closes the socket at the other within a second', async (t) => {
+  const { here, addresses, ada, other, token, tokenId } = await aCluster(t);
+  const sockets = [
+    await eventClient(addresses[1], other.token),
+    await eventClient(addresses[1], token.token),
+    await eventClient(addresses[1], ada.token),
+  ] as const;
+  const call = as(here, ada);
+  await call('POST', '/api/sessions/revoke-others', {});
+  await call('POST', `/api/tokens/${tokenId}/revoke`);
+  for (const one of sockets.slice(0, 2)) t.same(await one.closed(), [4001, 'unauthorized']);
+  await anotherContainer(here, ada);
+  await sockets[2].until(() => sockets[2].messages.length === 1);
+  t.same(
+    sockets.map(({ messages }) => messages.length),
+    [0, 0, 1],
+    'who was sent away hears nothing more',
+  );
+});
+
+const anotherContainer = async (service: Parameters<typeof as>[0], who: Person) =>
+  await as(service, who)('POST', '/api/containers', { name: 'another' });
+
+t.test('a screen that locks ends the events', async (t) => {
+  const { service, address, ada } = await aScene(t);
+  const client = await eventClient(address, ada.token);
+  await as(service, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+  await as(service, ada)('POST', '/api/sessions/lock');
+  t.same(await client.closed(), [4001, 'unauthorized']);
+});
+
+t.test('a process that ends says that it comes back', async (t) => {
+  const { service, address, ada } = await aScene(t);
+  const client = await eventClient(address, ada.token);
+  service.closeEvents(CLOSE.serviceRestarting);
+  t.same(await client.closed(), [4012, 'service restarting']);
+});
+
+t.test('a change at one process is told at the other, also when no message comes through', async (t) => {
+  const { here, addresses, ada, dbId } = await aCluster(t);
+  const client = await eventClient(addresses[1], ada.token);
+  await as(here, ada)('POST', `/api/containers/${dbId}/stop`);
+  await client.until(() => client.messages.length === 1);
+  const { events } = here.ports.storage.repositories;
+  await events.append({ type: 'container_started', dbId, ownerId: ada.id, data: {} });
+  await client.until(() => client.messages.length === 2);
+  t.same(typesOf(client), ['container_stopped', 'container_started']);
+});
+
+t.test('who comes back to a process that is behind gets nothing twice', async (t) => {
+  const { here, addresses, ada, dbId } = await aCluster(t);
+  const idle = await eventClient(addresses[1], ada.token);
+  const { events } = here.ports.storage.repositories;
+  const event = { type: 'container_progress', dbId, ownerId: ada.id, data: {} } as const;
+  const from = await events.end();
+  await events.append(event);
+  await events.append(event);
+  const { events: both } = await events.after(from, 9);
+  const ahead = await eventClient(addresses[1], ada.token, both[1]?.id ?? null);
+  await events.append(event);
+  t.ok(await eventually(() => idle.messages.length === 3 && ahead.messages.length === 1, 30_000));
+  t.same(ahead.messages, idle.messages.slice(2));
+});

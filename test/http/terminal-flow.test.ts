@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { WebSocket, WebSocketServer } from 'ws';
+import { answersOf } from '../../src/adapters/websocket/answers.ts';
+import { InputIntake } from '../../src/adapters/websocket/input.ts';
+import { inputLimit } from '../../src/adapters/websocket/input-limit.ts';
+import { OutputPump } from '../../src/adapters/websocket/pump.ts';
+import { SocketRest } from '../../src/adapters/websocket/socket-rest.ts';
+import { terminalStream } from '../../src/app/terminal-stream.ts';
+import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import type { PtyStream } from '../../src/ports/terminal-backend.ts';
+import { eventually } from '../contract/bus.ts';
+import { aTerminal } from '../contract/terminal-backend.ts';
+import { type FakePty, fakeTerminals } from '../support/terminals.ts';
+
+const HANDLE: RuntimeHandle = { node: 'n', runtimeId: 'r' };
+const MIB = 1_048_576;
+
+/** A program that answers every byte with twenty, and reads on only as its output is taken. */
+function amplifier(): PtyStream {
+  let goOn: (() => void) | null = null;
+  const stream = new Duplex({
+    read() {
+      const then = goOn;
+      goOn = null;
+      then?.();
+    },
+    write(chunk: Buffer, _encoding, done) {
+      if (this.push(Buffer.alloc(chunk.length * 20, 1))) done();
+      else goOn = done;
+    },
+  });
+  return {
+    stream,
+    muxSession: null,
+    lookBack: async () => 'shell',
+    resize: async () => {},
+    exitCode: async () => 0,
+    close: async () => void stream.destroy(),
+  };
+}
+
+/** A program, the pump of its output, and a client of it on loopback. */
+async function aPump(t: Test, { stallMs, other }: { stallMs?: number; other?: PtyStream } = {}) {
+  const backend = fakeTerminals({ muxed: false });
+  const pty = other ?? (await backend.open(HANDLE, aTerminal('main')));
+  const program = backend.opened[0] as FakePty;
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  await once(server, 'listening');
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [socket] = (await once(server, 'connection')) as [WebSocket];
+  const frames: number[] = [];
+  client.on('message', (data: Buffer) => frames.push(data.length));
+  await once(client, 'open');
+  const happened = { over: 0, stalled: 0 };
+  const listener = { over: () => (happened.over += 1), stalled: () => (happened.stalled += 1) };
+  const stream = terminalStream('s', pty, () => {});
+  const pump = new OutputPump(stream, { offset: 0, redraw: false, picture: null }, socket, listener, stallMs);
+  t.teardown(() => {
+    pump.stop();
+    client.terminate();
+    server.close();
+  });
+  const received = (): number => frames.reduce((sum, bytes) => sum + bytes, 0);
+  return { pty, program, client, socket, stream, frames, received, happened };
+}
+
+t.test('a keystroke goes out alone and at once; what comes in bulk is joined', async (t) => {
+  const { program, frames, received } = await aPump(t);
+  for (let keys = 1; keys <= 20; keys += 1) {
+    program.say('x');
+    t.ok(await eventually(async () => frames.length === keys));
+  }
+  frames.length = 0;
+  for (let lines = 0; lines < 4_000; lines += 1) program.say(`${'y'.repeat(99)}\n`);
+  t.ok(await eventually(async () => received() === 400_000));
+  t.ok(frames.length < 400, `${frames.length} frames for 4000 lines`);
+  t.ok(Math.max(...frames) <= 65_536);
+});
+
+t.test(
+  'a reader that stops pauses the program and costs no more; after a while it is given up',
+  async (t) => {
+    const { pty, program, client, socket, stream, happened, received } = await aPump(t, { stallMs: 150 });
+    client.pause();
+    for (let sum = 0; sum < 20 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
+    t.ok(await eventually(async () => pty.stream.isPaused() && stream.unconfirmedBytes() >= MIB));
+    t.ok(stream.unconfirmedBytes() < 1.2 * MIB, `${stream.unconfirmedBytes()} bytes are held for it`);
+    t.ok(socket.bufferedAmount <= 1.2 * MIB);
+    t.ok(await eventually(async () => happened.stalled === 1));
+    client.resume();
+    t.ok(await eventually(async () => received() === 20 * MIB), 'who reads on gets all of it');
+  },
+);
+
+t.test('a slow reader is not given up as long as it takes something', async (t) => {
+  const { program, client, received, happened } = await aPump(t, { stallMs: 400 });
+  const pausing = setInterval(() => (client.isPaused ? client.resume() : client.pause()), 50);
+  t.teardown(() => clearInterval(pausing));
+  for (let sum = 0; sum < 30 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
+  t.ok(await eventually(async () => received() === 30 * MIB, 20_000));
+  t.equal(happened.stalled, 0);
+});
+
+t.test('a flood shares the turns of the event loop with others', async (t) => {
+  const flood = await aPump(t);
+  const quiet = await aPump(t);
+  for (let sum = 0; sum < 30 * MIB; sum += 65_536) flood.program.say(Buffer.alloc(65_536, 1));
+  for (let keys = 1; keys <= 10; keys += 1) {
+    quiet.program.say('x');
+    t.ok(await eventually(async () => quiet.frames.length === keys));
+  }
+  t.ok(flood.received() < 30 * MIB, 'the echo did not wait for the end of the flood');
+});
+
+/** A program of whose screen and history the test hears. */
+function lookedAt() {
+  const asked = { sizes: 0, looks: 0 };
+  const pty = amplifier();
+  const never = new Promise<void>(() => {});
+  const counting: PtyStream = {
+    ...pty,
+    resize() {
+      asked.sizes += 1;
+      return never;
+    },
+    async lookBack() {
+      asked.looks += 1;
+      pty.stream.unshift(Buffer.alloc(MIB, 1));
+      return 'shell';
+    },
+  };
+  return { asked, pty: counting };
+}
+
+t.test('sizes that come faster than the engine takes them do not wait in line', async (t) => {
+  const { asked, pty } = lookedAt();
+  const stream = terminalStream('s', pty, () => {});
+  t.teardown(() => stream.end());
+  for (let cols = 1; cols <= 1_000; cols += 1) void stream.resize(cols, 24);
+  t.equal(asked.sizes, 1);
+});
+
+t.test('a reader that stops and asks for the history again and again costs no more', async (t) => {
+  const { asked, pty } = lookedAt();
+  const stream = terminalStream('s', pty, () => {});
+  t.teardown(() => stream.end());
+  for (let times = 0; times < 50; times += 1) {
+    t.equal(await stream.lookBack(), 'shell');
+    await delay(2);
+  }
+  t.ok(asked.looks <= 3, `${asked.looks} times it was looked for`);
+  t.ok(pty.stream.readableLength <= 2 * MIB, `${pty.stream.readableLength} bytes wait`);
+  const before = asked.looks;
+  t.ok(
+    await eventually(async () => {
+      stream.confirm(stream.held().end);
+      return stream.unconfirmedBytes() === 0 && pty.stream.readableLength === 0;
+    }),
+  );
+  await stream.lookBack();
+  t.equal(asked.looks, before + 1, 'who reads on is told anew');
+});
+
+t.test('frames with nothing in them count as well', async (t) => {
+  let paused = 0;
+  const pause = (): void => {
+    paused += 1;
+  };
+  const came = inputLimit(new SocketRest({ pause, resume: () => {} }), () => 0);
+  for (let frames = 0; frames < 30_000; frames += 1) came(0);
+  t.equal(paused, 0);
+  for (let frames = 0; frames < 10_000; frames += 1) came(0);
+  t.equal(paused, 1);
+});
+
+t.test('who asks on and on and reads nothing is not answered until they do', async (t) => {
+  const unsent: (() => void)[] = [];
+  const socket = { send: (_data: unknown, done: () => void) => void unsent.push(done) } as unknown;
+  const answer = answersOf(socket as WebSocket);
+  for (let asked = 0; asked < 1_000; asked += 1) answer({ type: 'pong', t: asked });
+  t.equal(unsent.length, 64);
+  for (const done of unsent.splice(0)) done();
+  answer({ type: 'pong', t: 0 });
+  t.equal(unsent.length, 1);
+});
+
+t.test('the end comes after all output', async (t) => {
+  const { program, received, happened } = await aPump(t);
+  program.say(Buffer.alloc(5 * MIB, 1));
+  program.say('bye');
+  program.end();
+  t.ok(await eventually(async () => happened.over === 1));
+  await delay(10);
+  t.equal(received(), 5 * MIB + 3);
+  t.equal(happened.over, 1);
+});
+
+t.test(
+  'a program that writes much more than it reads does not lock itself up with a large paste',
+  async (t) => {
+    const { client, socket, stream, received, happened } = await aPump(t, { other: amplifier() });
+    const acks: number[] = [];
+    const intake = new InputIntake(stream, new SocketRest(socket), (offset) => acks.push(offset));
+    t.teardown(() => intake.stop());
+    socket.on('message', (data: Buffer) => intake.take(data));
+    for (let sum = 0; sum < MIB; sum += 16_384) client.send(Buffer.alloc(16_384, 1));
+    t.ok(await eventually(() => received() === 20 * MIB, 20_000), `${received()} bytes came`);
+    t.ok(await eventually(() => acks.at(-1) === MIB), 'and all input is acknowledged');
+    t.ok(acks.length < 40, `in ${acks.length} messages`);
+    t.equal(happened.stalled, 0);
+  },
+);

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { EventStream, type News } from '../../web/src/events/stream.ts';
+import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
+import { eventually } from '../contract/bus.ts';
+
+type Accept = (socket: WebSocket, after: string | null, tries: number) => void;
+
+/** A service on loopback (null: it refuses upgrades) and a stream from it, with short delays. */
+async function serve(t: Test, accept: Accept | null, pongWithinMs = 30_000) {
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    handleProtocols: () => 'berth.events.v1',
+    verifyClient: () => accept !== null,
+  });
+  await once(server, 'listening');
+  const afters: (string | null)[] = [];
+  const protocols: string[] = [];
+  server.on('connection', (socket, request) => {
+    const after = new URL(request.url ?? '', 'http://x').searchParams.get('after');
+    afters.push(after);
+    protocols.push(request.headers['sec-websocket-protocol'] ?? '');
+    accept?.(socket, after, afters.length);
+  });
+  const heard: (News | boolean)[] = [];
+  const stream = new EventStream(
+    {
+      origin: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      openSocket: platformSocket,
+      token: async () => 'jwt',
+      backoff: { firstMs: 5, maxMs: 20 },
+      pingEveryMs: 20,
+      pongWithinMs,
+    },
+    { news: (news) => heard.push(news), live: (isLive) => heard.push(isLive) },
+  );
+  t.teardown(() => {
+    stream.close();
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  stream.open();
+  const until = async (check: () => boolean): Promise<void> => {
+    if (!(await eventually(check, 30_000))) throw new Error(`not so: ${check} ${JSON.stringify(heard)}`);
+  };
+  return { stream, heard, afters, protocols, until };
+}
+
+const event = (id: string): string =>
+  JSON.stringify({
+    type: 'container_started',
+    id,
+    data: { id: 'r', db_id: 'd', name: 'n', status: 'running' },
+  });
+const NEWS: News = { id: 'r', dbId: 'd' };
+
+t.test('after a lost line it asks for what came after the last event', async (t) => {
+  const { heard, afters, protocols, until } = await serve(t, (socket, _after, tries) => {
+    if (tries > 2) return;
+    socket.send(event(`e${tries}`));
+    setTimeout(() => socket.terminate(), 20);
+  });
+  await until(() => afters.length === 3 && heard.at(-1) === true);
+  t.same(afters, [null, 'e1', 'e2']);
+  t.match(protocols[0], /^berth\.events\.v1, ?bearer\.jwt$/);
+  t.same(heard, [true, NEWS, false, true, NEWS, false, true]);
+});
+
+t.test('resync is news of everything, and the old place is forgotten', async (t) => {
+  const { heard, afters, until } = await serve(t, (socket, _after, tries) => {
+    if (tries === 1) socket.send(event('old'));
+    if (tries === 2) socket.send(JSON.stringify({ type: 'resync' }));
+    if (tries < 3) setTimeout(() => socket.terminate(), 20);
+  });
+  await until(() => afters.length === 3);
+  t.same(afters, [null, 'old', null]);
+  t.ok(heard.includes(null));
+});
+
+t.test('a line on which nobody answers is given up', async (t) => {
+  const silent = await serve(t, () => {}, 40);
+  await silent.until(() => silent.afters.length >= 2);
+  t.ok(silent.heard.includes(false));
+  const alive = await serve(t, (socket) => {
+    socket.on('message', (data) => {
+      const { t } = JSON.parse(String(data));
+      socket.send(JSON.stringify({ type: 'pong', t }));
+      pongs += 1;
+    });
+  });
+  let pongs = 0;
+  await alive.until(() => pongs > 3);
+  t.same(alive.heard, [true], 'and one that answers is kept; a pong is no news');
+});
+
+t.test('while the service refuses it says so once, and tries again', async (t) => {
+  const { heard, stream, until } = await serve(t, null);
+  await until(() => heard.length > 0);
+  stream.nudge();
+  t.same(heard, [false]);
+});
+
+t.test('what is not understood is passed over', async (t) => {
+  const { heard, until } = await serve(t, (socket) => {
+    for (const text of ['{', 'null', '7', '{}']) socket.send(text);
+    socket.send(event('e'));
+  });
+  await until(() => heard.length >= 2);
+  t.same(heard, [true, NEWS]);
+});
+
+t.test('a service that ends says when to come back, which is no news', async (t) => {
+  const { heard, afters, until } = await serve(t, (socket, _after, tries) => {
+    if (tries > 1) return;
+    socket.send(JSON.stringify({ type: 'restarting', retry_ms: 17 }));
+    socket.close(4012, 'service restarting');
+  });
+  await until(() => afters.length === 2 && heard.at(-1) === true);
+  t.same(heard, [true, false, true]);
+});
