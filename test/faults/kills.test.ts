@@ -1,15 +1,10 @@
-import path from 'node:path';
 import t, { type Test } from 'tap';
 import { freshDatabase } from '../support/database.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine.ts';
+import { type Call, FAULTY, large, small } from '../support/fault-scene.ts';
 import { Invariants } from '../support/invariants.ts';
 import { aPlace, client, type Place, signInAdmin, startService } from '../support/running-service.ts';
 
-const FAULTY = path.resolve('test/support/faulty-server.ts');
-const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
-const large = { ...small, memory_mb: 512 };
-
-type Call = ReturnType<typeof client>;
 type Scene = { readonly call: Call; readonly engine: TestEngine; readonly dbId: string; readonly id: string };
 
 /** What is done before, the request that the process dies in, and how the container may be afterwards. */
@@ -19,6 +14,10 @@ type Case = {
   readonly request: (scene: Scene) => Promise<unknown>;
   readonly steps: readonly string[];
   readonly ends: readonly string[];
+  /** A file outside the volume that must still be there. */
+  readonly kept?: string;
+  /** Where it dies in the usual run. */
+  readonly usual?: readonly string[];
 };
 
 const stop = ({ call, dbId }: Scene) => call('POST', `/api/containers/${dbId}/stop`);
@@ -46,8 +45,29 @@ const CASES: Readonly<Record<string, Case>> = {
   stop: { request: stop, steps: ['stop_old', 'commit'], ends: ['stopped'] },
   update: {
     request: ({ call, dbId }) => call('PATCH', `/api/containers/${dbId}`, { name: 'renamed', ...large }),
-    steps: ['create_fresh', 'stop_old', 'start_fresh', 'verify_fresh', 'commit', 'remove_old'],
+    steps: ['measure_old', 'create_fresh', 'stop_old', 'start_fresh', 'verify_fresh', 'commit', 'remove_old'],
     ends: ['running'],
+  },
+  'update that carries over': {
+    prepare: ({ call, dbId }) =>
+      call('POST', `/api/containers/${dbId}/exec`, {
+        command: ['sh', '-c', 'echo tool > /usr/local/bin/tool'],
+      }),
+    request: ({ call, dbId }) =>
+      call('PATCH', `/api/containers/${dbId}`, { name: 'first', ...large, carry_over: true }),
+    steps: [
+      'measure_old',
+      'stop_old',
+      'capture_old',
+      'create_fresh',
+      'start_fresh',
+      'verify_fresh',
+      'commit',
+      'remove_old',
+    ],
+    ends: ['running'],
+    kept: '/usr/local/bin/tool',
+    usual: ['after capture_old'],
   },
   delete: { request: remove, steps: ['remove_old', 'commit'], ends: ['deleted'] },
   restore: {
@@ -57,6 +77,8 @@ const CASES: Readonly<Record<string, Case>> = {
     ends: ['stopped'],
   },
 };
+
+const USUAL = ['after create_fresh', 'after commit'];
 
 /** Kills the service at the point, starts it again, and looks whether everything is in order. */
 async function dieAt(
@@ -71,7 +93,7 @@ async function dieAt(
   const first = await startService(t, faulty, FAULTY);
   const call = client(first.address, await signInAdmin(first));
   const ended = new Promise((resolve) => first.child.once('exit', resolve));
-  const { prepare, request, ends } = CASES[name] as Case;
+  const { prepare, request, ends, kept } = CASES[name] as Case;
   let dbId: string | null = null;
   if (name === 'create') {
     await call('POST', '/api/containers', { name: 'first', ...small }).catch(() => undefined);
@@ -103,6 +125,10 @@ async function dieAt(
         command: ['cat', '/workspace/canary'],
       });
       t.match(read.body, { stdout: 'kept\n' }, `${point}: the volume is intact`);
+      if (kept !== undefined) {
+        const found = await again('POST', `/api/containers/${dbId}/exec`, { command: ['test', '-e', kept] });
+        t.match(found.body, { exit_code: 0 }, `${point}: what was installed is there`);
+      }
     }
   }
   await invariants.close();
@@ -118,12 +144,10 @@ const engine = await engineOrSkip(t);
 // A process dies in a few points of each kind in the usual run, and in all of them in `npm run test:faults`.
 const all = process.env['FAULTS'] === 'all';
 if (engine !== null) {
-  for (const [name, { steps }] of Object.entries(CASES)) {
+  for (const [name, { steps, usual = USUAL }] of Object.entries(CASES)) {
     await t.test(`killed during ${name}`, { timeout: 600_000 }, async (t) => {
       const points = steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
-      for (const point of all
-        ? points
-        : points.filter((one) => one === 'after create_fresh' || one === 'after commit')) {
+      for (const point of all ? points : points.filter((one) => usual.includes(one))) {
         const kind = name.split(' ', 1)[0];
         const url = await freshDatabase(t);
         const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });

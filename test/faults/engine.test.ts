@@ -1,0 +1,224 @@
+import { mkdir, rename } from 'node:fs/promises';
+import t, { type Test } from 'tap';
+import { layoutOf } from '../../src/adapters/docker/layout.ts';
+import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
+import { freshDatabase } from '../support/database.ts';
+import type { TestEngine } from '../support/engine.ts';
+import {
+  aKeptContainer,
+  type Call,
+  eventually,
+  FAULTY,
+  faultsOf,
+  inside,
+  isReady,
+  large,
+  partState,
+  readCanary,
+} from '../support/fault-scene.ts';
+import { Invariants } from '../support/invariants.ts';
+import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/own-engine.ts';
+import {
+  aPlace,
+  client,
+  type Place,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/running-service.ts';
+
+// All points in `npm run test:faults`; in the usual run the one after which most is half done.
+const POINTS =
+  process.env['FAULTS'] === 'all'
+    ? [
+        ['stop', 'stop_old'],
+        ['start', 'start_old'],
+        ['update', 'create_fresh'],
+        ['update', 'stop_old'],
+        ['update', 'start_fresh'],
+        ['update', 'verify_fresh'],
+        ['update', 'remove_old'],
+        ['delete', 'remove_old'],
+        ['restore', 'create_fresh'],
+      ].flatMap(([kind, step]) => [`${kind} before ${step}`, `${kind} after ${step}`])
+    : ['update after stop_old'];
+
+/** A service on a private engine of its own that has the base image. */
+async function scene(t: Test, shared: TestEngine): Promise<{ place: Place; url: string } | null> {
+  const url = await freshDatabase(t);
+  const place = await aPlace(t, { DATABASE_URL: url ?? '', BERTH_ENGINE: 'auto' });
+  if (place === null || url === null) return null;
+  delete place.env['DOCKER_HOST'];
+  await stockWithImage(shared, place.dataDir);
+  return { place, url };
+}
+
+async function pidOfEngine({ dataDir }: Place): Promise<number> {
+  const daemon = await findDaemon(layoutOf(dataDir));
+  if (daemon === null) throw new Error('the engine does not run');
+  return daemon.pid;
+}
+
+async function signedIn(running: Running): Promise<Call> {
+  return client(running.address, await signInAdmin(running));
+}
+
+const stateOf = async (call: Call, dbId: string): Promise<unknown> =>
+  (await call('GET', `/api/containers/${dbId}`)).body['status'];
+
+async function killed(t: Test, call: Call, place: Place): Promise<void> {
+  const { dbId, id } = await aKeptContainer(call, 'killed');
+  await inside(call, dbId, 'sleep 1000 & echo $! > /workspace/pid');
+  process.kill(await pidOfEngine(place), 'SIGKILL');
+  const refused = await call('POST', `/api/containers/${dbId}/stop`);
+  t.match(refused, { status: 500, body: { error: 'failed to stop container' } });
+  t.match(await stateOf(call, dbId), /^(running|stopping)$/, 'silence is not taken for an end');
+  t.match(await call('GET', '/api/sessions'), { status: 200 }, 'what needs no engine goes on');
+  t.equal(await eventually(partState(call, 'engine'), isReady), 'ready', 'it was started again');
+  const state = await eventually(
+    () => stateOf(call, dbId),
+    (state) => state === 'running',
+  );
+  t.equal(state, 'running', 'what could not be asked for was not done');
+  t.equal(await readCanary(call, dbId), 'kept\n');
+  const alive = await inside(call, dbId, 'kill -0 $(cat /workspace/pid) && echo alive');
+  t.equal(alive, 'alive\n', 'what ran in the container never stopped');
+  t.match(await call('GET', `/api/containers/${dbId}`), { body: { id } });
+}
+
+/** What an engine was asked for just before it hung it may still do afterwards: the row says which it was. */
+async function hung(t: Test, call: Call, place: Place, invariants: Invariants): Promise<void> {
+  const { dbId } = await aKeptContainer(call, 'hung');
+  const pid = await pidOfEngine(place);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const refused = await call('POST', `/api/containers/${dbId}/stop`);
+    t.match(refused, { status: 500, body: { error: 'failed to stop container' } });
+    const { status } = await call('POST', '/api/containers', { name: 'another', ...large });
+    t.equal(status, 500);
+    t.match(await stateOf(call, dbId), /^(running|stopping)$/, 'silence is not taken for an end');
+    t.equal(await partState(call, 'engine')(), 'degraded', 'and it is said');
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  t.equal(await eventually(partState(call, 'engine'), isReady), 'ready');
+  await invariants.settled();
+  const violations = await eventually(
+    () => invariants.violations(),
+    (found) => found.length === 0,
+  );
+  t.same(violations, [], 'the invariants hold');
+  t.equal((await call('POST', `/api/containers/${dbId}/start`)).status, 200);
+  t.equal(await readCanary(call, dbId), 'kept\n');
+}
+
+/** Someone removes every container at the engine. That is no wish to delete anything. */
+async function emptied(t: Test, call: Call, place: Place): Promise<void> {
+  const { dbId, id } = await aKeptContainer(call, 'emptied');
+  const { docker } = await openOwn(place.dataDir);
+  await docker.getContainer(id).remove({ force: true });
+  const state = await eventually(
+    () => stateOf(call, dbId),
+    (state) => state !== 'running',
+  );
+  t.equal(state, 'stopped');
+  const started = await call('POST', `/api/containers/${dbId}/start`);
+  t.match(started, { status: 200, body: { recreated: true, old_id: id, volume_kept: true } });
+  t.equal(await readCanary(call, dbId), 'kept\n');
+}
+
+/** The engine dies in the middle of an operation. */
+async function dies(
+  t: Test,
+  call: Call,
+  invariants: Invariants,
+  next: (point: string) => void,
+  point: string,
+) {
+  const { dbId } = await aKeptContainer(call, point.replaceAll(/[ _]/g, '-'));
+  const [kind] = point.split(' ');
+  const path = `/api/containers/${dbId}`;
+  if (kind === 'start') await call('POST', `${path}/stop`);
+  if (kind === 'restore') await call('DELETE', path);
+  next(point);
+  const { status } =
+    kind === 'update'
+      ? await call('PATCH', path, { name: 'renamed', ...large })
+      : kind === 'delete'
+        ? await call('DELETE', path)
+        : await call('POST', `${path}/${kind}`);
+  t.ok([200, 500].includes(status), `${point}: answered ${status}`);
+  t.equal(await eventually(partState(call, 'engine'), isReady), 'ready');
+  await invariants.settled();
+  // The engine's own view is complete once it has looked at what it left.
+  const violations = await eventually(
+    () => invariants.violations(),
+    (found) => found.length === 0,
+  );
+  t.same(violations, [], `${point}: the invariants hold`);
+  if ((await invariants.row(dbId)).state === 'deleted') await call('POST', `${path}/restore`);
+  await call('POST', `${path}/start`);
+  t.equal(await readCanary(call, dbId), 'kept\n', `${point}: the volume is intact`);
+  await call('DELETE', path);
+}
+
+/** The service comes up on an engine that has never seen its containers, then again on the one that has them. */
+async function swapped(
+  t: Test,
+  shared: TestEngine,
+  place: Place,
+  first: Running,
+  before: Call,
+): Promise<void> {
+  const { dbId, id } = await aKeptContainer(before, 'swapped');
+  await first.stop();
+  const { storage } = layoutOf(place.dataDir);
+  await rename(storage, `${storage}.away`);
+  await mkdir(storage, { mode: 0o711 });
+  await stockWithImage(shared, place.dataDir);
+  const onEmpty = await startService(t, place);
+  const call = await signedIn(onEmpty);
+  const state = await eventually(
+    () => stateOf(call, dbId),
+    (state) => state !== 'running',
+  );
+  t.equal(state, 'stopped', 'an empty engine is not taken for a wish to delete');
+  const started = await call('POST', `/api/containers/${dbId}/start`);
+  t.match(started, { status: 200, body: { recreated: true, old_id: id, volume_kept: false } });
+  await onEmpty.stop();
+  await rename(storage, `${storage}.empty`);
+  await rename(`${storage}.away`, storage);
+  const back = await startService(t, place);
+  const again = await signedIn(back);
+  await again('POST', `/api/containers/${dbId}/stop`);
+  t.match(await again('POST', `/api/containers/${dbId}/start`), { status: 200, body: { volume_kept: true } });
+  t.equal(await readCanary(again, dbId), 'kept\n');
+  await back.stop();
+}
+
+t.setTimeout(1_800_000);
+t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
+  const shared = await bothEnginesOrSkip(t);
+  const set = shared === null ? null : await scene(t, shared);
+  if (shared === null || set === null) return;
+  const { pidFile } = layoutOf(set.place.dataDir);
+  const { place, next } = faultsOf(set.place, pidFile, 'SIGKILL');
+  const running = await startService(t, place, FAULTY);
+  const call = await signedIn(running);
+  const { docker } = await openOwn(place.dataDir);
+  const invariants = new Invariants(set.url, docker);
+  await t.test('is killed', (t) => killed(t, call, place));
+  await t.test('hangs', (t) => hung(t, call, place, invariants));
+  await t.test('was emptied', (t) => emptied(t, call, place));
+  for (const point of POINTS) {
+    await t.test(`is killed: ${point}`, (t) =>
+      dies(t, call, invariants, next, point).catch((error) => {
+        console.error(running.output());
+        throw error;
+      }),
+    );
+  }
+  await invariants.close();
+  if (!t.passing()) t.comment(running.output().slice(-20_000));
+  await t.test('is empty at the start', (t) => swapped(t, shared, set.place, running, call));
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import t from 'tap';
+import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
+import { freshDatabase } from '../support/database.ts';
+import { engineOrSkip } from '../support/engine.ts';
+import { aKeptContainer } from '../support/fault-scene.ts';
+import { Invariants } from '../support/invariants.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+
+t.setTimeout(180_000);
+t.test('each check notices what it is there for', async (t) => {
+  const engine = await engineOrSkip(t);
+  const url = await freshDatabase(t);
+  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
+  if (engine === null || url === null || place === null) return;
+  const running = await startService(t, place);
+  const call = client(running.address, await signInAdmin(running));
+  const { dbId, id } = await aKeptContainer(call);
+  const spare = await aKeptContainer(call, 'spare');
+  await call('DELETE', `/api/containers/${spare.dbId}`);
+  // What the service would put right is to be seen.
+  await running.stop();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  t.teardown(() => pool.end());
+  const sql = async (text: string, ...values: unknown[]): Promise<pg.QueryResult> => pool.query(text, values);
+  const instance = (await sql('select id from installation')).rows[0].id;
+  const { docker } = engine;
+  const invariants = new Invariants(url, docker);
+  t.teardown(() => invariants.close());
+  await docker
+    .getContainer(id)
+    .start()
+    .catch(() => undefined);
+  t.same(await invariants.violations(), [], 'nothing to notice so far');
+
+  const aContainer = async (label: string): Promise<() => Promise<unknown>> => {
+    const made = await docker.createContainer({
+      Image: engine.image,
+      Labels: { [INSTANCE_LABEL]: instance, [DB_ID_LABEL]: label },
+    });
+    return () => made.remove({ force: true });
+  };
+  const setRow = async (column: 'state' | 'runtime_id' | 'volume', value: string) => {
+    const { rows } = await sql(`select ${column} as before from containers where db_id = $1`, dbId);
+    await sql(`update containers set ${column} = $1 where db_id = $2`, value, dbId);
+    return () => sql(`update containers set ${column} = $1 where db_id = $2`, rows[0].before, dbId);
+  };
+  /** The trigger that keeps the records is put aside, as nobody but the owner of the table can. */
+  const removeRecord = async (table: 'audit_records' | 'events', where: string) => {
+    await sql('set session_replication_role = replica');
+    await sql(`create temp table put_aside as select * from ${table} where ${where}`);
+    await sql(`delete from ${table} where ${where}`);
+    return async () => {
+      await sql(`insert into ${table} overriding system value select * from put_aside`);
+      await sql('drop table put_aside');
+      await sql('set session_replication_role = origin');
+    };
+  };
+  const addRecord = async () => {
+    const { rows } = await sql(
+      `insert into audit_records (user_id, action, details, ip_address, user_agent)
+        select user_id, 'container_stopped', details, ip_address, user_agent from audit_records where details = $1 limit 1
+        returning id`,
+      dbId,
+    );
+    return async () => {
+      await sql('set session_replication_role = replica');
+      await sql('delete from audit_records where id = $1', rows[0].id);
+      await sql('set session_replication_role = origin');
+    };
+  };
+
+  const SABOTAGE: readonly (readonly [string, () => Promise<() => Promise<unknown>>, RegExp])[] = [
+    ['a second container of a row', () => aContainer(dbId), /has 2 containers/],
+    ['a container of a deleted row', () => aContainer(spare.dbId), /\(deleted\) has 1 containers/],
+    ['a container without a row', () => aContainer(randomUUID()), /has no row/],
+    ['a row that points elsewhere', () => setRow('runtime_id', 'f'.repeat(64)), /points elsewhere/],
+    ['a row that says something else', () => setRow('state', 'stopped'), /is stopped, its container running/],
+    ['a row that is not at rest', () => setRow('state', 'updating'), /is updating/],
+    ['a volume that is gone', () => setRow('volume', 'gone'), /the volume of .* is gone/],
+    [
+      'a change without an audit record',
+      () => removeRecord('audit_records', `action = 'container_created' and details = '${dbId}'`),
+      /1 operations unaudited/,
+    ],
+    ['an audit record without a change', addRecord, /1 operations invented/],
+    [
+      'a change without an event',
+      () => removeRecord('events', `type = 'container_created' and db_id = '${dbId}'`),
+      /1 operations unannounced/,
+    ],
+  ];
+  for (const [name, sabotage, expected] of SABOTAGE) {
+    await t.test(name, async (t) => {
+      const undo = await sabotage();
+      t.match((await invariants.violations()).join('\n'), expected);
+      await undo();
+      t.same(await invariants.violations(), [], 'and nothing once it is undone');
+    });
+  }
+
+  await t.test('an operation that nobody ends', async (t) => {
+    await sql('update operations set finished_at = null, outcome = null where db_id = $1', dbId);
+    await t.rejects(invariants.settled(1_000), /operations are still active/);
+  });
+  await docker.getContainer(id).remove({ force: true });
+});
