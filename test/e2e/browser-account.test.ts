@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
+import { freshDatabase, run } from '../support/database.ts';
 import { codeAt, STEP_MS } from '../support/factors.ts';
 import { fillPerson, openPage, PERSON } from '../support/page.ts';
 import { aPlace, client, startService } from '../support/running-service.ts';
@@ -9,11 +10,18 @@ t.setTimeout(180_000);
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-/** Turns the second factor on with the code of a step ago, so that the present one is still unused. */
+/** Turns the second factor on, a while after signing in, with the code of a step ago: the present one is still unused. */
 async function enrol(page: Page): Promise<string> {
   await button(page, 'Set up').click();
   const secret = (await page.locator('.secret code').innerText()).replaceAll(' ', '');
   await page.fill('[name=code]', codeAt(secret, new Date(Date.now() - STEP_MS)));
+  await page.keyboard.press('Enter');
+  await page.getByText('Confirm that it is you').waitFor();
+  t.equal(await page.evaluate('document.activeElement.name'), 'password', 'one can type at once');
+  await page.keyboard.type('not the password');
+  await page.keyboard.press('Enter');
+  await page.getByText('Wrong password').waitFor();
+  await page.fill('[name=password]', PERSON.password);
   await page.keyboard.press('Enter');
   await page.getByText('Keep your recovery codes').waitFor();
   t.equal(await page.locator('.codes li').count(), 10);
@@ -48,8 +56,9 @@ async function createToken(page: Page): Promise<string> {
 }
 
 t.test('second factor, API token and screen lock, from the pages alone', async (t) => {
-  const [place, browser] = [await aPlace(t), await openBrowser(t)];
-  if (place === null || browser === null) return;
+  const [url, browser] = [await freshDatabase(t), await openBrowser(t)];
+  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
+  if (url === null || place === null || browser === null) return;
   const { address, setupCode } = await startService(t, place);
   const { page } = await openPage(browser);
   await page.goto(`${address}/setup#code=${setupCode}`);
@@ -57,6 +66,7 @@ t.test('second factor, API token and screen lock, from the pages alone', async (
   await page.getByText('No containers yet').waitFor();
 
   await page.goto(`${address}/settings/security`);
+  await run(url, "update sessions set created_at = created_at - interval '1 hour'");
   const secret = await enrol(page);
   await signOutAndIn(page, secret);
   await page.getByText('10 recovery codes left').waitFor();

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
-import { aPlace, startService } from '../support/running-service.ts';
+import { aPlace, client, startService } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
 
@@ -88,6 +88,42 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
   t.pass('an open terminal says that its container is gone');
 });
 
+t.test('the list shows what happens elsewhere, without looking again and again', async (t) => {
+  const visit = await aboard(t);
+  if (visit === null) return;
+  const { address, page, faults } = visit;
+  const opened = page.waitForEvent('websocket');
+  await page.reload();
+  const events = await opened;
+  t.equal(new URL(events.url()).pathname, '/api/events');
+  await page.getByText('No containers yet').waitFor();
+  let looks = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/containers')) looks += 1;
+  });
+  // The events may take a moment to come; from then on a look every 4 s is over.
+  for (let tries = 0; tries < 5; tries += 1) {
+    looks = 0;
+    await page.waitForTimeout(9_000);
+    if (looks <= 1) break;
+  }
+  t.ok(looks <= 1, `${looks} looks in the time of two`);
+
+  const { email, password } = PERSON;
+  const login = await client(address)('POST', '/api/auth/login', { email, password });
+  const call = client(address, login.body['token'] as string);
+  const { body } = await call('POST', '/api/containers', { name: 'from-afar' });
+  await page.getByRole('link', { name: 'from-afar' }).waitFor();
+  await page.getByText('running', { exact: true }).waitFor();
+  const stoppedAt = performance.now();
+  await call('POST', `/api/containers/${body['db_id']}/stop`);
+  await page.getByText('stopped', { exact: true }).waitFor();
+  t.comment(`stopped and shown ${Math.round(performance.now() - stoppedAt)} ms after the request was sent`);
+  await call('DELETE', `/api/containers/${body['db_id']}`);
+  await page.getByText('No containers yet').waitFor();
+  t.same(faults, []);
+});
+
 t.test('signing out reaches every tab, and signing in leads back', async (t) => {
   const visit = await aboard(t);
   if (visit === null) return;
@@ -119,4 +155,29 @@ t.test('without an engine the page says what is missing and how to mend it', asy
   await newContainer(page, 'too-early');
   await page.getByText('Failed to create container').waitFor();
   t.match(await page.locator('dialog .problem').innerText(), /engine does not run/);
+});
+
+t.test('other limits say what they cost, and keep what was installed when asked to', async (t) => {
+  const visit = await aboard(t);
+  if (visit === null) return;
+  const { page, faults } = visit;
+  await newContainer(page, 'calm-harbor');
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'echo 12345 > /usr/local/bin/tool; echo =written=');
+  await waitForLine(page, /^=written=$/);
+  await page.goto(visit.address);
+  await chooseFromMenu(page, 'calm-harbor', 'Settings…');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Small').click();
+  await dialog.getByText('This would be gone:').waitFor();
+  await dialog.getByText('/usr/local/bin/tool: 1 added').waitFor();
+  await dialog.getByLabel('Keep what was installed').check();
+  await dialog.getByText('This is kept:').waitFor();
+  await dialog.getByRole('button', { name: 'Save and restart' }).click();
+  await page.getByText('calm-harbor runs with its new limits').waitFor();
+  await page.getByRole('link', { name: 'calm-harbor' }).click();
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'cat /usr/local/bin/tool');
+  await waitForLine(page, /^12345$/);
+  t.same(faults, []);
 });

@@ -48,6 +48,7 @@ t.test('no secret is in the log or in the database, at the most talkative level'
   const confirmed = await call('POST', '/api/me/mfa/confirm', { code: codeAt(mfa.secret, new Date()) });
   const { recovery_codes: recoveryCodes } = confirmed.body as { recovery_codes: string[] };
   await call('PUT', '/api/me/lock', { passcode: 'open sesame 42' });
+  await call('POST', '/api/me/passkeys/options', { password: ADMIN.password, code: recoveryCodes[1] });
   await client(running.address)('POST', '/api/auth/login', {
     email: ADMIN.email,
     password: 'not the password',

@@ -1,0 +1,96 @@
+import t from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
+import { aPlace, startService } from '../support/running-service.ts';
+
+const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m 🚢 héllo\\n' $i $i; sleep 0.4; done; echo all-$((6*7))`;
+
+t.setTimeout(240_000);
+t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', async (t) => {
+  const place = await aPlace(t);
+  const browser = await openBrowser(t);
+  if (place === null || browser === null) return;
+  const { address, setupCode } = await startService(t, place);
+  const { page, faults } = await openPage(browser);
+  await page.goto(`${address}/setup#code=${setupCode}`);
+  await fillPerson(page, PERSON);
+  await page.getByRole('heading', { name: 'Containers', exact: true }).waitFor();
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('first');
+  await dialog.getByRole('button', { name: /create/i }).click();
+  await page.locator('.xterm').waitFor();
+  await typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
+
+  await page.keyboard.press('Control+Shift+L');
+  const record = page.getByRole('button', { name: 'Record this terminal' });
+  await record.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.recording-mark').waitFor();
+  await page.screenshot({ path: '.tap/recording-bar.png' });
+  await typeLine(page, SHOWN);
+  await waitForLine(page, /^all-42/);
+  await page.reload();
+  await page.locator('.recording-mark').waitFor();
+  await page.getByRole('button', { name: 'Stop recording' }).click();
+  await page.locator('.recording-mark').waitFor({ state: 'detached' });
+
+  await page.goto(`${address}/recordings`);
+  const play = page.getByRole('link', { name: 'Play first' });
+  await play.waitFor();
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.screenshot({ path: `.tap/recordings-${scheme}.png` });
+  }
+  await play.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.ap-player').waitFor();
+  t.match(page.url(), /\/recordings\/[0-9a-f-]{36}$/);
+  await page.waitForTimeout(1_000);
+  await page.screenshot({ path: '.tap/playback-poster.png' });
+  await page.keyboard.press('Space');
+  await page
+    .getByText(/step 4/)
+    .first()
+    .waitFor();
+  await page.keyboard.press('Space');
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    // Where it was paused is not known: a busy machine is late.
+    await page.locator('.ap-player').waitFor();
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: `.tap/playback-${scheme}.png` });
+  }
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  t.match((await downloading).suggestedFilename(), /^first-\d{4}-[\d-]+\.cast$/);
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.screenshot({ path: '.tap/recording-delete.png' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('There is no recording').waitFor();
+  t.same(faults, []);
+});
+
+t.test('only the page that plays may compile WebAssembly, and it runs no script of others', async (t) => {
+  const place = await aPlace(t);
+  if (place === null) return;
+  const { address } = await startService(t, place);
+  const scriptsOf = async (path: string): Promise<string | undefined> => {
+    const answer = await fetch(address + path, { headers: { accept: 'text/html' } });
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    return policy.split(';').find((part) => part.startsWith('script-src'));
+  };
+  for (const path of [
+    '/',
+    '/recordings',
+    '/containers/x',
+    '/settings',
+    '/recordingsx/y',
+    '/x/recordings/y',
+  ]) {
+    t.equal(await scriptsOf(path), "script-src 'self'", path);
+  }
+  const id = '99999999-9999-4999-8999-999999999999';
+  t.equal(await scriptsOf(`/recordings/${id}`), "script-src 'self' 'wasm-unsafe-eval'");
+});

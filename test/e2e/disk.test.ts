@@ -1,0 +1,83 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { run } from '../../src/adapters/docker/host.ts';
+import {
+  aPlace,
+  client,
+  type Place,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/running-service.ts';
+
+t.setTimeout(180_000);
+
+const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
+
+type Call = ReturnType<typeof client>;
+
+/** Image files below the data folder that a loop device holds. */
+async function attached({ dataDir }: Place): Promise<readonly string[]> {
+  const { stdout } = await run('losetup', ['-n', '-O', 'BACK-FILE']);
+  return stdout.split('\n').filter((line) => line.trim().startsWith(dataDir));
+}
+
+async function sh(call: Call, dbId: string, script: string): Promise<string> {
+  const { body } = await call('POST', `/api/containers/${dbId}/exec`, { command: ['sh', '-c', script] });
+  return `${body['stdout']}${body['stderr']}`.trim();
+}
+
+async function signedIn(t: Test, place: Place): Promise<Running & { readonly call: Call }> {
+  const running = await startService(t, place);
+  return { ...running, call: client(running.address, await signInAdmin(running)) };
+}
+
+t.test('a size that is kept: through a full disk, a resize, a kill and a lost mount', async (t) => {
+  const place = await aPlace(t, { BERTH_DISK_QUOTA: 'auto' });
+  if (place === null) return;
+  const first = await signedIn(t, place);
+  const { call } = first;
+  const ready = (await call('GET', '/readyz')).body as { parts: { disk: { detail: string } } };
+  const { detail } = ready.parts.disk;
+  t.match(ready.parts.disk, { status: 'ready', detail: /^(hard|soft)/ });
+  if (!detail.startsWith('hard: each')) return void t.pass('images', { skip: detail });
+
+  const made = (await call('POST', '/api/containers', { name: 'dev', ...small })).body;
+  t.match(made, { status: 'running', volume: { size_mb: 512, quota: 'hard' } });
+  const dbId = made['db_id'] as string;
+  const url = `/api/containers/${dbId}`;
+  await sh(call, dbId, 'echo kept > canary');
+  t.match(await sh(call, dbId, 'dd if=/dev/zero of=fill bs=1M'), 'No space left on device');
+  t.equal((await call('GET', '/livez')).status, 200);
+  const grown = await call('PATCH', url, { name: 'dev', ...small, disk_mb: 1024 });
+  t.match(grown.body, { restarted: true, container: { volume: { size_mb: 1024, quota: 'hard' } } });
+  t.equal(await sh(call, dbId, 'cat canary; head -c 200000000 /dev/zero > more; echo $?'), 'kept\n0');
+  const shrunk = await call('PATCH', url, { name: 'dev', ...small });
+  t.match([shrunk.status, shrunk.body], [400, { fields: { disk_mb: /must be at least/ } }]);
+  await sh(call, dbId, 'rm more fill');
+  t.equal((await call('PATCH', url, { name: 'dev', ...small })).status, 200);
+  t.equal(await sh(call, dbId, 'cat canary'), 'kept');
+
+  await first.stop('SIGKILL');
+  const second = await signedIn(t, place);
+  t.equal(await sh(second.call, dbId, 'cat canary'), 'kept', 'it went on through the kill');
+  await second.call('POST', `${url}/stop`);
+  t.same(await attached(place), []);
+  t.equal((await second.call('POST', `${url}/start`)).status, 200);
+  t.equal(await sh(second.call, dbId, 'cat canary'), 'kept');
+  t.equal((await second.call('DELETE', url)).status, 200);
+  t.same(await attached(place), [], 'nothing is held for a container that is gone');
+  t.equal(
+    readdirSync(path.join(place.dataDir, 'volumes')).includes(`ws-${dbId}.img`),
+    true,
+    'but its data is there',
+  );
+  t.equal((await second.call('POST', `${url}/restore`)).status, 200);
+  await second.call('POST', `${url}/start`);
+  t.equal(await sh(second.call, dbId, 'cat canary'), 'kept');
+  await second.call('DELETE', url);
+  await second.stop();
+  const mounted = (await run('findmnt', ['-rno', 'TARGET'])).stdout;
+  t.notMatch(mounted, `ws-${dbId}`, 'no mount is left');
+});
