@@ -1,10 +1,12 @@
 export type Client = {
+  readonly token: string | null;
   /** Answers the parsed body of a 2xx; throws what else came. */
   readonly call: <T>(method: string, url: string, body?: object) => Promise<T>;
 };
 
 export function client(address: string, token: string | null): Client {
   return {
+    token,
     async call(method, url, body) {
       const answer = await fetch(address + url, {
         method,

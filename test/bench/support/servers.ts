@@ -8,6 +8,8 @@ export type Server = {
   readonly setupCode: string;
   /** Milliseconds of processor time that it has used so far. */
   readonly cpuMs: () => Promise<number>;
+  /** Has it announce something to all who listen; when it began to, in ms since 1970. */
+  readonly announce: (ownerId: string) => Promise<number>;
   readonly stop: () => Promise<void>;
 };
 
@@ -23,7 +25,8 @@ export async function startServer(file: string, args: readonly string[]): Promis
   return {
     address: ready.address,
     setupCode: ready.setupCode ?? '',
-    cpuMs: () => ask(child),
+    cpuMs: async () => (await ask<{ cpuMs: number }>(child, 'cpu')).cpuMs,
+    announce: async (ownerId) => (await ask<{ atMs: number }>(child, { ownerId })).atMs,
     stop: async () => {
       if (child.connected) child.disconnect();
       await ended;
@@ -31,19 +34,30 @@ export async function startServer(file: string, args: readonly string[]): Promis
   };
 }
 
-async function ask(child: ChildProcess): Promise<number> {
+async function ask<T>(child: ChildProcess, question: string | object): Promise<T> {
   const answer = once(child, 'message');
-  child.send('cpu');
-  const [message] = (await answer) as [{ cpuMs: number }];
-  return message.cpuMs;
+  child.send(question);
+  const [message] = (await answer) as [T];
+  return message;
 }
+
+/** In the server's process: does what is to be announced, which answers when it began. */
+export function onAnnounce(work: (ownerId: string) => Promise<number> | number): void {
+  process.on('message', async (message: { ownerId?: string }) => {
+    if (message.ownerId !== undefined) process.send?.({ atMs: await work(message.ownerId) });
+  });
+}
+
+/** Milliseconds since 1970, finer than Date has them. */
+export const nowMs = (): number => performance.timeOrigin + performance.now();
 
 /** In the server's process: says where it listens, answers `cpuMs`, and closes when the bench has gone. */
 export function announce(
   ready: { address: string; setupCode?: string },
   close: () => Promise<unknown>,
 ): void {
-  process.on('message', () => {
+  process.on('message', (message) => {
+    if (message !== 'cpu') return;
     const { user, system } = process.cpuUsage();
     process.send?.({ cpuMs: (user + system) / 1000 });
   });

@@ -1,4 +1,5 @@
 /** The service on PostgreSQL, as in production but without an engine. Its argument is the database's address. */
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import pino from 'pino';
 import { postgresBus } from '../../../src/adapters/postgres/bus.ts';
@@ -6,10 +7,11 @@ import { openDatabase, openPool } from '../../../src/adapters/postgres/database.
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';
+import { tellEvents } from '../../../src/app/event-news.ts';
 import { every } from '../../../src/app/main/every.ts';
 import { REDACTED } from '../../../src/app/main/redaction.ts';
 import { aService } from '../../support/service.ts';
-import { announce } from './servers.ts';
+import { announce, nowMs, onAnnounce } from './servers.ts';
 
 const url = process.argv[2] ?? '';
 const logger = pino({ level: 'warn', redact: REDACTED }, pino.destination(2));
@@ -27,6 +29,18 @@ const { http, accounts, writeDue, flush } = await aService(ports, { logger });
 const stopWriter = every(1_000, writeDue, logger);
 const address = await http.listen({ host: '127.0.0.1', port: 0 });
 const setupCode = (await accounts.newSetupCode()) ?? '';
+onAnnounce(async (ownerId) => {
+  const data = { id: randomUUID(), db_id: randomUUID(), name: 'calm-harbor', status: 'stopped' };
+  await ports.storage.repositories.events.append({
+    type: 'container_stopped',
+    dbId: data.db_id,
+    ownerId,
+    data,
+  });
+  const committedAtMs = nowMs();
+  tellEvents(bus);
+  return committedAtMs;
+});
 announce({ address, setupCode }, async () => {
   await stopWriter();
   await http.close();

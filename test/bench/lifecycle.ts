@@ -1,0 +1,173 @@
+/**
+ * What Berth adds to the engine's own time for stop, start, recreate and create. Both take turns on one engine with the
+ * same host configuration; the medians of their rounds count. Arguments: rounds, then the cases, all unless named.
+ */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { networkName } from '../../src/adapters/docker/labels.ts';
+import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
+import { type BareEngine, bareEngine } from './support/bare-engine.ts';
+import { administrator, type Client } from './support/client.ts';
+import { installation } from './support/installation.ts';
+import { quantile } from './support/numbers.ts';
+
+const [rounds = '20', ...only] = process.argv.slice(2);
+const ROUNDS = Number(rounds);
+const WARM_UP = 2;
+/** An update is answered once the new container was seen to run for a second. */
+const WATCHED_MS = 1_000;
+const resources = { memory_mb: 512, cpu_shares: 1000, disk_mb: 512 };
+
+type Measured = { readonly bare: number[]; readonly berth: number[] };
+type Container = { readonly db_id: string; readonly id: string };
+type Case = {
+  /** How many times the engine's own time it may take. */
+  readonly wanted: number;
+  /** A wait that was asked for and that the engine alone does not have: told, and left out of what is wanted. */
+  readonly watchedMs?: number;
+  readonly bare: (bare: BareEngine) => Promise<number>;
+  readonly berth: (admin: Client) => Promise<number>;
+};
+
+const { docker, image, service, instance, databaseUrl, stop } = await installation({
+  BERTH_WARM_POOL: '1',
+  // The engine's own volumes on both sides; one that keeps its size is mounted by Berth, which the bare engine never does.
+  BERTH_DISK_QUOTA: process.env['BERTH_DISK_QUOTA'] ?? 'soft',
+});
+try {
+  const admin = await administrator(service.address, service.setupCode);
+  const settings = await runtimeSettings(docker, {
+    instanceId: randomUUID(),
+    network: networkName(instance),
+    node: 'bench',
+  });
+  const bare = bareEngine(docker, image, settings);
+  const volume = `bench-${instance}`;
+  const own = await bare.create(resources.memory_mb, volume);
+  await bare.start(own);
+  const box = await admin.call<Container>('POST', '/api/containers', { name: 'bench', ...resources });
+  const all = Object.entries(casesOn(own, volume, box));
+  const cases = Object.fromEntries(all.filter(([name]) => only.length === 0 || only.includes(name)));
+  const results = new Map(Object.keys(cases).map((name) => [name, { bare: [], berth: [] } as Measured]));
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    for (const [name, one] of Object.entries(cases)) {
+      // Who goes first changes, so that neither always has the warmer caches.
+      const sides = round % 2 === 0 ? (['bare', 'berth'] as const) : (['berth', 'bare'] as const);
+      for (const side of sides) {
+        const ms = side === 'bare' ? await one.bare(bare) : await one.berth(admin);
+        if (round >= 0) results.get(name)?.[side].push(ms);
+      }
+    }
+  }
+  let missed = 0;
+  for (const [name, one] of Object.entries(cases)) missed += show(name, one, results.get(name) as Measured);
+  await bare.clear();
+  process.exitCode = missed === 0 ? 0 : 1;
+} finally {
+  await stop();
+}
+
+function casesOn(first: string, volume: string, box: Container): Readonly<Record<string, Case>> {
+  let own = first;
+  let memoryMb = resources.memory_mb;
+  const at = `/api/containers/${box.db_id}`;
+  return {
+    stop: {
+      wanted: 1.1,
+      bare: (bare) => timed(() => bare.stop(own)),
+      berth: (admin) => timed(() => admin.call('POST', `${at}/stop`)),
+    },
+    start: {
+      wanted: 1.1,
+      bare: (bare) => timed(() => bare.start(own)),
+      berth: (admin) => timed(() => admin.call('POST', `${at}/start`)),
+    },
+    recreate: {
+      wanted: 1.15,
+      watchedMs: WATCHED_MS,
+      bare: (bare) =>
+        timed(async () => {
+          await bare.stop(own);
+          await bare.remove(own);
+          own = await bare.create(resources.memory_mb, volume);
+          await bare.start(own);
+        }),
+      berth: (admin) => {
+        memoryMb = memoryMb === 512 ? 640 : 512;
+        return timed(() => admin.call('PATCH', at, { name: 'bench', ...resources, memory_mb: memoryMb }));
+      },
+    },
+    'create to first command': firstCommand(),
+  };
+}
+
+/**
+ * From nothing to the end of the first command. Making the place free again, and the next member of the pool, is no
+ * part of the time.
+ */
+function firstCommand(): Case {
+  let made = 0;
+  return {
+    wanted: 0.35,
+    async bare(bare) {
+      let id = '';
+      const ms = await timed(async () => {
+        id = await bare.create(resources.memory_mb);
+        await bare.start(id);
+        await bare.command(id);
+      });
+      await bare.remove(id);
+      return ms;
+    },
+    async berth(admin) {
+      await poolIsFull(databaseUrl);
+      let id = '';
+      const ms = await timed(async () => {
+        made += 1;
+        const box = await admin.call<Container>('POST', '/api/containers', {
+          name: `first-${made}`,
+          ...resources,
+        });
+        id = box.db_id;
+        const { exit_code } = await admin.call<{ exit_code: number }>('POST', `/api/containers/${id}/exec`, {
+          command: ['true'],
+        });
+        if (exit_code !== 0) throw new Error(`true ended with ${exit_code}`);
+      });
+      await admin.call('DELETE', `/api/containers/${id}`);
+      await poolIsFull(databaseUrl);
+      return ms;
+    },
+  };
+}
+
+async function poolIsFull(url: string): Promise<void> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  for (;;) {
+    const { rows } = await db.query("select 1 from warm_pool where state = 'ready'");
+    if (rows.length > 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await db.end();
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** Prints the figures of a case; 1 when it took longer than wanted. */
+function show(name: string, { wanted, watchedMs = 0 }: Case, { bare, berth }: Measured): number {
+  const of = (values: readonly number[]) =>
+    `p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms`;
+  const ratio = (share: number, lessMs = 0) => (quantile(berth, share) - lessMs) / quantile(bare, share);
+  console.log(`${name}: engine ${of(bare)}; Berth ${of(berth)}`);
+  const without =
+    watchedMs > 0 ? `, without the ${watchedMs} ms of watching ${ratio(0.5, watchedMs).toFixed(2)}` : '';
+  console.log(
+    `  ratio ${ratio(0.5).toFixed(2)} (p95 ${ratio(0.95).toFixed(2)})${without}, wanted at most ${wanted}`,
+  );
+  return ratio(0.5, watchedMs) <= wanted ? 0 : 1;
+}

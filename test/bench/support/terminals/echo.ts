@@ -1,0 +1,91 @@
+/** From a keystroke to its echo, one at a time. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { quantile } from '../numbers.ts';
+import type { Line } from './line.ts';
+import type { Figure, Part } from './part.ts';
+import { type Scene, SIDES, type Side } from './scene.ts';
+
+const KEYS = 200;
+const WARM_UP = 1;
+const LOST_MS = 10_000;
+
+export const echo: Part = async (scene, { rounds }) => [
+  ...(await one(scene, rounds, 'plain shell')),
+  ...(await one(scene, rounds, 'inside tmux')),
+];
+
+async function one(scene: Scene, rounds: number, what: string): Promise<readonly Figure[]> {
+  const tmux = what === 'inside tmux';
+  const box = await scene.box(`echo-${tmux}`, { tmux });
+  const lines = { bare: await scene.open('bare', box), berth: await scene.open('berth', box) };
+  for (const line of Object.values(lines)) await answerKeys(line);
+  const all: Record<Side, number[]> = { bare: [], berth: [] };
+  // The machine's own hiccups hit single rounds: the median of the rounds' figures leaves them out.
+  const perRound: Record<Side, { p50: number; p99: number }[]> = { bare: [], berth: [] };
+  for (let round = -WARM_UP; round < rounds; round += 1) {
+    for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
+      const ms = await type(lines[side], KEYS);
+      if (round < 0) continue;
+      all[side].push(...ms);
+      perRound[side].push({ p50: quantile(ms, 0.5), p99: quantile(ms, 0.99) });
+    }
+  }
+  await Promise.all(SIDES.map((side) => lines[side].close()));
+  await scene.remove(box);
+  const of = (side: Side, share: number): number => quantile(all[side], share);
+  const middle = (side: Side, of: 'p50' | 'p99'): number =>
+    quantile(
+      perRound[side].map((one) => one[of]),
+      0.5,
+    );
+  const ratio = of('berth', 0.5) / of('bare', 0.5);
+  const text = (side: Side, share: number, of_: 'p50' | 'p99'): string =>
+    `${of(side, share).toFixed(2)} (${middle(side, of_).toFixed(2)})`;
+  return [
+    {
+      what: `${what}: echo p50 ms, of all (of the middle round)`,
+      bare: text('bare', 0.5, 'p50'),
+      berth: text('berth', 0.5, 'p50'),
+      ratio,
+      wanted: 'at most 1.5',
+      isMet: ratio <= 1.5,
+    },
+    {
+      what: `${what}: echo p99 ms`,
+      bare: text('bare', 0.99, 'p99'),
+      berth: text('berth', 0.99, 'p99'),
+      ratio: of('berth', 0.99) / of('bare', 0.99),
+      wanted: 'below 10 ms, idle machine',
+      isMet: of('berth', 0.99) < 10,
+    },
+  ];
+}
+
+/** From now on what is typed comes back from a program, and from nobody else. */
+export async function answerKeys(line: Line): Promise<void> {
+  line.write('stty raw -echo; echo cat-$((40+2)); exec cat\r');
+  await line.until('cat-42');
+  await delay(100);
+}
+
+/** Milliseconds from each key to its echo. */
+export async function type(line: Line, keys: number, pauseMs = 4): Promise<number[]> {
+  const ms: number[] = [];
+  let echoed = (): void => {};
+  line.read((chunk) => {
+    if (chunk.includes('x')) echoed();
+  });
+  for (let key = 0; key < keys; key += 1) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const lost = setTimeout(() => reject(new Error('a keystroke had no echo')), LOST_MS);
+    echoed = resolve;
+    const start = performance.now();
+    line.write('x');
+    await promise;
+    ms.push(performance.now() - start);
+    clearTimeout(lost);
+    // Not in step with anything.
+    await delay(pauseMs * (0.5 + Math.random()));
+  }
+  return ms;
+}

@@ -1,0 +1,81 @@
+/** A hundred who type beside twenty programs that write as fast as they can. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { quantile } from '../numbers.ts';
+import { answerKeys, type } from './echo.ts';
+import type { Part } from './part.ts';
+import type { Box, Scene } from './scene.ts';
+
+const GREEDY = 20;
+const TYPING = 100;
+const KEYS = 50;
+const PAUSE_MS = 200;
+const AT_ONCE = 8;
+
+export const fair: Part = async (scene) => {
+  const [greedy, typing] = [await scene.box('greedy'), await scene.box('typing', { memoryMb: 1_024 })];
+  const open = async (): Promise<Awaited<ReturnType<Scene['open']>>> => {
+    const line = await scene.open('berth', typing);
+    await answerKeys(line);
+    return line;
+  };
+  const lines = await inGroups(TYPING, open);
+  const typeAll = async (): Promise<number[]> => {
+    const cpuMs = await Promise.all(lines.map((line) => type(line, KEYS, PAUSE_MS)));
+    return cpuMs.flat();
+  };
+  const alone = await typeAll();
+  const flood = await startFlood(scene, greedy);
+  const beside = await typeAll();
+  const megabytes = await flood.stop();
+  await Promise.all(lines.map((line) => line.close()));
+  await Promise.all([scene.remove(greedy), scene.remove(typing)]);
+  const text = (ms: readonly number[]): string =>
+    `p50 ${quantile(ms, 0.5).toFixed(1)}, p99 ${quantile(ms, 0.99).toFixed(1)}`;
+  const p99 = quantile(beside, 0.99);
+  return [
+    {
+      what: `${TYPING} type without a flood: echo ms`,
+      bare: null,
+      berth: text(alone),
+      ratio: null,
+      wanted: '',
+      isMet: true,
+    },
+    {
+      what: `${TYPING} type beside ${GREEDY} greedy ones (${megabytes.toFixed(0)} MB/s together): echo ms`,
+      bare: null,
+      berth: text(beside),
+      ratio: null,
+      wanted: 'p99 below 100 ms',
+      isMet: p99 < 100,
+    },
+  ];
+};
+
+/** Those who read the flood are another process: what they are busy with must not count as waiting. */
+async function startFlood(scene: Scene, box: Box) {
+  const args = [scene.at.address, scene.at.token, box.dbId, String(GREEDY)];
+  const child = fork(path.join(import.meta.dirname, 'flood.ts'), args);
+  await once(child, 'message');
+  return {
+    async stop(): Promise<number> {
+      const answer = once(child, 'message');
+      child.send('stop');
+      const [megabytesASecond] = (await answer) as [number];
+      child.disconnect();
+      return megabytesASecond;
+    },
+  };
+}
+
+/** Makes so many, a few at a time. */
+export async function inGroups<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  while (made.length < count) {
+    const group = Math.min(AT_ONCE, count - made.length);
+    made.push(...(await Promise.all(Array.from({ length: group }, make))));
+  }
+  return made;
+}

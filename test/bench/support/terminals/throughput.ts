@@ -1,0 +1,89 @@
+/** Bytes a second of a program that writes as fast as it can. */
+import { readFileSync } from 'node:fs';
+import { median } from '../numbers.ts';
+import type { Line } from './line.ts';
+import type { Figure, Part } from './part.ts';
+import { type Box, type Scene, SIDES, type Side } from './scene.ts';
+
+const LINE = 'The quick brown fox jumps over the lazy dog, and the terminal shows it all.';
+const LINES = 1_000_000;
+/** What the program writes; the terminal sends a carriage return more for each line. */
+const BYTES = (LINE.length + 1) * LINES;
+const WARM_UP = 1;
+
+type Round = { readonly seconds: number; readonly received: number };
+
+export const throughput: Part = async (scene, { rounds }) => [
+  await one(scene, rounds, 'plain shell'),
+  await one(scene, rounds, 'inside tmux'),
+];
+
+async function one(scene: Scene, rounds: number, what: string): Promise<Figure> {
+  const tmux = what === 'inside tmux';
+  const box = await scene.box(`out-${tmux}`, { tmux });
+  const lines = { bare: await scene.open('bare', box), berth: await scene.open('berth', box) };
+  await prepare(lines.bare);
+  const all: Record<Side, Round[]> = { bare: [], berth: [] };
+  const cpu = cpuSeconds(scene.service.pid);
+  for (let round = -WARM_UP; round < rounds; round += 1) {
+    for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
+      const measured = await run(lines[side], round);
+      if (round >= 0) all[side].push(measured);
+    }
+  }
+  const used = cpu();
+  await close(scene, box, lines);
+  const rate = (side: Side): number => median(all[side].map(({ seconds }) => BYTES / seconds / 1e6));
+  const received = all.berth.reduce((sum, round) => sum + round.received, 0) * (1 + WARM_UP / rounds);
+  const ratio = rate('berth') / rate('bare');
+  return {
+    what: `${what}: a program's MB/s (${(used / (received / 1e9)).toFixed(1)} s of processor for each GB received)`,
+    bare: spread(all.bare),
+    berth: spread(all.berth),
+    ratio,
+    wanted: 'at least 0.9',
+    isMet: ratio >= 0.9,
+  };
+}
+
+const prepare = async (line: Line): Promise<void> => {
+  line.write(`yes '${LINE}' | head -n ${LINES} > /tmp/out; echo made-$((40+2))\r`);
+  await line.until('made-42');
+};
+
+async function run(line: Line, round: number): Promise<Round> {
+  const mark = Buffer.from(`done-${100 + round}`);
+  let received = 0;
+  let tail = Buffer.alloc(0);
+  const done = Promise.withResolvers<void>();
+  line.read((chunk) => {
+    received += chunk.length;
+    // Only the end is looked at, so that looking costs both sides nothing.
+    tail = Buffer.concat([tail.subarray(-64), chunk.subarray(-4_096)]);
+    if (tail.includes(mark)) done.resolve();
+  });
+  const start = performance.now();
+  line.write(`cat /tmp/out; echo done-$((100+${round}))\r`);
+  await done.promise;
+  return { seconds: (performance.now() - start) / 1000, received };
+}
+
+function spread(rounds: readonly Round[]): string {
+  const rates = rounds.map(({ seconds }) => BYTES / seconds / 1e6);
+  return `${median(rates).toFixed(1)} (${Math.min(...rates).toFixed(1)}–${Math.max(...rates).toFixed(1)})`;
+}
+
+async function close(scene: Scene, box: Box, lines: Record<Side, Line>): Promise<void> {
+  await Promise.all(SIDES.map((side) => lines[side].close()));
+  await scene.remove(box);
+}
+
+/** Processor time that a process uses from now on; asked when it is over. */
+export function cpuSeconds(pid: number): () => number {
+  const ticks = (): number => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  };
+  const before = ticks();
+  return () => (ticks() - before) / 100;
+}

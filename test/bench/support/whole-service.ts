@@ -1,0 +1,61 @@
+/** The whole service as in production, in a process of its own, on a given engine and database. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+const SERVER = path.resolve(import.meta.dirname, '../../../src/app/main/bin/server.ts');
+const MEMORY = path.join(import.meta.dirname, 'tell-memory.ts');
+const READY = /(http:\/\/[^\s/]+)\/setup#code=(\S+)/;
+
+export type Memory = {
+  /** All that the runtime holds for the program after a collection: its heap, and buffers outside of it. */
+  readonly heldBytes: number;
+  /** What the process has of the machine's memory. */
+  readonly residentBytes: number;
+};
+
+export type WholeService = {
+  readonly address: string;
+  readonly setupCode: string;
+  readonly pid: number;
+  /** Collects garbage first. */
+  readonly memory: () => Promise<Memory>;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startWholeService(env: NodeJS.ProcessEnv): Promise<WholeService> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'berth-bench-'));
+  const settings = { BERTH_PORT: '0', BERTH_DATA_DIR: dataDir, BERTH_ENGINE: 'external', ...env };
+  const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? [];
+  const child = spawn(process.execPath, ['--expose-gc', '--import', MEMORY, ...flags, SERVER], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout as Readable })) {
+    const ready = READY.exec(line);
+    if (ready === null) continue;
+    child.stdout?.resume();
+    return {
+      address: ready[1] ?? '',
+      setupCode: ready[2] ?? '',
+      pid: child.pid ?? 0,
+      async memory() {
+        const answer = once(child, 'message');
+        child.send('memory');
+        const [memory] = (await answer) as [Memory];
+        return memory;
+      },
+      stop: async () => {
+        child.kill('SIGTERM');
+        await ended;
+        await rm(dataDir, { recursive: true, force: true });
+      },
+    };
+  }
+  throw new Error('the service did not start');
+}

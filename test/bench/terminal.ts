@@ -1,0 +1,46 @@
+/**
+ * What Berth adds to the engine's own terminals. Both sides run the same command line in the same containers and take
+ * turns. Arguments: parts, all unless named, and `rounds=9`, `idle=1000`.
+ */
+import { loadavg } from 'node:os';
+import { echo } from './support/terminals/echo.ts';
+import { fair } from './support/terminals/fair.ts';
+import { idle } from './support/terminals/idle.ts';
+import type { Figure, Part } from './support/terminals/part.ts';
+import { aScene } from './support/terminals/scene.ts';
+import { stopped } from './support/terminals/stopped.ts';
+import { throughput } from './support/terminals/throughput.ts';
+
+// The order matters little, but what leaves the service's memory larger comes last.
+const PARTS: Readonly<Record<string, Part>> = { echo, throughput, fair, stopped, idle };
+
+const args = process.argv.slice(2);
+const given = (name: string, otherwise: number): number =>
+  Number(args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1) ?? otherwise);
+const options = { rounds: given('rounds', 9), idle: given('idle', 1_000) };
+const named = args.filter((arg) => !arg.includes('='));
+const unknown = named.filter((name) => !(name in PARTS));
+if (unknown.length > 0)
+  throw new Error(`no such part: ${unknown.join(', ')}; ${Object.keys(PARTS).join(', ')}`);
+
+const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
+const scene = await aScene();
+const all: Figure[] = [];
+try {
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (named.length > 0 && !named.includes(name)) continue;
+    console.log(`${name}, at a load of ${load()}`);
+    const figures = await part(scene, options);
+    all.push(...figures);
+    for (const { what, bare, berth } of figures) console.log(`  ${what}: ${bare ?? '-'}; ${berth}`);
+    console.log(`  at a load of ${load()}`);
+  }
+} finally {
+  await scene.stop();
+}
+console.log('\n| | engine | Berth | ratio | wanted | |\n|---|---|---|---|---|---|');
+for (const { what, bare, berth, ratio, wanted, isMet } of all) {
+  const cells = [what, bare ?? '', berth, ratio?.toFixed(2) ?? '', wanted, isMet ? '' : 'missed'];
+  console.log(`| ${cells.join(' | ')} |`);
+}
+process.exitCode = all.every(({ isMet }) => isMet) ? 0 : 1;
