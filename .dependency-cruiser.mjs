@@ -6,7 +6,7 @@ const layer = (name, comment, from, allowed) => ({
   from: { path: from },
   to: { path: '.', pathNot: allowed },
 });
-const pure = '^(node:)?(crypto|stream|events|timers/promises)$';
+const pure = '^(node:)?(crypto|stream|string_decoder|events|timers/promises)$';
 
 export default {
   forbidden: [
