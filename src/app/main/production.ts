@@ -99,6 +99,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
+    localMetrics: config.localMetrics,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
     liveness: () => livenessOf({ lagMs: loop.lagMs(), silenceMs: keeper.silenceMs() }),
