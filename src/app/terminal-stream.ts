@@ -3,6 +3,7 @@ import type { ScreenSize, Screens } from '../ports/screen.ts';
 import type { OnScreen, PtyStream } from '../ports/terminal-backend.ts';
 import { latest } from './latest.ts';
 import { outputLog } from './output-log.ts';
+import type { OutputTurns } from './output-turns.ts';
 import { type Picture, screenHistory } from './screen-history.ts';
 
 /** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
@@ -20,7 +21,6 @@ const MAX_INPUT_BYTES = 2_097_152;
  * once, which costs much less than each few KiB by themselves. What somebody types never gets there.
  */
 const TURN_BYTES = 16_384;
-const REST_MS = 1;
 /** As much as is read at once: there is more, and only others' turn is waited for. */
 const FULL_READ_BYTES = 65_536;
 
@@ -73,6 +73,7 @@ export function terminalStream(
   id: string,
   pty: PtyStream,
   onOver: () => void,
+  turns: OutputTurns,
   drawing: Drawing | null = null,
 ): TerminalStream {
   const { stream, muxSession, bytes = { in: 0, out: 0 } } = pty;
@@ -105,8 +106,7 @@ export function terminalStream(
     if (isResting) return;
     isResting = true;
     stream.pause();
-    if (isMore) setImmediate(awake);
-    else setTimeout(awake, REST_MS);
+    turns.rest(isMore, awake);
   };
   const holdWhenFull = (): void => {
     if (unconfirmedBytes() < PAUSE_BYTES) return;
