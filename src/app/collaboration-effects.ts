@@ -19,6 +19,17 @@ export type CollaborationEffectDeps = {
   readonly log: Logger;
 };
 
+/** Of a container that is deleted, in the transaction that does it; those who take part have left with their terminals. */
+export async function endSharesOf(tx: Repositories, containerId: string, origin: Origin): Promise<void> {
+  const action = 'collaboration_ended';
+  for (const ended of await tx.collaborations.endAllOf(containerId)) {
+    await tx.audit.append({ userId: ended.ownerId, action, ...origin, details: detailsOf(ended) });
+  }
+}
+
+const detailsOf = ({ id, containerId, mode }: Collaboration): string =>
+  JSON.stringify({ id, container_id: containerId, mode });
+
 const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
 
 /** What follows from decisions about collaborations: in the database, to other processes, and in containers. */
@@ -28,18 +39,18 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
   /** Together with the decision. */
   async function write(
     tx: Repositories,
-    { id, containerId, mode }: Collaboration,
+    collaboration: Collaboration,
     effects: readonly CollaborationEffect[],
     origin: Origin,
   ): Promise<void> {
+    const { id } = collaboration;
     for (const effect of effects) {
       if (effect.do === 'admit') await tx.collaborations.admit({ collaborationId: id, ...effect });
       if (effect.do === 'dismiss') await tx.collaborations.dismiss({ collaborationId: id, ...effect });
       if (effect.do === 'end') await tx.collaborations.end(id);
       if (effect.do !== 'record') continue;
       const { action, userId } = effect;
-      const details = JSON.stringify({ id, container_id: containerId, mode });
-      await tx.audit.append({ userId, action, ...origin, details });
+      await tx.audit.append({ userId, action, ...origin, details: detailsOf(collaboration) });
     }
   }
 

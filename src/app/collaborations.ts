@@ -73,6 +73,9 @@ export function collaborations(deps: CollaborationDeps) {
       const asked = { id: randomUUID(), containerId: container.dbId, ownerId: caller.user.id, mode, minutes };
       const made = await orRollBack(inTransaction, async (tx) => {
         await tx.users.lock(caller.user.id);
+        // A delete that came first has ended what there was to end.
+        if ((await tx.roleSetups.hold(container.dbId))?.state !== 'running')
+          return refuse({ code: 'container_not_running' });
         const live = await tx.collaborations.listLive(container.dbId, caller.user.id);
         if (live.length >= MAX_COLLABORATIONS)
           return refuse({ code: 'collaboration_limit_reached', max: MAX_COLLABORATIONS });

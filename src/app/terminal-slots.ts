@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CollaborationMode } from '../domain/collaboration.ts';
 import { CLOSE, type CloseReason, type TerminalKey } from '../domain/terminal.ts';
+import { closeAs } from '../domain/terminal-place.ts';
 import {
   EMPTY,
   type Leaving,
@@ -104,6 +105,10 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     }
   }
 
+  function shutOne(place: Place, reason: CloseReason): void {
+    apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) });
+  }
+
   async function open(place: Place, stream: string, forceNew: boolean): Promise<void> {
     try {
       await holding.take(stream, place);
@@ -181,13 +186,13 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     shut(reason: CloseReason, containerId: string | null = null): void {
       isStopping ||= reason === CLOSE.serviceRestarting;
       for (const { place } of [...slots.values()]) {
-        if (containerId === null || place.containerId === containerId) apply(place, { type: 'shut', reason });
+        if (containerId === null || place.containerId === containerId) shutOne(place, reason);
       }
     },
 
     shutKey(key: TerminalKey, reason: CloseReason): void {
       const held = slots.get(key);
-      if (held !== undefined) apply(held.place, { type: 'shut', reason });
+      if (held !== undefined) shutOne(held.place, reason);
     },
 
     /** Another process shows what is under the key. */

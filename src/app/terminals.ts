@@ -3,7 +3,7 @@ import type { DomainError } from '../domain/errors.ts';
 import type { Recording } from '../domain/recording.ts';
 import { ok, type Result } from '../domain/result.ts';
 import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../domain/terminal.ts';
-import { endFor } from '../domain/terminal-place.ts';
+import { closeAs, endFor } from '../domain/terminal-place.ts';
 import { resumeFrom } from '../domain/terminal-resume.ts';
 import type { Leaving } from '../domain/terminal-slot.ts';
 import { guestExpired } from '../domain/user.ts';
@@ -224,7 +224,7 @@ export function terminals(deps: TerminalDeps) {
       },
       async endReason() {
         const [now] = await records.places([place.containerId]).catch(() => []);
-        return now === undefined ? CLOSE.ended : endFor(now, place.runtimeId);
+        return now === undefined ? CLOSE.ended : closeAs(endFor(now, place.runtimeId), place.part !== null);
       },
       async release(how) {
         leave(how);

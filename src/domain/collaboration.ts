@@ -46,10 +46,8 @@ export type CollaborationEffect =
 
 const NOT_FOUND = refuse({ code: 'collaboration_not_found' } as const);
 
-export const isLive = (
-  { endedAt, expiresAt }: Pick<Collaboration, 'endedAt' | 'expiresAt'>,
-  now: Date,
-): boolean => endedAt === null && expiresAt > now;
+const isLive = ({ endedAt, expiresAt }: Pick<Collaboration, 'endedAt' | 'expiresAt'>, now: Date): boolean =>
+  endedAt === null && expiresAt > now;
 
 /** What is to be done about an event, or why nothing is. An event that changes nothing has no effects. */
 export function decideCollaboration(

@@ -58,7 +58,7 @@ export type Step =
   | { readonly do: 'remove'; readonly which: 'old' | 'fresh' }
   /** Row, audit record and event in one transaction. */
   | { readonly do: 'commit'; readonly now: 'old' | 'fresh' | 'none' }
-  /** The row says again what it said before; nothing is announced. */
+  /** The row says what the engine shows; announced when that is not what it said before. */
   | { readonly do: 'put_back' }
   | { readonly do: 'finish'; readonly outcome: 'done' | 'unchanged' | 'failed' };
 

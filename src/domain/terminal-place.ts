@@ -10,6 +10,10 @@ export type PlaceNow = {
   readonly operation: OperationKind | null;
 };
 
+/** What the close is for somebody: of a container that is deleted, those who take part in it lose the share. */
+export const closeAs = (reason: CloseReason, takesPart: boolean): CloseReason =>
+  takesPart && reason === CLOSE.containerDeleted ? CLOSE.collaborationEnded : reason;
+
 /**
  * Why terminals in the engine's container `runtimeId` are to be closed, though nobody said so; null when they stay. The
  * container of an update may be the same afterwards.

@@ -33,14 +33,16 @@ export interface CollaborationRepository {
   /** Ended ones too. Nobody else changes it until the transaction ends. */
   hold(id: string): Promise<Collaboration | null>;
   find(id: string): Promise<Collaboration | null>;
-  /** The live one of this code, held like `hold` does. */
+  /** The live one of this code, held like `hold` does, and its container with it. */
   holdByCode(codeHash: Buffer): Promise<Collaboration | null>;
   /** The live ones of a container of this owner's, newest first. */
   listLive(containerId: string, ownerId: string): Promise<readonly Collaboration[]>;
-  /** Comes again is success. */
+  /** From now on; what happened before is not for them, nor what happens while they are away. Comes again is success. */
   admit(part: Part): Promise<void>;
   dismiss(part: Part): Promise<void>;
   end(id: string): Promise<void>;
+  /** Those of a container that nobody has ended yet, ended; without who takes part. */
+  endAllOf(containerId: string): Promise<readonly Collaboration[]>;
   /** Ids of those that are live no more, and that nobody has ended yet. */
   overdue(): Promise<readonly string[]>;
   /** Ids of those that ended, and whose sessions may still be there. */

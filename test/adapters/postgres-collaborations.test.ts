@@ -6,6 +6,7 @@ import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
 import { freshDatabase } from '../support/database.ts';
+import { eventClient } from '../support/event-client.ts';
 import { aPerson, as } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 
@@ -61,6 +62,40 @@ for (const mode of ['view', 'control'] as const) {
     t.same(new Set(backend.killed), new Set(killed));
   });
 }
+
+t.test(
+  'a delete at one process ends the share at the other, and a restore does not bring it back',
+  async (t) => {
+    const scene = await aSharedCluster(t, 'control');
+    if (scene === null) return;
+    const { here, there, ada, bob, eve, dbId, code, open, addressHere, addressThere } = scene;
+    const [owner, ...guests] = await Promise.all([
+      open(ada, addressThere),
+      open(bob, addressHere),
+      open(eve, addressThere),
+    ]);
+    const events = await Promise.all([
+      eventClient(addressHere, bob.token),
+      eventClient(addressThere, eve.token),
+    ]);
+    t.equal((await as(here, ada)('DELETE', `/api/containers/${dbId}`)).statusCode, 200);
+    for (const guest of guests) t.same(await guest.closed(), ENDED);
+    t.same(await owner.closed(), [4004, 'container deleted']);
+    for (const { messages, until } of events) {
+      await until(() => messages.length > 0);
+      t.match(messages, [{ type: 'container_deleted', data: { db_id: dbId, status: 'deleted' } }]);
+    }
+    for (const action of ['restore', 'start'])
+      t.equal((await as(there, ada)('POST', `/api/containers/${dbId}/${action}`)).statusCode, 200);
+    t.equal((await as(here, bob)('GET', `/api/containers/${dbId}`)).statusCode, 404);
+    t.equal((await as(there, eve)('POST', '/api/collaborations/join', { code })).statusCode, 404);
+    const deleted = events[0]?.messages[0]?.id ?? '';
+    const later = await eventClient(addressHere, bob.token, deleted);
+    const own = await eventClient(addressHere, ada.token, deleted);
+    await own.until(() => own.messages.length === 2);
+    t.same(later.messages, [], 'what became of it afterwards is not for them');
+  },
+);
 
 t.test('who is at the other process is shown, and the size of the owner holds there', async (t) => {
   const scene = await aSharedCluster(t, 'control');

@@ -51,6 +51,20 @@ t.test('settings are read with their types', async (t) => {
   });
 });
 
+t.test('metrics need a credential on this machine, too, once anything tells of a proxy', async (t) => {
+  const proxied = [
+    { BERTH_PUBLIC_URL: 'https://berth.example' },
+    { BERTH_ALLOWED_ORIGINS: 'https://berth.example' },
+    { BERTH_TRUST_PROXY: '127.0.0.1' },
+  ];
+  t.match(config({}), { localMetrics: true });
+  t.match(config({ BERTH_METRICS_LOCAL: 'off' }), { localMetrics: false });
+  for (const env of proxied) {
+    t.match(config(env), { localMetrics: false }, JSON.stringify(env));
+    t.match(config({ ...env, BERTH_METRICS_LOCAL: 'on' }), { localMetrics: true });
+  }
+});
+
 t.test('every fault is told at once, and no secret is repeated', async (t) => {
   const read = readConfig({
     DATABASE_URL: 'mysql://x',
@@ -66,6 +80,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     BERTH_DISK_FLOOR_MB: '-1',
     BERTH_TRUST_PROXY: 'abc',
     BERTH_WARM_POOL: '-1',
+    BERTH_METRICS_LOCAL: 'yes',
     BERTH_PROT: '8081',
   });
   const faults = 'faults' in read ? read.faults : [];
@@ -78,6 +93,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     'BERTH_ENGINE',
     'BERTH_JWT_SECRET',
     'BERTH_LOG_LEVEL',
+    'BERTH_METRICS_LOCAL',
     'BERTH_PORT',
     'BERTH_PROT',
     'BERTH_PUBLIC_URL',

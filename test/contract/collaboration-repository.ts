@@ -118,6 +118,18 @@ export async function collaborationRepositoryContract(
     t.same(await collaborations.stillTaken([]), []);
   });
 
+  await t.test(`${name}: all of a container end at once, and those of others go on`, async (t) => {
+    const [scene, other] = [await aScene(), await aScene()];
+    const control = await scene.share('control');
+    await collaborations.end(control.id);
+    const ended = await collaborations.endAllOf(scene.container.dbId);
+    t.match(ended, [{ id: scene.first.id, ownerId: scene.ada.id, mode: 'view', endedAt: Date }]);
+    t.equal(ended.length, 1, 'what has ended before is not ended again');
+    t.same(await collaborations.endAllOf(scene.container.dbId), []);
+    t.match(await collaborations.find(scene.first.id), { endedAt: Date });
+    t.match(await collaborations.find(other.first.id), { endedAt: null });
+  });
+
   await t.test(`${name}: whose sessions are left over`, async (t) => {
     const { bob, eve, first, share, part } = await aScene('control');
     const [other, looking] = [await share('control'), await share('view')];

@@ -71,6 +71,103 @@ export async function eventLogContract(
     t.same(await events.seenBy(bob.id, range, 9), []);
   });
 
+  /** Ada shares a container with Bob, who comes and goes. */
+  async function aShare() {
+    const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
+    const { dbId } = await storedContainer(storage, ada.id);
+    const [id, code] = [randomUUID(), randomUUID()];
+    const shared = { id, containerId: dbId, ownerId: ada.id, mode: 'view', minutes: 60 } as const;
+    await storage.repositories.collaborations.insert({ ...shared, codeHash: hashOf(code) });
+    const part = { collaborationId: id, userId: bob.id };
+    return {
+      ada,
+      bob,
+      dbId,
+      say: (type?: EventType) => events.append(anEvent(ada.id, dbId, type)),
+      join: () =>
+        storage.inTransaction(async (tx) => {
+          await tx.collaborations.holdByCode(hashOf(code));
+          await tx.collaborations.admit(part);
+        }),
+      leave: () => storage.repositories.collaborations.dismiss(part),
+    };
+  }
+
+  /** Which of so many events since `start` Bob may see: by the stream, and by what is read for him alone. */
+  async function seenOf(bob: { readonly id: string }, start: string, count: number) {
+    const all = await read(events, start, count);
+    const inStream = all.map(({ audience }) => audience.includes(bob.id));
+    const own = await events.seenBy(bob.id, { after: start, upTo: all.at(-1)?.id ?? '' }, 99);
+    const ids = new Set(own.map(({ id }) => id));
+    return { inStream, own: all.map(({ id }) => ids.has(id)) };
+  }
+
+  await t.test(`${name}: who joins hears of what comes, and never of what was before`, async (t) => {
+    const { bob, say, join, leave } = await aShare();
+    const start = await events.end();
+    await say();
+    await join();
+    await say();
+    await join();
+    let told = [false, true];
+    t.same(await seenOf(bob, start, 2), { inStream: told, own: told }, 'joining again changes nothing');
+    await leave();
+    await say();
+    await join();
+    await say();
+    told = [false, false, false, true];
+    t.same(await seenOf(bob, start, 4), { inStream: told, own: told }, 'who was away begins anew');
+  });
+
+  await t.test(`${name}: a change is before the joining or after it, however slow it is`, async (t) => {
+    const { ada, bob, dbId, join } = await aShare();
+    const start = await events.end();
+    let joining: Promise<unknown> = Promise.resolve();
+    let hasJoined = false;
+    await storage.inTransaction(async (tx) => {
+      await tx.containers.findAny(dbId);
+      joining = join().then(() => {
+        hasJoined = true;
+      });
+      // Where transactions run one after the other it joins when this one is over.
+      await Promise.race([joining, sleep(500)]);
+      await tx.roleSetups.hold(dbId);
+      await tx.events.append(anEvent(ada.id, dbId));
+    });
+    const told = [hasJoined];
+    await joining;
+    t.same(await seenOf(bob, start, 1), { inStream: told, own: told }, `joined in the middle: ${hasJoined}`);
+  });
+
+  await t.test(`${name}: who joins during a change waits for it, and sees it in the list`, async (t) => {
+    const { ada, bob, dbId, join } = await aShare();
+    const start = await events.end();
+    let joining: Promise<unknown> = Promise.resolve();
+    await storage.inTransaction(async (tx) => {
+      await tx.roleSetups.hold(dbId);
+      await tx.events.append(anEvent(ada.id, dbId));
+      joining = join();
+      await sleep(100);
+    });
+    await joining;
+    t.same(await seenOf(bob, start, 1), { inStream: [false], own: [false] });
+  });
+
+  await t.test(`${name}: whose share a delete has ended hears of that, and of nothing else`, async (t) => {
+    const { ada, bob, dbId, say, join } = await aShare();
+    const start = await events.end();
+    await join();
+    await say('container_stopped');
+    await storage.inTransaction(async (tx) => {
+      await tx.roleSetups.hold(dbId);
+      await tx.events.append(anEvent(ada.id, dbId, 'container_deleted'));
+      t.equal((await tx.collaborations.endAllOf(dbId)).length, 1);
+    });
+    await say('container_created');
+    const told = [false, true, false];
+    t.same(await seenOf(bob, start, 3), { inStream: told, own: told });
+  });
+
   await t.test(`${name}: pages follow each other in the order of the changes`, async (t) => {
     const owner = randomUUID();
     const start = await events.end();

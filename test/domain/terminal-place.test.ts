@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CLOSE, type CloseReason } from '../../src/domain/terminal.ts';
-import { closeFor, endFor, type PlaceNow } from '../../src/domain/terminal-place.ts';
+import { closeAs, closeFor, endFor, type PlaceNow } from '../../src/domain/terminal-place.ts';
 
 const running: PlaceNow = { state: 'running', runtimeId: 'r1', operation: null };
 
@@ -38,4 +38,10 @@ t.test('what becomes of terminals in a container that', async (t) => {
   for (const [name, now, close, end] of CASES) {
     t.same([closeFor(now, 'r1'), endFor(now, 'r1')], [close, end], name);
   }
+});
+
+t.test('who takes part loses the share with the container, and its owner the container', async (t) => {
+  t.equal(closeAs(CLOSE.containerDeleted, true), CLOSE.collaborationEnded);
+  t.equal(closeAs(CLOSE.containerDeleted, false), CLOSE.containerDeleted);
+  t.equal(closeAs(CLOSE.containerStopped, true), CLOSE.containerStopped);
 });

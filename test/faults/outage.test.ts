@@ -6,10 +6,9 @@ import { freshDatabase } from '../support/database.ts';
 import { aKeptContainer, eventually } from '../support/fault-scene.ts';
 import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
 
-const ALL = process.env['FAULTS'] === 'all';
-const OUTAGE_SECONDS = ALL ? 60 : 30;
+const OUTAGE_SECONDS = 60;
 /** Five are promised; a busy machine that runs all tests may take longer. */
-const BACK_WITHIN_SECONDS = ALL ? 5 : 15;
+const BACK_WITHIN_SECONDS = process.env['FAULTS'] === 'all' ? 5 : 15;
 
 t.setTimeout(600_000);
 
@@ -100,4 +99,4 @@ async function outage(t: Test): Promise<void> {
   shell.close();
 }
 
-t.test('a database that is gone for a while', outage);
+t.test('a database that is gone for a minute', outage);

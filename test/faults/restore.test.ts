@@ -9,7 +9,7 @@ import { checkAudit } from '../../src/app/audit-check.ts';
 import { embeddedUrlOf } from '../support/embedded.ts';
 import { engineOrSkip } from '../support/engine.ts';
 import { aKeptContainer, type Call, eventually, inside, readCanary } from '../support/fault-scene.ts';
-import { aPlace, client, type Place, signInAdmin, startService } from '../support/running-service.ts';
+import { aPlace, type Place, whileRunning } from '../support/running-service.ts';
 
 /** As docs/backup.md says: everything below the data folder but what the engine and the host keep. */
 const BACKED_UP = ['postgres', 'secret.json', 'replica'];
@@ -25,13 +25,6 @@ function restored(t: Test, { env, dataDir }: Place): Place {
 }
 
 const OWNED = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
-
-async function whileRunning<T>(t: Test, place: Place, work: (call: Call) => Promise<T>): Promise<T> {
-  const running = await startService(t, place);
-  const result = await work(client(running.address, await signInAdmin(running)));
-  await running.stop();
-  return result;
-}
 
 const status = (call: Call, id: string) => async () =>
   (await call('GET', `/api/containers/${id}`)).body['status'];

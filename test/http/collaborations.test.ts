@@ -300,6 +300,20 @@ t.test('of two shares the better one counts, and the end of one leaves the other
   t.same([...new Set(backend.killed)], [`user-${bob.id}`]);
 });
 
+t.test('a container that is deleted and restored is shared with nobody', async (t) => {
+  const { service, ada, bob, dbId, share, join, statusOf, audit } = await aScene(t);
+  const { id, code } = await share('view');
+  await join(bob, code);
+  t.equal((await as(service, ada)('DELETE', `/api/containers/${dbId}`)).statusCode, 200);
+  t.equal((await as(service, ada)('POST', `/api/containers/${dbId}/restore`)).statusCode, 200);
+  t.equal((await as(service, ada)('POST', `/api/containers/${dbId}/start`)).statusCode, 200);
+  t.equal(await statusOf(bob), 404);
+  t.equal((await join(bob, code)).statusCode, 404);
+  const listed = await as(service, ada)('GET', `/api/containers/${dbId}/collaborations`);
+  t.same(listed.json(), { collaborations: [] });
+  t.match(await audit(/^collaboration_ended$/), [{ userId: ada.id, details: new RegExp(id) }]);
+});
+
 t.test('what else ends a guest: the stop, the delete, the loss of the account', async (t) => {
   const { service, ada, bob, eve, dbId, open, share, join } = await aScene(t);
   const root = await anAdmin(service);
@@ -314,8 +328,7 @@ t.test('what else ends a guest: the stop, the delete, the loss of the account', 
   await as(service, root)('PATCH', `/api/admin/users/${eve.id}`, { disabled: true });
   t.same(await disabled.closed(), [4001, 'unauthorized']);
   await as(service, ada)('DELETE', `/api/containers/${dbId}`);
-  t.same(await guest.closed(), [4004, 'container deleted']);
-  await service.collaborations.keep();
+  t.same(await guest.closed(), [4003, 'collaboration ended']);
   t.match((await as(service, ada)('GET', `/api/collaborations/${id}`)).json(), { ended_at: String });
   t.equal((await as(service, ada)('GET', `/api/collaborations/${NOBODY}`)).statusCode, 404);
   t.equal((await as(service, ada)('GET', '/api/collaborations/x')).statusCode, 404);

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
+import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
 import { type EventClient, eventClient, type Message } from '../support/event-client.ts';
@@ -65,6 +67,30 @@ t.test('every change of a container is told once, with what it is now', async (t
   t.match(client.messages[0], { id: /^\S+$/, time: /^\d{4}-.*Z$/, data: { id: /^[0-9a-f]{64}$/ } });
 });
 
+t.test('what could not be made was in the list, and that it is there no more is told', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, ada);
+  const dbId = await aContainerOf(service, ada);
+  t.equal((await call('DELETE', `/api/containers/${dbId}`)).statusCode, 200);
+  const client = await eventClient(await listening(t, service), ada.token);
+  const states: string[] = [];
+  runtime.create = async () => {
+    const { containers } = (await call('GET', '/api/containers')).json();
+    states.push(containers[0].status);
+    throw new RuntimeFailure('disk on fire', 500);
+  };
+  t.equal((await call('POST', '/api/containers', { name: 'new' })).statusCode, 500);
+  t.equal((await call('POST', `/api/containers/${dbId}/restore`)).statusCode, 500);
+  await client.until(() => client.messages.length === 2);
+  t.match(client.messages, [
+    { type: 'container_deleted', data: { name: 'new', status: 'deleted' } },
+    { type: 'container_deleted', data: { db_id: dbId, name: 'dev', status: 'deleted' } },
+  ]);
+  t.same(states, ['creating', 'creating'], 'as whoever looked meanwhile has seen it');
+});
+
 t.test('nobody hears of containers of others', async (t) => {
   const { address, ada, bob, service, stop, start } = await aScene(t);
   const admin = await anAdmin(service);
@@ -78,6 +104,27 @@ t.test('nobody hears of containers of others', async (t) => {
   await heardAll(later, async () => void (await aContainerOf(service, bob)));
   t.same(typesOf(later), ['container_created'], 'nor by the id of a foreign event');
 });
+
+t.test(
+  'who joins a shared container hears of it from then on, and by no id of what was before',
+  async (t) => {
+    const { service, address, ada, bob, dbId, stop, start } = await aScene(t);
+    const owner = await eventClient(address, ada.token);
+    const guest = await eventClient(address, bob.token);
+    await stop();
+    await start();
+    await owner.until(() => owner.messages.length === 2);
+    const first = owner.messages[0]?.id ?? '';
+    const shared = await as(service, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode: 'view' });
+    const { code } = shared.json();
+    t.equal((await as(service, bob)('POST', '/api/collaborations/join', { code })).statusCode, 200);
+    const back = await eventClient(address, bob.token, first);
+    await heardAll(guest, stop);
+    await back.until(() => back.messages.length > 0);
+    t.same(typesOf(guest), ['container_stopped']);
+    t.same(back.messages, guest.messages, 'nor what came back from an id of before');
+  },
+);
 
 t.test('who comes back gets what was missed, then what comes, in order and once', async (t) => {
   const { address, ada, stop, start } = await aScene(t);

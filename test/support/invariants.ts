@@ -82,7 +82,7 @@ export class Invariants {
     return faults;
   }
 
-  /** Each committed operation has one audit record and one event, in the order of the commits; others have none. */
+  /** Each committed operation has one audit record and one event, in the order of the commits; others have no record. */
   async #ofRecords(): Promise<string[]> {
     const names = `case kind when 'create' then 'container_created' when 'start' then 'container_started'
       when 'stop' then 'container_stopped' when 'update' then 'container_updated'

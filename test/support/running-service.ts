@@ -102,3 +102,15 @@ export async function signInAdmin({ address, setupCode }: Running): Promise<stri
   if (status >= 300) throw new Error(`signing in answered ${status} ${JSON.stringify(body)}`);
   return body['token'] as string;
 }
+
+/** Starts the service of a place for this work alone, with its administrator signed in. */
+export async function whileRunning<T>(
+  t: Test,
+  place: Place,
+  work: (call: ReturnType<typeof client>) => Promise<T>,
+): Promise<T> {
+  const running = await startService(t, place);
+  const result = await work(client(running.address, await signInAdmin(running)));
+  await running.stop();
+  return result;
+}

@@ -46,6 +46,7 @@ export async function aService(
     replica: randomUUID(),
     allowedOrigins: new Set([ORIGIN]),
     trustProxy: [],
+    localMetrics: true,
     secureCookie: false,
     publicUrl: ORIGIN,
     liveness: () => ({ status: 'live' }),

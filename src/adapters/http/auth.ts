@@ -24,8 +24,8 @@ export type AuthDeps = {
   readonly metrics: Metrics;
   /** Whether the service is ending, and takes nothing new. */
   readonly isDraining: () => boolean;
-  /** Proxies whose X-Forwarded-For is believed; empty for none. */
-  readonly trustProxy: readonly string[];
+  /** Whether programs on this machine read the metrics without a credential. */
+  readonly localMetrics: boolean;
   /** Origins that a browser may send; others are refused before anything else is looked at. */
   readonly allowedOrigins: ReadonlySet<string>;
 };
@@ -56,7 +56,7 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
     const { scope, localToo } = request.routeOptions.config;
-    if (localToo && isLocal(request, deps.trustProxy)) return done();
+    if (localToo && deps.localMetrics && isLocal(request)) return done();
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
     const found = identify(request, scope, deps);
     if (found instanceof Promise) found.then((one) => done(judge(request, scope, one, deps)), done);

@@ -16,13 +16,12 @@ const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const HTTP_OF_PROXIES = '1.0';
 
 /**
- * Whether a request was made on this machine by somebody who names it so. A proxy on the same machine passes on what comes
- * from anywhere: its requests are not local, and neither is any once a proxy is configured. A page in a browser that was
- * led to 127.0.0.1 names another host.
+ * Whether a request seems to be made on this machine by somebody who names it so. A proxy on the same machine passes on
+ * what comes from anywhere, and not each leaves a trace: ask only where there is none. A page in a browser that was led to
+ * 127.0.0.1 names another host.
  */
-export function isLocal({ headers, raw }: FastifyRequest, trustProxy: readonly string[]): boolean {
+export function isLocal({ headers, raw }: FastifyRequest): boolean {
   return (
-    trustProxy.length === 0 &&
     raw.httpVersion !== HTTP_OF_PROXIES &&
     LOCAL_ADDRESSES.has(raw.socket.remoteAddress ?? '') &&
     OF_PROXIES.every((name) => headers[name] === undefined) &&

@@ -18,6 +18,8 @@ const MAX_FRAGMENTS = 64;
 export type HttpOptions = Omit<AuthDeps, 'tokens'> & {
   readonly logger: FastifyBaseLogger;
   readonly signingKeys: SigningKeys;
+  /** Proxies whose X-Forwarded-For is believed; empty for none. */
+  readonly trustProxy: readonly string[];
   readonly version: string;
 };
 

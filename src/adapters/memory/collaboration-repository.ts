@@ -45,9 +45,9 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
   const change = (id: string, to: Partial<Row>): void => {
     state.collaborations = rows().map((row) => (row.id === id ? { ...row, ...to } : row));
   };
-  const setLeft = ({ collaborationId, userId }: Part, leftAt: Date | null): void => {
+  const changePart = ({ collaborationId, userId }: Part, to: Partial<Taken>): void => {
     state.collaborationParts = state.collaborationParts.map((part) =>
-      part.collaborationId === collaborationId && part.userId === userId ? { ...part, leftAt } : part,
+      part.collaborationId === collaborationId && part.userId === userId ? { ...part, ...to } : part,
     );
   };
   const shared = (userId: string): readonly SharedContainer[] => {
@@ -95,13 +95,19 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
         .reverse(),
 
     async admit(part) {
-      const known = partsOf(part.collaborationId).some(({ userId }) => userId === part.userId);
-      if (known) setLeft(part, null);
-      else state.collaborationParts.push({ ...part, joinedAt: clock.now(), leftAt: null });
+      const known = partsOf(part.collaborationId).find(({ userId }) => userId === part.userId);
+      const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null };
+      if (known === undefined) state.collaborationParts.push({ ...part, ...joined });
+      else if (known.leftAt !== null) changePart(part, joined);
     },
 
-    dismiss: async (part) => setLeft(part, clock.now()),
+    dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
     end: async (id) => change(id, { endedAt: clock.now() }),
+    async endAllOf(containerId) {
+      const open = rows().filter((row) => row.containerId === containerId && row.endedAt === null);
+      for (const { id } of open) change(id, { endedAt: clock.now() });
+      return open.map((row) => ({ ...toCollaboration(row), endedAt: clock.now(), participants: [] }));
+    },
     overdue: async () =>
       rows()
         .filter((row) => row.endedAt === null && isOver(row))

@@ -1,4 +1,3 @@
-import { isLive } from '../../domain/collaboration.ts';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS } from '../../domain/events.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
@@ -12,11 +11,17 @@ const HOUR_MS = 3_600_000;
 export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
   const isYounger = ({ createdAt }: Kept, hours: number): boolean =>
     clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
-  /** The owner, and with whom the container is shared now. */
-  const audienceOf = ({ ownerId, dbId }: Kept): readonly string[] => {
-    const shares = state.collaborations.filter((one) => one.containerId === dbId && isLive(one, clock.now()));
+  /** The owner, and with whom the container is shared now and was then; a delete ends that by itself. */
+  const audienceOf = ({ ownerId, dbId, type, position, createdAt }: Kept): readonly string[] => {
+    const shares = state.collaborations.filter(
+      ({ containerId, endedAt, expiresAt }) =>
+        containerId === dbId &&
+        expiresAt > clock.now() &&
+        (endedAt === null || (type === 'container_deleted' && endedAt >= createdAt)),
+    );
     const parts = state.collaborationParts.filter(
-      ({ collaborationId, leftAt }) => leftAt === null && shares.some(({ id }) => id === collaborationId),
+      ({ collaborationId, joinedAfter, leftAt }) =>
+        leftAt === null && joinedAfter < position && shares.some(({ id }) => id === collaborationId),
     );
     return [...new Set([ownerId, ...parts.map(({ userId }) => userId)])];
   };

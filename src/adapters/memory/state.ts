@@ -64,7 +64,12 @@ export type MemoryState = FactorState & {
   sshKeys: SshKey[];
   /** `codeHash` in hex. */
   collaborations: (Collaboration & { codeHash: string; settledAt: Date | null; size: TerminalSize | null })[];
-  collaborationParts: (Part & { readonly joinedAt: Date; readonly leftAt: Date | null })[];
+  collaborationParts: (Part & {
+    readonly joinedAt: Date;
+    /** Position of the event that came before. */
+    readonly joinedAfter: number;
+    readonly leftAt: Date | null;
+  })[];
   setupCodeHash: string | null;
   readonly installationId: string;
   tiers: Tier[];

@@ -63,8 +63,19 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
 
     hold: async (id) => only(await all().where('k.id', '=', id).forUpdate().executeTakeFirst()),
 
-    holdByCode: async (codeHash) =>
-      only(await all().where('k.code_hash', '=', codeHash).where(isLive).forUpdate('k').executeTakeFirst()),
+    async holdByCode(codeHash) {
+      const coded = () => all().where('k.code_hash', '=', codeHash).where(isLive);
+      const found = await coded().executeTakeFirst();
+      if (found === undefined) return null;
+      // The container before the share, as a delete holds them.
+      await db
+        .selectFrom('containers')
+        .select('db_id')
+        .where('db_id', '=', found.db_id)
+        .forNoKeyUpdate()
+        .execute();
+      return only(await coded().forUpdate('k').executeTakeFirst());
+    },
 
     listLive: async (containerId, ownerId) =>
       withParticipants(
@@ -81,7 +92,14 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
         .insertInto('collaboration_participants')
         .values({ collaboration_id: collaborationId, user_id: userId })
         .onConflict((conflict) =>
-          conflict.columns(['collaboration_id', 'user_id']).doUpdateSet({ left_at: null }),
+          conflict
+            .columns(['collaboration_id', 'user_id'])
+            .doUpdateSet({
+              left_at: null,
+              joined_at: sql`excluded.joined_at`,
+              joined_after: sql`excluded.joined_after`,
+            })
+            .where('collaboration_participants.left_at', 'is not', null),
         )
         .execute();
     },
@@ -97,6 +115,17 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
 
     end: async (id) => setTime(db, id, 'ended_at'),
     settled: async (id) => setTime(db, id, 'settled_at'),
+
+    async endAllOf(containerId) {
+      const rows = await db
+        .updateTable('collaborations')
+        .set({ ended_at: sql<Date>`now()` })
+        .where('db_id', '=', containerId)
+        .where('ended_at', 'is', null)
+        .returningAll()
+        .execute();
+      return rows.map(toCollaboration);
+    },
 
     async overdue() {
       const rows = await db

@@ -10,10 +10,14 @@ import type { Database } from './schema.ts';
 const POSITION = /^([0-9]{1,19})-([0-9]{1,18})$/;
 const START = '0-0';
 
-/** Those who may see an event, and whether somebody may: the owner, and with whom the container is shared now. */
+/**
+ * Those who may see an event, and whether somebody may: the owner, and with whom the container is shared now and was
+ * then. A delete ends that by itself.
+ */
 const sharers = sql`select p.user_id from collaborations k
   join collaboration_participants p on p.collaboration_id = k.id
-  where k.db_id = e.db_id and k.ended_at is null and k.expires_at > now() and p.left_at is null`;
+  where k.db_id = e.db_id and k.expires_at > now() and p.left_at is null and p.joined_after < e.position
+    and (k.ended_at is null or (e.type = 'container_deleted' and k.ended_at >= e.created_at))`;
 const audience = sql<string[]>`array(select e.owner_id union ${sharers})`;
 const visibleTo = (userId: string) =>
   sql<SqlBool>`(e.owner_id = ${userId} or ${userId}::uuid in (${sharers}))`;

@@ -67,5 +67,7 @@ export type CollaborationParticipantsTable = {
   collaboration_id: string;
   user_id: string;
   joined_at: Generated<Date>;
+  /** Number of the event that came before. */
+  joined_after: Generated<string>;
   left_at: Date | null;
 };

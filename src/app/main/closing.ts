@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CLOSE } from '../../domain/terminal.ts';
 import type { Service } from './compose.ts';
+import { inTime } from './in-time.ts';
 
 /** What is being sent may take so long to end; a log that is followed never does. */
 const DRAIN_MS = 5_000;
-/** Requests in flight may take so long to end; the whole stop takes thirty seconds at most. */
-const IN_FLIGHT_MS = 25_000;
+/** Requests in flight may take so long to end, so that the rest has its time: the whole stop takes thirty seconds at most. */
+const IN_FLIGHT_MS = 22_000;
 const LAST_MS = 2_000;
 const TIDY_EVERY_MS = 100;
 
@@ -27,7 +27,8 @@ export async function drain({ http, terminals, operations, ...service }: Service
   ];
   await http.close();
   for (const timer of [tidying, ...patience]) clearTimeout(timer);
-  await atMost(IN_FLIGHT_MS - (performance.now() - beganAtMs), [terminals.idle(), operations.idle()]);
+  // What takes longer is left to whoever takes it over: every step of it can be done again.
+  await inTime(IN_FLIGHT_MS - (performance.now() - beganAtMs), [terminals.idle(), operations.idle()]);
 }
 
 /** What still goes on by itself ends, then what is still in memory is written. */
@@ -38,16 +39,9 @@ export async function closeService({
   roleSetups,
   flush,
 }: Service): Promise<void> {
-  await atMost(LAST_MS, [operations.idle(), recordings.idle(), warmPool.stop()]);
+  await inTime(LAST_MS, [operations.idle(), recordings.idle(), warmPool.stop()]);
   await roleSetups.close();
   await flush();
-}
-
-/** What takes longer is left to whoever takes it over: every step of it can be done again. */
-async function atMost(ms: number, work: readonly Promise<unknown>[]): Promise<void> {
-  const late = new AbortController();
-  const patience = sleep(Math.max(0, ms), null, { signal: late.signal }).catch(() => null);
-  await Promise.race([Promise.all(work), patience]).finally(() => late.abort());
 }
 
 /** Those whose other side does not answer the close; a close waits for it for long. */

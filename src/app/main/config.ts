@@ -65,6 +65,10 @@ const Environment = Type.Object({
     default: 'auto',
     description: 'auto, hard or soft',
   }),
+  BERTH_METRICS_LOCAL: Type.Union([Type.Literal('auto'), Type.Literal('on'), Type.Literal('off')], {
+    default: 'auto',
+    description: 'auto, on or off',
+  }),
   BERTH_DISK_FLOOR_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
 });
 
@@ -78,6 +82,8 @@ export type Config = {
   readonly publicUrl: string | null;
   readonly allowedOrigins: readonly string[];
   readonly trustProxy: readonly string[];
+  /** Whether programs on this machine read the metrics without a credential. */
+  readonly localMetrics: boolean;
   readonly admin: { readonly email: string; readonly password: string } | null;
   readonly jwtSecret: string | null;
   readonly logLevel: string;
@@ -129,6 +135,10 @@ function secretFaults(setting: string | undefined): readonly string[] {
   ];
 }
 
+/** What a proxy in front cannot do without: requests that come from this machine may be anybody's then. */
+const looksProxied = (env: Static<typeof Environment>): boolean =>
+  [env.BERTH_PUBLIC_URL, env.BERTH_ALLOWED_ORIGINS, env.BERTH_TRUST_PROXY].some((one) => one !== undefined);
+
 function toConfig(env: Static<typeof Environment>): Config {
   const { BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password } = env;
   return {
@@ -140,6 +150,7 @@ function toConfig(env: Static<typeof Environment>): Config {
     publicUrl: env.BERTH_PUBLIC_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: list(env.BERTH_ALLOWED_ORIGINS),
     trustProxy: list(env.BERTH_TRUST_PROXY),
+    localMetrics: env.BERTH_METRICS_LOCAL === 'auto' ? !looksProxied(env) : env.BERTH_METRICS_LOCAL === 'on',
     admin: email !== undefined && password !== undefined ? { email, password } : null,
     jwtSecret: env.BERTH_JWT_SECRET ?? null,
     logLevel: env.BERTH_LOG_LEVEL as string,

@@ -7,6 +7,8 @@ import { step } from './progress.ts';
 import type { Stops } from './stops.ts';
 
 const LOOK_EVERY_MS = 1_000;
+/** It waits for itself, and is killed by itself when it does not end. */
+const STOP_WITHIN_MS = 30_000;
 
 /** Address of the embedded database, which is started now, and again whenever its process has ended; until `stops`. */
 export async function embeddedUrl({ dataDir }: Config, log: Logger, opened: Stops): Promise<string> {
@@ -18,9 +20,13 @@ export async function embeddedUrl({ dataDir }: Config, log: Logger, opened: Stop
     server = await start();
   };
   const stopLooking = every(LOOK_EVERY_MS, lookAfter, log);
-  opened.add('embedded database', async () => {
-    await stopLooking();
-    await server.stop();
-  });
+  opened.add(
+    'embedded database',
+    async () => {
+      await stopLooking();
+      await server.stop();
+    },
+    STOP_WITHIN_MS,
+  );
   return server.url();
 }

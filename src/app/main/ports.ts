@@ -44,6 +44,8 @@ export type ComposeOptions = {
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
+  /** Whether programs on this machine read the metrics without a credential. */
+  readonly localMetrics: boolean;
   readonly secureCookie: boolean;
   /** The address that people open; null for where it listens. */
   readonly publicUrl: string | null;

@@ -39,6 +39,11 @@ const SHARED_EVERY_MS = 5_000;
 const MEASURE_EVERY_MS = 60_000;
 const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
+/** Of the thirty seconds that a stop takes at most. */
+const DRAIN_WITHIN_MS = 23_000;
+const CLOSE_WITHIN_MS = 3_000;
+/** Of engines and databases of Berth's own: a process that does not end is left to the next start. */
+const SERVERS_WITHIN_MS = 30_000;
 
 export type Production = {
   readonly service: Service;
@@ -90,7 +95,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
     onHint: keeper.now,
   });
-  opened.add('container engine', engine.stop);
+  opened.add('container engine', engine.stop, SERVERS_WITHIN_MS);
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
   const service = await compose(await portsOf(database, engine, config), {
     logger: log,
@@ -99,6 +104,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
+    localMetrics: config.localMetrics,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
     liveness: () => livenessOf({ lagMs: loop.lagMs(), silenceMs: keeper.silenceMs() }),
@@ -113,18 +119,11 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   await service.operations.takeOver();
   await service.recordings.takeOver();
   await service.terminals.begin();
-  opened.add('service', () => closeService(service));
-  opened.add('reconciler', keeper.start(service));
-  opened.add('role setups', every(ROLES_EVERY_MS, service.roleSetups.keep, log));
-  opened.add('shared terminals', every(SHARED_EVERY_MS, service.collaborations.keep, log));
-  opened.add('measuring of disks', every(MEASURE_EVERY_MS, service.measureDisks, log));
-  opened.add('collector of volumes', every(COLLECT_EVERY_MS, service.collectVolumes, log));
-  opened.add('reaper of terminals', every(REAP_EVERY_MS, service.reapTerminals, log, 0));
-  opened.add('sweeper of recordings', every(COLLECT_EVERY_MS, service.recordings.sweep, log));
-  opened.add('sweeper of events', every(SWEEP_EVERY_MS, service.sweepEvents, log));
-  opened.add('sealer of the audit', every(SEAL_EVERY_MS, service.sealAudit, log));
-  opened.add('writer of uses', every(WRITE_EVERY_MS, service.writeDue, log));
-  opened.add('requests', () => drain(service));
+  opened.add('service', () => closeService(service), CLOSE_WITHIN_MS);
+  const passes = [keeper.start(service), ...inBackground(service, log)];
+  // Together: each may be in the middle of something long, which is done again by whoever comes next.
+  opened.add('work in the background', async () => void (await Promise.all(passes.map((stop) => stop()))));
+  opened.add('requests', () => drain(service), DRAIN_WITHIN_MS);
   const rotateKeys = async (): Promise<void> => {
     // What only the retired key opens would be lost with it.
     if (!(await reseal(service, log))) return;
@@ -134,6 +133,19 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
   void reseal(service, log);
   return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
 }
+
+/** What is done again and again; answers what ends each of them. */
+const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] => [
+  every(ROLES_EVERY_MS, service.roleSetups.keep, log),
+  every(SHARED_EVERY_MS, service.collaborations.keep, log),
+  every(MEASURE_EVERY_MS, service.measureDisks, log),
+  every(COLLECT_EVERY_MS, service.collectVolumes, log),
+  every(REAP_EVERY_MS, service.reapTerminals, log, 0),
+  every(COLLECT_EVERY_MS, service.recordings.sweep, log),
+  every(SWEEP_EVERY_MS, service.sweepEvents, log),
+  every(SEAL_EVERY_MS, service.sealAudit, log),
+  every(WRITE_EVERY_MS, service.writeDue, log),
+];
 
 const portsOf = async (
   { storage, bus, metrics }: OpenStorage,

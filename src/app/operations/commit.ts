@@ -5,6 +5,7 @@ import { type Facts, needsFresh, nextStep, type OperationKind, type Step } from 
 import type { StateChange } from '../../ports/container-repository.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { Repositories } from '../../ports/repositories.ts';
+import { endSharesOf } from '../collaboration-effects.ts';
 import { type MadeAnew, settleRoleSetup } from '../role-setup/settle.ts';
 import { type Done, LeaseLost, type OperationDeps } from './deps.ts';
 import { freshGeneration } from './look.ts';
@@ -47,6 +48,8 @@ export async function commit(
     await rememberCarried(tx, operation, facts);
     const restarted = operation.kind === 'update' && needsFresh(operation);
     await announce(tx, operation, container, restarted);
+    // A restore must not bring back who took part.
+    if (operation.kind === 'delete') await endSharesOf(tx, operation.dbId, operation.origin);
     return { operation: { ...committed, outcome }, container };
   });
 }
@@ -151,9 +154,10 @@ export async function putBack(
   });
 }
 
-/** One that was never there has nothing to tell. */
+/** One that could not be made was in the lists while that was tried. */
 function announcedAs({ before }: StoredOperation, now: ContainerState): EventType | null {
-  if (now === 'deleted' || before.state === now) return null;
+  if (now === 'deleted') return 'container_deleted';
+  if (before.state === now) return null;
   return now === 'running' ? 'container_started' : 'container_stopped';
 }
 

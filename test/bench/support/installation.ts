@@ -20,6 +20,7 @@ export async function installation(settings: NodeJS.ProcessEnv) {
   const instance = await instanceOf(database.url);
   return {
     docker,
+    endpoint,
     image,
     service,
     instance,

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 
 const SERVER = path.resolve(import.meta.dirname, '../../../src/app/main/bin/server.ts');
 const MEMORY = path.join(import.meta.dirname, 'tell-memory.ts');
-const READY = /(http:\/\/[^\s/]+)\/setup#code=(\S+)/;
+const READY = /(http:\/\/[^\s/]+)(?:\/setup#code=(\S+))?$/;
 
 export type Memory = {
   /** All that the runtime holds for the program after a collection: its heap, and buffers outside of it. */
@@ -20,6 +20,7 @@ export type Memory = {
 
 export type WholeService = {
   readonly address: string;
+  /** Empty once there is an administrator. */
   readonly setupCode: string;
   readonly pid: number;
   /** Collects garbage first. */
