@@ -5,7 +5,7 @@ import type { Registration } from '../../app/live-sockets.ts';
 import type { RecordingTold } from '../../app/recording-news.ts';
 import type { SharedNews } from '../../app/shared-terminals.ts';
 import type { TerminalGrant } from '../../app/terminal-grant.ts';
-import type { OpenTerminal } from '../../app/terminals.ts';
+import type { OpenTerminal } from '../../app/terminal-opening.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
 import { answersOf } from './answers.ts';
 import { InputIntake } from './input.ts';
