@@ -27,7 +27,9 @@ export async function drain({ http, terminals, operations, ...service }: Service
   ];
   await http.close();
   for (const timer of [tidying, ...patience]) clearTimeout(timer);
-  await atMost(IN_FLIGHT_MS - (performance.now() - beganAtMs), [terminals.idle(), operations.idle()]);
+  await atMost(IN_FLIGHT_MS - (performance.now() - beganAtMs), [
+    ...[terminals.over(), terminals.idle(), operations.idle()],
+  ]);
 }
 
 /** What still goes on by itself ends, then what is still in memory is written. */
