@@ -10,6 +10,7 @@ import type { TerminalBackend } from '../ports/terminal-backend.ts';
 import { type FirstOutput, firstOutput } from './first-output.ts';
 import type { LiveRecordings } from './live-recordings.ts';
 import type { LiveTerminal, LiveTerminals, TerminalConnection } from './live-terminals.ts';
+import { recordAtOnce } from './recording-beginning.ts';
 import { type RecordingTold, WORDS, watches } from './recording-news.ts';
 import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
@@ -104,9 +105,8 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     entry.recordedAt = await inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
     replicas.took(entry);
     const isBegun = record && resume?.stream !== stream.id;
-    const refused = isBegun
-      ? await recordings.recordAtOnce(entry, grant.container.name, grant.origin)
-      : null;
+    const { container, origin } = grant;
+    const refused = isBegun ? await recordAtOnce({ recordings, log }, entry, container.name, origin) : null;
     const known = await recordings.elsewhere(entry);
     const { from, resize, hear } = await enter(sitting, stream);
     return {

@@ -192,9 +192,3 @@ export function terminalStream(
     },
   };
 }
-
-/** All output that it still has. */
-export function allHeld(stream: TerminalStream): Buffer {
-  const { start, end } = stream.held();
-  return stream.range(start, end);
-}
