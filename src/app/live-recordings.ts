@@ -185,6 +185,9 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
 
     begin,
 
+    /** Whether the user may have one more. */
+    hasRoom: async (userId: string): Promise<boolean> => (await room(userId, 0)) !== null,
+
     /** Those that are made of what a terminal of somebody else's container shows, in whichever process. */
     async elsewhere({ containerId, owner }: LiveTerminal): Promise<readonly Recording[]> {
       return owner ? [] : await recordings.goingIn(containerId);
