@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
+import type { OutputTurns } from './output-turns.ts';
 
 /**
  * After so much output a terminal is left alone for a moment: others get their turn, and what comes meanwhile is read at
  * once, which costs much less than each few KiB by themselves. What somebody types never gets there.
  */
 const TURN_BYTES = 16_384;
-const REST_MS = 1;
 /** As much as is read at once: there is more, and only others' turn is waited for. */
 const FULL_READ_BYTES = 65_536;
 
 /** When a program's output is read: not while it is held, and not all the time. */
-export function readPace(stream: Pick<Readable, 'pause' | 'resume'>) {
+export function readPace(stream: Pick<Readable, 'pause' | 'resume'>, turns: OutputTurns) {
   let thisTurn = 0;
   let isResting = false;
   let isHeld = false;
@@ -27,8 +27,7 @@ export function readPace(stream: Pick<Readable, 'pause' | 'resume'>) {
     if (isResting) return;
     isResting = true;
     stream.pause();
-    if (isMore) setImmediate(awake);
-    else setTimeout(awake, REST_MS);
+    turns.rest(isMore, awake);
   };
   return {
     isHeld: (): boolean => isHeld,

@@ -13,6 +13,7 @@ import type { Part } from '../ports/collaboration-repository.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ScreenSize, Screens } from '../ports/screen.ts';
 import type { PtyStream } from '../ports/terminal-backend.ts';
+import { outputTurns } from './output-turns.ts';
 import type { TerminalHolding } from './terminal-holding.ts';
 import { type TerminalStream, terminalStream } from './terminal-stream.ts';
 
@@ -71,6 +72,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   const streams = new Map<string, Opened>();
   const sockets = new Map<string, Present>();
   const ends = new Set<Promise<void>>();
+  const turns = outputTurns(monotonicMs);
   let isStopping = false;
 
   function apply(place: Place, event: SlotEvent, fault?: unknown): void {
@@ -109,7 +111,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       await holding.take(stream, place);
       const pty = await place.open(stream, forceNew);
       const onOver = (): void => apply(place, { type: 'program_ended', stream });
-      const made = terminalStream(stream, pty, onOver, { screens, size: place.size });
+      const made = terminalStream(stream, pty, onOver, turns, { screens, size: place.size });
       streams.set(stream, { place, stream: made });
       // One that came too late is ended at once: what is recorded under the key is not of it.
       if (isAwaited(place.key, stream)) listener.opened(place.key, made);

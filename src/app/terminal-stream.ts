@@ -3,6 +3,7 @@ import type { ScreenSize, Screens } from '../ports/screen.ts';
 import type { OnScreen, PtyStream } from '../ports/terminal-backend.ts';
 import { latest } from './latest.ts';
 import { outputLog } from './output-log.ts';
+import type { OutputTurns } from './output-turns.ts';
 import { readPace } from './read-pace.ts';
 import { type Picture, pictureOfHeld, screenHistory } from './screen-history.ts';
 
@@ -16,6 +17,7 @@ const RESUME_BYTES = 262_144;
  * that its pongs, which let the output go on, are not held up behind its input.
  */
 const MAX_INPUT_BYTES = 2_097_152;
+
 export type Viewer = {
   /** There is more output, or the end. */
   more(): void;
@@ -72,13 +74,14 @@ export function terminalStream(
   id: string,
   pty: PtyStream,
   onOver: () => void,
+  turns: OutputTurns,
   drawing: Drawing | null = null,
 ): TerminalStream {
   const { stream, muxSession, bytes = { in: 0, out: 0 } } = pty;
   const log = outputLog(KEEP_BYTES, (forgotten, at) => history?.forgets(forgotten, at));
   const history =
     drawing === null || muxSession !== null ? null : screenHistory(log, drawing.screens, drawing.size);
-  const pace = readPace(stream);
+  const pace = readPace(stream, turns);
   let size = drawing?.size;
   let exactFrom = 0;
   let viewer: Viewer | null = null;

@@ -111,8 +111,8 @@ export interface ContainerRuntime {
    * or a new container's that does not fit into a smaller size, is a failure.
    */
   start(handle: RuntimeHandle): Promise<void>;
-  /** Asks politely, then kills after `graceSeconds`. Answers what is seen afterwards, as `observe` does. */
-  stop(handle: RuntimeHandle, graceSeconds: number): Promise<ObservedContainer>;
+  /** Asks politely, then kills after `graceSeconds`. Answers what is there afterwards. */
+  stop(handle: RuntimeHandle, graceSeconds: number): Promise<'stopped' | 'gone'>;
   /** Sets memory and processor limits while it runs. Without `resizeInPlace`: throws `RuntimeFailure`. */
   resize(handle: RuntimeHandle, resources: Resources): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */

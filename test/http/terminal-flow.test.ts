@@ -9,6 +9,7 @@ import { InputIntake } from '../../src/adapters/websocket/input.ts';
 import { inputLimit } from '../../src/adapters/websocket/input-limit.ts';
 import { OutputPump } from '../../src/adapters/websocket/pump.ts';
 import { SocketRest } from '../../src/adapters/websocket/socket-rest.ts';
+import { outputTurns } from '../../src/app/output-turns.ts';
 import { terminalStream } from '../../src/app/terminal-stream.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
@@ -58,7 +59,12 @@ async function aPump(t: Test, { stallMs, other }: { stallMs?: number; other?: Pt
   await once(client, 'open');
   const happened = { over: 0, stalled: 0 };
   const listener = { over: () => (happened.over += 1), stalled: () => (happened.stalled += 1) };
-  const stream = terminalStream('s', pty, () => {});
+  const stream = terminalStream(
+    's',
+    pty,
+    () => {},
+    outputTurns(() => performance.now()),
+  );
   const pump = new OutputPump(stream, { offset: 0, redraw: false, picture: null }, socket, listener, stallMs);
   t.teardown(() => {
     pump.stop();
@@ -139,7 +145,12 @@ function lookedAt() {
 
 t.test('sizes that come faster than the engine takes them do not wait in line', async (t) => {
   const { asked, pty } = lookedAt();
-  const stream = terminalStream('s', pty, () => {});
+  const stream = terminalStream(
+    's',
+    pty,
+    () => {},
+    outputTurns(() => performance.now()),
+  );
   t.teardown(() => stream.end());
   for (let cols = 1; cols <= 1_000; cols += 1) void stream.resize(cols, 24);
   t.equal(asked.sizes, 1);
@@ -147,7 +158,12 @@ t.test('sizes that come faster than the engine takes them do not wait in line', 
 
 t.test('a reader that stops and asks for the history again and again costs no more', async (t) => {
   const { asked, pty } = lookedAt();
-  const stream = terminalStream('s', pty, () => {});
+  const stream = terminalStream(
+    's',
+    pty,
+    () => {},
+    outputTurns(() => performance.now()),
+  );
   t.teardown(() => stream.end());
   for (let times = 0; times < 50; times += 1) {
     t.equal((await stream.lookBack()).program, 'shell');

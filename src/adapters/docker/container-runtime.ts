@@ -59,13 +59,11 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     },
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
-      if (container === null) return { kind: 'gone' };
-      await calls.change(graceSeconds + 10, (abortSignal) =>
-        orNull([304, 404], container.stop({ t: graceSeconds, abortSignal })),
-      );
-      const info = await known(handle);
+      if (container === null) return 'gone';
+      // Which volume it has never changes, so that is asked while it stops.
+      const [stopped, info] = await Promise.all([stopWholly(calls, container, graceSeconds), known(handle)]);
       if (info !== null) await volumes.afterStop(info);
-      return observed(info, instanceId);
+      return stopped ? 'stopped' : 'gone';
     },
     async resize(handle, resources) {
       const container = await own.require(handle);
@@ -98,6 +96,21 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       return await execIn(calls, (await own.require(handle)).id, request);
     },
   };
+}
+
+/** False when there was nothing to stop. What has stopped before is 304. */
+async function stopWholly(
+  calls: EngineCalls,
+  container: Docker.Container,
+  graceSeconds: number,
+): Promise<boolean> {
+  const stopped = await calls.change(graceSeconds + 10, (abortSignal) =>
+    orNull(
+      [404],
+      orNull([304], container.stop({ t: graceSeconds, abortSignal })).then(() => true),
+    ),
+  );
+  return stopped === true;
 }
 
 /** 409 means that another call is removing it: success once it is gone. */

@@ -20,6 +20,7 @@ import {
 } from './host.ts';
 import { defaultRouteMtu, ensureBridge } from './host-network.ts';
 import { daemonArgs, type Layout } from './layout.ts';
+import { allowSessionKeys } from './session-keys.ts';
 
 export type PrivateEngine = {
   readonly docker: Docker;
@@ -109,6 +110,7 @@ async function prepare(at: Layout): Promise<void> {
 }
 
 async function launch(at: Layout, remap: boolean): Promise<Running> {
+  if (remap) await allowSessionKeys();
   const log = openSync(at.log, 'a', 0o600);
   const env = { ...process.env, PATH: adminPath(), DOCKER_HOST: undefined, XDG_RUNTIME_DIR: undefined };
   // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.

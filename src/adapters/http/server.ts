@@ -4,6 +4,7 @@ import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { type AuthDeps, authenticateEverything } from './auth.ts';
 import { limitBodies } from './body-timeout.ts';
+import { compilers } from './compilers.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
@@ -39,6 +40,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     routerOptions: { maxParamLength: 128 },
     http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    schemaController: { compilersFactory: compilers },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true } },
   });
   http.setErrorHandler(onError);

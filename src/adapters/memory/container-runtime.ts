@@ -61,8 +61,9 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     },
     async stop({ runtimeId }) {
       const box = boxes.get(runtimeId);
-      if (box !== undefined) box.startedAt = null;
-      return observed(box);
+      if (box === undefined) return 'gone';
+      box.startedAt = null;
+      return 'stopped';
     },
     async resize(handle, resources) {
       const box = existing(handle);

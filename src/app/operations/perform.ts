@@ -57,7 +57,7 @@ async function stopOld(deps: OperationDeps, operation: StoredOperation, containe
   const reason = operation.kind === 'stop' ? CLOSE.containerStopped : CLOSE.containerRestarted;
   deps.terminals.closeAll(operation.dbId, reason);
   const handle = await handleOf(deps, operation, container, 'old');
-  return (await deps.runtime.stop(handle, STOP_GRACE_SECONDS)).kind;
+  return await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
 }
 
 /** A container that cannot be measured, or not in time, is recreated all the same: what it had is not known then. */

@@ -1,0 +1,43 @@
+import AjvCompiler, { type BuildCompilerFromPool } from '@fastify/ajv-compiler';
+import SerializerSelector, { type SerializerFactory } from '@fastify/fast-json-stringify-compiler';
+
+type Validate = { (data: unknown): unknown; errors?: unknown };
+type Serialize = (data: unknown) => string;
+
+const validators: BuildCompilerFromPool = AjvCompiler();
+const serializers: SerializerFactory = SerializerSelector();
+
+/** Fastify reads what was wrong from the function itself. */
+function lazyValidator(compile: () => Validate): Validate {
+  let made: Validate | null = null;
+  const validate: Validate = (data) => {
+    made ??= compile();
+    const verdict = made(data);
+    validate.errors = made.errors;
+    return verdict;
+  };
+  return validate;
+}
+
+function lazySerializer(compile: () => Serialize): Serialize {
+  let made: Serialize | null = null;
+  return (data) => {
+    made ??= compile();
+    return made(data);
+  };
+}
+
+/**
+ * Fastify's own compilers, each schema compiled when it is first needed: all of them at once were half of the time of a
+ * start, and most routes are not asked in the first seconds.
+ */
+export const compilers = {
+  buildValidator: ((externalSchemas, options) => {
+    const compile = validators(externalSchemas, options);
+    return (route) => lazyValidator(() => compile(route) as Validate) as ReturnType<typeof compile>;
+  }) satisfies BuildCompilerFromPool,
+  buildSerializer: ((externalSchemas, options) => {
+    const compile = serializers(externalSchemas, options);
+    return (route) => lazySerializer(() => compile(route));
+  }) satisfies SerializerFactory,
+};
