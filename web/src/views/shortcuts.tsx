@@ -23,6 +23,15 @@ const TERMINAL: readonly Shortcut[] = [
   [['Ctrl', '0'], 'Usual size of text'],
 ];
 
+const PANES: readonly Shortcut[] = [
+  [['Ctrl', 'Shift', 'E'], 'Split: another pane to the right'],
+  [['Ctrl', 'Shift', 'O'], 'Split: another pane below'],
+  [['Ctrl', 'Shift', 'X'], 'Close the pane, and end what runs in it'],
+  [['Ctrl', 'Shift', '←', '→', '↑', '↓'], 'Go to the pane beside it'],
+  [['Tab'], 'In the bar: go on to the lines between panes'],
+  [['←', '→', '↑', '↓'], 'Move such a line; Enter: to the middle'],
+];
+
 function Table({ title, rows }: { title: string; rows: readonly Shortcut[] }) {
   return (
     <section>
@@ -49,6 +58,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
       <div class="dialog-body shortcut-columns">
         <Table title="Containers" rows={LIST} />
         <Table title="Terminal" rows={TERMINAL} />
+        <Table title="Panes of a terminal" rows={PANES} />
       </div>
     </Dialog>
   );

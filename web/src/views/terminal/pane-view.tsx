@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Box } from '../../terminal/pane-places.ts';
+import { MAIN_PANE } from '../../terminal/panes.ts';
+import type { TerminalAction } from '../../terminal/shortcuts.ts';
+import { Problem } from '../../ui/problem.tsx';
+import type { TerminalController } from './controller.ts';
+import { canConnect, type Known } from './overlay-kind.ts';
+import { SearchBar } from './search-bar.tsx';
+import { useNotice } from './use-notice.ts';
+import { useTerminal } from './use-terminal.ts';
+import type { Pane, Workspace } from './workspace.ts';
+
+/** Connects as soon as the container runs: at first, and when it runs again after a stop. */
+function useConnecting(terminal: TerminalController | null, known: Known): void {
+  const ready = canConnect(known);
+  useEffect(() => {
+    if (terminal === null || !ready) return;
+    const now = terminal.connection.peek();
+    if (now === null || (now.kind === 'over' && now.why === 'stopped')) terminal.open(false);
+  }, [terminal, ready]);
+}
+
+type PaneProps = {
+  readonly containerId: string;
+  readonly workspace: Workspace;
+  readonly pane: Pane;
+  readonly box: Box;
+  /** What it is called among several; null for the only one. */
+  readonly label: string | null;
+  /** Whether another one is shown in its place. */
+  readonly behind: boolean;
+  readonly known: Known;
+  /** Whether something stands over it that is to be dealt with before it is typed into. */
+  readonly isOver: boolean;
+  readonly onAction: (action: TerminalAction) => void;
+  /** What stands over it. */
+  readonly children: ComponentChildren;
+};
+
+/** One terminal with all that belongs to it alone. */
+export function PaneView(props: PaneProps) {
+  const { containerId, workspace, pane, box, label, behind, known, onAction } = props;
+  const root = useRef<HTMLElement>(null);
+  const host = useRef<HTMLDivElement>(null);
+  const failure = useTerminal(pane, host, {
+    containerId,
+    action: onAction,
+    severalPanes: () => workspace.panes.peek().length > 1,
+    isOver: () => pane.id === MAIN_PANE || !workspace.has(pane.id),
+  });
+  const terminal = pane.terminal.value;
+  const isActive = workspace.active.value === pane;
+  useConnecting(terminal, known);
+  useNotice(terminal);
+  useEnding(terminal, () => workspace.ended(pane.id));
+  useEffect(() => {
+    // why: what is typed while the line comes up is kept and sent
+    const hasFocus = root.current?.contains(document.activeElement) === true;
+    if (isActive && !props.isOver && !hasFocus) terminal?.screen.terminal.focus();
+  }, [terminal, isActive, props.isOver]);
+  const activate = (): void => workspace.activate(pane.id);
+  return (
+    <section
+      ref={root}
+      class={`pane ${label !== null && isActive ? 'active' : ''} ${behind ? 'behind' : ''}`}
+      style={{ left: box.left, top: box.top, width: box.width, height: box.height }}
+      aria-label={label ?? undefined}
+      onFocusIn={activate}
+      onPointerDown={activate}
+    >
+      {failure !== null && <Problem failure={failure} />}
+      <div class={terminal?.ruled.value ? 'terminal-host ruled' : 'terminal-host'} ref={host} />
+      {terminal && <PaneExtras pane={pane} terminal={terminal} />}
+      {props.children}
+    </section>
+  );
+}
+
+/** Tells when the shell has ended. */
+function useEnding(terminal: TerminalController | null, onEnded: () => void): void {
+  const now = terminal?.connection.value ?? null;
+  const hasEnded = now?.kind === 'over' && now.why === 'ended';
+  useEffect(() => {
+    if (hasEnded) onEnded();
+  }, [hasEnded]);
+}
+
+function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalController }) {
+  const searching = pane.searching.value;
+  useEffect(() => {
+    if (searching) terminal.screen.lookBack.searching();
+  }, [terminal, searching]);
+  const closeSearch = (): void => {
+    pane.searching.value = false;
+    terminal.screen.search.clear();
+    terminal.screen.terminal.focus();
+  };
+  return (
+    <>
+      {terminal.readOnly.value && terminal.connection.value?.kind === 'open' && (
+        <div class="looks-on" role="status">
+          View only: what you type has no effect
+        </div>
+      )}
+      {terminal.link.value && <div class="link-hint">{terminal.link.value}</div>}
+      {searching && <SearchBar terminal={terminal} onClose={closeSearch} />}
+    </>
+  );
+}
