@@ -1,105 +1,11 @@
-import type { Locator, Page } from 'playwright-core';
-import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered } from '../support/page.ts';
-import { aPlace, client, startService } from '../support/running-service.ts';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { typeLine } from '../support/page.ts';
+import { answerOf, goTo, paneScene, sessionsIn, sizeOf, until, untilPanes } from '../support/panes.ts';
 
 t.setTimeout(300_000);
 
-type Scene = {
-  readonly page: Page;
-  readonly faults: string[];
-  readonly address: string;
-  readonly call: ReturnType<typeof client>;
-  readonly container: string;
-};
-
-/** A container's terminal in a browser, and requests of who has it; null when this machine cannot have them. */
-async function aTerminal(t: Test): Promise<Scene | null> {
-  const [place, browser] = [await aPlace(t), await openBrowser(t)];
-  if (place === null || browser === null) return null;
-  const { address, setupCode } = await startService(t, place);
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
-  const { email, password } = PERSON;
-  const login = await client(address)('POST', '/api/auth/login', { email, password });
-  const call = client(address, login.body['token'] as string);
-  const { body } = await call('POST', '/api/containers', { name: 'panes' });
-  const container = String(body['db_id']);
-  await page.goto(`${address}/containers/${container}`);
-  await typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
-  return { page, faults, address, call, container };
-}
-
 const look = (page: Page, name: string) => page.screenshot({ path: `.tap/panes-${name}.png` });
-const pane = (page: Page, at: number): Locator => page.locator('.pane').nth(at);
-const shells = (page: Page): Promise<number> => page.locator('.pane .xterm-rows').count();
-
-/** Waits until it is so; what it was last is told otherwise. */
-async function until<T>(page: Page, ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
-  for (const end = Date.now() + 45_000; ; ) {
-    const answer = await ask();
-    if (isSo(answer)) return answer;
-    if (Date.now() > end) throw new Error(`it is still ${JSON.stringify(answer)}`);
-    await page.waitForTimeout(50);
-  }
-}
-
-/** What a pane shows, line by line. */
-const linesOf = (at: Locator): Promise<string[]> =>
-  at.locator('.xterm-rows > div').evaluateAll((rows) => rows.map((row) => row.textContent?.trimEnd() ?? ''));
-
-/** Runs a command in the shell of the pane with the focus, and answers the word that it printed. */
-async function answerOf(page: Page, command: string): Promise<string> {
-  const mark = `m${Math.random().toString(36).slice(2, 8)}`;
-  const answer = new RegExp(`^${mark}=(.*)=$`);
-  const active = page.locator('.pane:focus-within');
-  await active.waitFor();
-  for (let tries = 0; tries < 8; tries += 1) {
-    await typeLine(page, `echo "${mark}=$(${command})="`);
-    for (let looks = 0; looks < 100; looks += 1) {
-      const found = (await linesOf(active)).map((line) => answer.exec(line)?.[1]).find(Boolean);
-      if (found !== undefined) return found;
-      await page.waitForTimeout(50);
-    }
-  }
-  throw new Error(`no answer to ${command} among:\n${(await linesOf(active)).join('\n')}`);
-}
-
-/** Size that a pane's shell was told, once it is what the screen has. */
-async function sizeOf(page: Page): Promise<{ rows: number; cols: number }> {
-  const facts = async (): Promise<string> =>
-    (await page.locator('.line-facts').innerText()).replace('×', 'x');
-  return until(
-    page,
-    async () => {
-      const [rows = 0, cols = 0] = (await answerOf(page, 'stty size')).split(' ').map(Number);
-      return { rows, cols, shown: await facts() };
-    },
-    ({ rows, cols, shown }) => shown.includes(`${cols}x${rows}`),
-  );
-}
-
-/** Multiplexer sessions in the container, from inside. */
-async function sessions({ call, container }: Scene): Promise<string[]> {
-  const script = "tmux -S /run/berth-tmux list-sessions -F '#{session_name}'";
-  const { body } = await call('POST', `/api/containers/${container}/exec`, { command: ['sh', '-c', script] });
-  return String(body['stdout'])
-    .split('\n')
-    .filter((line) => line !== '')
-    .sort();
-}
-
-const goTo = async (page: Page, at: number, key: string): Promise<void> => {
-  await page.keyboard.press(`Control+Shift+Arrow${key}`);
-  await until(
-    page,
-    () => pane(page, at).evaluate((element) => element.matches(':focus-within')),
-    (has) => has,
-  );
-};
 
 async function lookAtIt(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -109,105 +15,196 @@ async function lookAtIt(page: Page, name: string): Promise<void> {
   }
 }
 
+const untilTitled = (page: Page, isSo: (title: string) => boolean) => until(page, () => page.title(), isSo);
+
+t.test('each pane has a shell of its own, that outlives a reload and ends when it is closed', async (t) => {
+  const scene = await paneScene(t);
+  if (scene === null) return;
+  const { page, faults } = scene;
+  const alone = await sizeOf(page);
+  const main = await answerOf(page, 'tty');
+  await page.keyboard.press('Control+Shift+E');
+  await untilPanes(page, 2);
+  const right = await answerOf(page, 'tty');
+  t.not(right, main, 'another shell');
+  const half = await sizeOf(page);
+  t.ok(half.cols > alone.cols / 2 - 4 && half.cols < alone.cols / 2, `${half.cols} of ${alone.cols} columns`);
+  t.equal(half.rows, alone.rows);
+  await lookAtIt(page, 'two');
+  await page.keyboard.press('Control+Shift+O');
+  await untilPanes(page, 3);
+  const below = await sizeOf(page);
+  t.equal(below.cols, half.cols);
+  t.ok(below.rows < alone.rows / 2, `${below.rows} of ${alone.rows} rows`);
+  await typeLine(page, 'KEPT=below');
+
+  await goTo(page, 'Left', 0);
+  t.equal(await answerOf(page, 'tty'), main);
+  t.equal((await sizeOf(page)).cols, half.cols);
+  await goTo(page, 'Right', 1);
+  t.equal(await answerOf(page, 'tty'), right);
+  await typeLine(page, 'KEPT=right; PS1=; printf "\\033]0;a title\\007"');
+  await untilTitled(page, (title) => title.startsWith('a title'));
+  await goTo(page, 'Down', 2);
+  await untilTitled(page, (title) => !title.startsWith('a title'));
+
+  const before = await sessionsIn(scene);
+  t.equal(before.length, 3, before.join(' '));
+  await page.reload();
+  await untilPanes(page, 3);
+  t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'the same pane has the focus, and the same shell');
+  await goTo(page, 'Up', 1);
+  t.equal(await answerOf(page, 'echo $KEPT'), 'right');
+  t.same(await sessionsIn(scene), before);
+
+  await goTo(page, 'Down', 2);
+  const closedAt = performance.now();
+  await page.keyboard.press('Control+Shift+X');
+  await untilPanes(page, 2);
+  await until(
+    page,
+    () => sessionsIn(scene),
+    (now) => now.length === 2,
+  );
+  t.comment(`its session had ended ${Math.round(performance.now() - closedAt)} ms later`);
+  t.equal((await sizeOf(page)).rows, alone.rows, 'the neighbour has its room, and the focus');
+  t.equal(await answerOf(page, 'echo $KEPT'), 'right');
+  await typeLine(page, 'exit');
+  await untilPanes(page, 1);
+  t.equal(await answerOf(page, 'tty'), main, 'a shell that ends gives its room and the focus away');
+  t.same(await sizeOf(page), alone);
+  t.same(await sessionsIn(scene), ['main']);
+  await typeLine(page, 'exit');
+  await page.getByText('The shell has ended').waitFor();
+  t.equal(await page.locator('.pane').count(), 1, 'the main pane stays');
+  t.same(faults, []);
+});
+
+t.test('lines between panes are dragged and moved by keys; there are six panes at most', async (t) => {
+  const scene = await paneScene(t);
+  if (scene === null) return;
+  const { page, faults, call } = scene;
+  await page.getByRole('button', { name: 'Split right' }).click();
+  await untilPanes(page, 2);
+  const half = await sizeOf(page);
+  const line = page.getByRole('separator');
+  t.equal(await line.getAttribute('aria-valuenow'), '50');
+  const box = await line.boundingBox();
+  const at = { x: box?.x ?? 0, y: (box?.y ?? 0) + 200 };
+  await page.mouse.move(at.x + 3, at.y);
+  await page.mouse.down();
+  await page.mouse.move(at.x - 100, at.y, { steps: 5 });
+  await look(page, 'dragged');
+  await page.mouse.move(at.x - 297, at.y, { steps: 5 });
+  await page.mouse.up();
+  const wide = await sizeOf(page);
+  t.ok(wide.cols > half.cols * 1.4, `from ${half.cols} to ${wide.cols} columns, and the focus has stayed`);
+  t.equal(await line.getAttribute('aria-valuenow'), '25');
+  await line.focus();
+  await page.keyboard.press('ArrowRight');
+  t.ok(Number(await line.getAttribute('aria-valuenow')) > 25);
+  await page.keyboard.press('Home');
+  t.equal(await line.getAttribute('aria-valuenow'), await line.getAttribute('aria-valuemin'));
+  await line.dblclick();
+  t.equal(await line.getAttribute('aria-valuenow'), '50');
+
+  // What the bar does is about the pane that was used last.
+  await page.getByRole('button', { name: 'Record this terminal' }).click();
+  await page.locator('.recording-mark').waitFor();
+  await page.getByRole('button', { name: 'Stop recording' }).click();
+  await page.locator('.recording-mark').waitFor({ state: 'detached' });
+  const { body } = await call('GET', '/api/recordings');
+  t.match(body['recordings'], [{ connection_id: /^pane-/ }]);
+  await page.keyboard.press('Control+Shift+F');
+  await page.locator('.pane').nth(1).getByLabel('Search the output').waitFor();
+  t.equal(await page.locator('.pane').nth(0).locator('.search-bar').count(), 0);
+  await page.keyboard.press('Escape');
+
+  await page.keyboard.press('Control+Shift+O');
+  await untilPanes(page, 3);
+  await goTo(page, 'Left', 0);
+  await page.keyboard.press('Control+Shift+X');
+  await page.getByText('The main pane stays').waitFor();
+  await page.getByRole('button', { name: 'Terminal menu' }).click();
+  await lookAtIt(page, 'menu');
+  await page.getByRole('menuitem', { name: 'Split below' }).click();
+  await untilPanes(page, 4);
+  await typeLine(page, 'ls --color=always -la /; git status');
+  await lookAtIt(page, 'four');
+  await page.keyboard.press('Control+Shift+O');
+  await untilPanes(page, 5);
+  await goTo(page, 'Up', 1);
+  await page.keyboard.press('Control+Shift+E');
+  await untilPanes(page, 6);
+  await page.keyboard.press('Control+Shift+E');
+  await page.getByText('6 panes are the most').waitFor();
+  t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
+  await lookAtIt(page, 'six');
+
+  await page.setViewportSize({ width: 390, height: 700 });
+  await page.getByRole('navigation', { name: 'Panes' }).waitFor();
+  t.equal(await page.locator('.pane:visible').count(), 1, 'one at a time where there is little room');
+  const narrow = await answerOf(page, 'tty');
+  await lookAtIt(page, 'narrow');
+  await page.getByRole('button', { name: /^Pane 1/ }).click();
+  t.not(await answerOf(page, 'tty'), narrow);
+  await page.setViewportSize({ width: 1200, height: 720 });
+  await until(
+    page,
+    () => page.locator('.pane:visible').count(),
+    (count) => count === 6,
+  );
+  t.same(faults, []);
+});
+
 t.test(
-  'splits, each with a shell of its own, that outlive a reload and end when they are closed',
+  'a stop is told once over all panes; another tab takes none; who leaves comes back to them',
   async (t) => {
-    const scene = await aTerminal(t);
+    const scene = await paneScene(t);
     if (scene === null) return;
-    const { page, faults } = scene;
-    const alone = await sizeOf(page);
-    const main = await answerOf(page, 'tty');
-    await page.keyboard.press('Control+Shift+E');
-    await until(
-      page,
-      () => shells(page),
-      (count) => count === 2,
-    );
-    const right = await answerOf(page, 'tty');
-    t.not(right, main, 'another shell');
-    const half = await sizeOf(page);
-    t.ok(
-      half.cols > alone.cols / 2 - 4 && half.cols < alone.cols / 2,
-      `${half.cols} of ${alone.cols} columns`,
-    );
-    t.equal(half.rows, alone.rows);
-    await lookAtIt(page, 'two');
+    const { page, faults, call, container, address } = scene;
     await page.keyboard.press('Control+Shift+O');
-    await until(
-      page,
-      () => shells(page),
-      (count) => count === 3,
-    );
-    const below = await sizeOf(page);
-    t.equal(below.cols, half.cols);
-    t.ok(below.rows < alone.rows / 2, `${below.rows} of ${alone.rows} rows`);
-    await answerOf(page, 'echo KEPT');
+    await untilPanes(page, 2);
+    await answerOf(page, 'tty');
+    await call('POST', `/api/containers/${container}/stop`);
+    await page.getByText('panes is stopped').waitFor();
+    await look(page, 'stopped');
+    t.equal(await page.locator('.overlay-card').count(), 1);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.locator('.overlay-card').waitFor({ state: 'detached' });
+    await answerOf(page, 'tty');
     await typeLine(page, 'KEPT=below');
+    await goTo(page, 'Up', 0);
+    await answerOf(page, 'tty');
+    await goTo(page, 'Down', 1);
 
-    await goTo(page, 0, 'Left');
-    t.equal(await answerOf(page, 'tty'), main);
-    t.equal((await sizeOf(page)).cols, half.cols);
-    await goTo(page, 1, 'Right');
-    t.equal(await answerOf(page, 'tty'), right);
-    await typeLine(page, 'KEPT=right; printf "\\033]0;a title\\007"');
-    await until(
-      page,
-      () => page.title(),
-      (title) => title.startsWith('a title'),
-    );
-    await goTo(page, 2, 'Down');
-    await until(
-      page,
-      () => page.title(),
-      (title) => !title.startsWith('a title'),
-    );
+    await page.getByRole('link', { name: 'All containers' }).click();
+    await page.getByRole('link', { name: 'panes' }).click();
+    await untilPanes(page, 2);
+    t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'its programs have waited');
 
-    const before = await sessions(scene);
-    t.equal(before.length, 3, before.join(' '));
-    await page.reload();
-    await until(
-      page,
-      () => shells(page),
-      (count) => count === 3,
-    );
-    await page.locator('.pane.active').nth(0).waitFor();
+    // As a browser does when a tab is duplicated.
+    const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }));
+    const copy = await page.context().newPage();
+    await copy.goto(`${address}/nowhere`);
+    await copy.evaluate((all) => Object.assign(sessionStorage, JSON.parse(all)), kept);
+    await copy.goto(`${address}/containers/${container}`);
+    await untilPanes(copy, 1);
+    t.match(await answerOf(copy, 'tty'), /pts/);
+    t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'the pane is still where it was');
     t.equal(
-      await answerOf(page, 'echo $KEPT'),
-      'below',
-      'the same pane has the focus, and its shell is the same',
+      await page.getByText('Open in another window').count(),
+      1,
+      'the main one is in one window at a time',
     );
-    await goTo(page, 1, 'Up');
-    t.equal(await answerOf(page, 'echo $KEPT'), 'right');
-    t.same(await sessions(scene), before);
+    await look(page, 'replaced');
+    await copy.close();
+    await page.getByRole('button', { name: 'Use it here' }).click();
+    await page.locator('.overlay-card').waitFor({ state: 'detached' });
 
-    await goTo(page, 2, 'Down');
-    await page.keyboard.press('Control+Shift+X');
-    await until(
-      page,
-      () => shells(page),
-      (count) => count === 2,
-    );
-    const closedAt = performance.now();
-    await until(
-      page,
-      () => sessions(scene),
-      (now) => now.length === 2,
-    );
-    t.ok(performance.now() - closedAt < 30_000, 'its session ends long before a lost line would end it');
-    t.equal((await sizeOf(page)).rows, alone.rows, 'the neighbour has its room, and the focus');
-    t.equal(await answerOf(page, 'echo $KEPT'), 'right');
-    await typeLine(page, 'exit');
-    await until(
-      page,
-      () => shells(page),
-      (count) => count === 1,
-    );
-    t.equal(await answerOf(page, 'tty'), main, 'a shell that ends gives its room and the focus away');
-    t.same(await sizeOf(page), alone);
-    t.same(await sessions(scene), ['main']);
-    await typeLine(page, 'exit');
-    await page.getByText('The shell has ended').waitFor();
-    t.equal(await page.locator('.pane').count(), 1, 'the main pane stays');
+    await call('DELETE', `/api/containers/${container}`);
+    await page.getByText('This container is gone').waitFor();
+    t.equal(await page.locator('.overlay-card').count(), 1);
     t.same(faults, []);
   },
 );

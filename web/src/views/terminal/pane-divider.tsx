@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { Divider } from '../../terminal/pane-places.ts';
+import { boxStyle } from './box-style.ts';
 
 const STEP_PX = 16;
 const HALF = 0.5;
@@ -34,8 +35,8 @@ export function PaneDivider({ divider, origin, onMove }: DividerProps) {
   };
   return (
     <hr
-      class={`pane-divider ${axis}`}
-      style={{ left: box.left, top: box.top, width: box.width, height: box.height }}
+      class={`pane-divider ${axis === 'row' ? 'upright' : 'level'}`}
+      style={boxStyle(box)}
       tabIndex={0}
       aria-label={axis === 'row' ? 'Width of the panes' : 'Height of the panes'}
       aria-orientation={axis === 'row' ? 'vertical' : 'horizontal'}

@@ -4,6 +4,7 @@ import type { Box } from '../../terminal/pane-places.ts';
 import { MAIN_PANE } from '../../terminal/panes.ts';
 import type { TerminalAction } from '../../terminal/shortcuts.ts';
 import { Problem } from '../../ui/problem.tsx';
+import { boxStyle } from './box-style.ts';
 import type { TerminalController } from './controller.ts';
 import { canConnect, type Known } from './overlay-kind.ts';
 import { SearchBar } from './search-bar.tsx';
@@ -64,7 +65,7 @@ export function PaneView(props: PaneProps) {
     <section
       ref={root}
       class={`pane ${label !== null && isActive ? 'active' : ''} ${behind ? 'behind' : ''}`}
-      style={{ left: box.left, top: box.top, width: box.width, height: box.height }}
+      style={boxStyle(box)}
       aria-label={label ?? undefined}
       onFocusIn={activate}
       onPointerDown={activate}
