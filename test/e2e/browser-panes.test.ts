@@ -127,8 +127,14 @@ t.test('lines between panes are dragged and moved by keys; there are six panes a
   await page.getByText('The main pane stays').waitFor();
   await page.getByRole('button', { name: 'Terminal menu' }).click();
   await lookAtIt(page, 'menu');
+  await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+  await page.getByText('Pane to the left').waitFor();
+  await look(page, 'keys');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Terminal menu' }).click();
   await page.getByRole('menuitem', { name: 'Split below' }).click();
   await untilPanes(page, 4);
+  await answerOf(page, 'tty');
   await typeLine(page, 'ls --color=always -la /; git status');
   await lookAtIt(page, 'four');
   await page.keyboard.press('Control+Shift+O');
@@ -141,6 +147,7 @@ t.test('lines between panes are dragged and moved by keys; there are six panes a
   t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
   await lookAtIt(page, 'six');
 
+  for (const news of await page.getByRole('button', { name: 'Dismiss' }).all()) await news.click();
   await page.setViewportSize({ width: 390, height: 700 });
   await page.getByRole('navigation', { name: 'Panes' }).waitFor();
   t.equal(await page.locator('.pane:visible').count(), 1, 'one at a time where there is little room');
@@ -154,6 +161,13 @@ t.test('lines between panes are dragged and moved by keys; there are six panes a
     () => page.locator('.pane:visible').count(),
     (count) => count === 6,
   );
+  await page.setViewportSize({ width: 700, height: 420 });
+  await typeLine(page, 'exit');
+  await page.getByText('The shell has ended').waitFor();
+  t.equal(await page.locator('.pane').count(), 6);
+  await look(page, 'ended');
+  await page.getByRole('button', { name: 'New shell' }).press('Enter');
+  await answerOf(page, 'tty');
   t.same(faults, []);
 });
 

@@ -24,12 +24,11 @@ const TERMINAL: readonly Shortcut[] = [
 ];
 
 const PANES: readonly Shortcut[] = [
-  [['Ctrl', 'Shift', 'E'], 'Split: another pane to the right'],
-  [['Ctrl', 'Shift', 'O'], 'Split: another pane below'],
-  [['Ctrl', 'Shift', 'X'], 'Close the pane, and end what runs in it'],
-  [['Ctrl', 'Shift', '←', '→', '↑', '↓'], 'Go to the pane beside it'],
-  [['Tab'], 'In the bar: go on to the lines between panes'],
-  [['←', '→', '↑', '↓'], 'Move such a line; Enter: to the middle'],
+  [['Ctrl', 'Shift', 'E'], 'New pane to the right'],
+  [['Ctrl', 'Shift', 'O'], 'New pane below'],
+  [['Ctrl', 'Shift', 'X'], 'Close the pane, end what runs in it'],
+  [['Ctrl', 'Shift', '←'], 'Pane to the left; also → ↑ ↓'],
+  [['←', '→'], 'Move the line that has the focus'],
 ];
 
 function Table({ title, rows }: { title: string; rows: readonly Shortcut[] }) {
@@ -56,9 +55,11 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div class="dialog-body shortcut-columns">
-        <Table title="Containers" rows={LIST} />
+        <div>
+          <Table title="Containers" rows={LIST} />
+          <Table title="Panes" rows={PANES} />
+        </div>
         <Table title="Terminal" rows={TERMINAL} />
-        <Table title="Panes of a terminal" rows={PANES} />
       </div>
     </Dialog>
   );

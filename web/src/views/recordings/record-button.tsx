@@ -1,19 +1,21 @@
 import { useState } from 'preact/hooks';
 import { startRecording, stopRecording } from '../../api/recordings.ts';
 import { toastFailure } from '../../state/toasts.ts';
+import { MAIN_PANE } from '../../terminal/panes.ts';
 import { IconButton } from '../../ui/button.tsx';
 import type { TerminalController } from '../terminal/controller.ts';
 
 type RecordingProps = {
   readonly containerId: string;
   readonly connectionId: string;
-  readonly terminal: TerminalController;
+  /** null while its screen is being made. */
+  readonly terminal: TerminalController | null;
 };
 
 /** A mark while what is shown is being recorded, and for the owner a button that starts and stops it. */
 export function Recording({ containerId, connectionId, terminal }: RecordingProps) {
   const [busy, setBusy] = useState(false);
-  const id = terminal.recording.value;
+  const id = terminal?.recording.value ?? null;
   const toggle = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -23,9 +25,11 @@ export function Recording({ containerId, connectionId, terminal }: RecordingProp
       toastFailure(failure);
     }
     setBusy(false);
-    terminal.screen.terminal.focus();
+    terminal?.screen.terminal.focus();
   };
-  const isOpen = terminal.connection.value?.kind === 'open';
+  const isOpen = terminal?.connection.value?.kind === 'open';
+  // Whose the main terminal is it tells itself; all others are one's own.
+  const isOwn = connectionId !== MAIN_PANE || (terminal?.isOwner.value && terminal.everOpen.value);
   return (
     <>
       {id !== null && (
@@ -33,7 +37,7 @@ export function Recording({ containerId, connectionId, terminal }: RecordingProp
           Recording
         </span>
       )}
-      {terminal.isOwner.value && terminal.everOpen.value && (
+      {isOwn && (
         <IconButton
           icon={id === null ? 'record' : 'stop'}
           label={id === null ? 'Record this terminal' : 'Stop recording'}

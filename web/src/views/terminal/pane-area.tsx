@@ -104,7 +104,7 @@ export function PaneArea({ containerId, workspace, known, look, onAction }: Pane
             pane={pane}
             box={box}
             label={panes.length > 1 ? `Pane ${at + 1} of ${panes.length}` : null}
-            behind={places.stacked && pane !== active}
+            stacked={places.stacked}
             known={known}
             isOver={overlay.kind === 'over'}
             onAction={onAction}

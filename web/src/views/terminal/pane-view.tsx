@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Box } from '../../terminal/pane-places.ts';
 import { MAIN_PANE } from '../../terminal/panes.ts';
 import type { TerminalAction } from '../../terminal/shortcuts.ts';
@@ -29,8 +29,8 @@ type PaneProps = {
   readonly box: Box;
   /** What it is called among several; null for the only one. */
   readonly label: string | null;
-  /** Whether another one is shown in its place. */
-  readonly behind: boolean;
+  /** Whether only one pane is shown at a time. */
+  readonly stacked: boolean;
   readonly known: Known;
   /** Whether something stands over it that is to be dealt with before it is typed into. */
   readonly isOver: boolean;
@@ -41,7 +41,7 @@ type PaneProps = {
 
 /** One terminal with all that belongs to it alone. */
 export function PaneView(props: PaneProps) {
-  const { containerId, workspace, pane, box, label, behind, known, onAction } = props;
+  const { containerId, workspace, pane, box, label, stacked, known, onAction } = props;
   const root = useRef<HTMLElement>(null);
   const host = useRef<HTMLDivElement>(null);
   const failure = useTerminal(pane, host, {
@@ -52,19 +52,24 @@ export function PaneView(props: PaneProps) {
   });
   const terminal = pane.terminal.value;
   const isActive = workspace.active.value === pane;
+  const isMarked = isActive && label !== null && !stacked;
   useConnecting(terminal, known);
   useNotice(terminal);
   useEnding(terminal, () => workspace.ended(pane.id));
-  useEffect(() => {
-    // why: what is typed while the line comes up is kept and sent
-    const hasFocus = root.current?.contains(document.activeElement) === true;
-    if (isActive && !props.isOver && !hasFocus) terminal?.screen.terminal.focus();
+  useLayoutEffect(() => {
+    const { activeElement: at } = document;
+    const isInside = at !== root.current && root.current?.contains(at);
+    if (!isActive || props.isOver || isInside) return;
+    // why: what is typed while the line comes up is kept and sent; before that it must reach no button
+    if (terminal !== null) terminal.screen.terminal.focus();
+    else root.current?.focus();
   }, [terminal, isActive, props.isOver]);
   const activate = (): void => workspace.activate(pane.id);
   return (
     <section
       ref={root}
-      class={`pane ${label !== null && isActive ? 'active' : ''} ${behind ? 'behind' : ''}`}
+      tabIndex={-1}
+      class={['pane', ...(isMarked ? ['active'] : []), ...(stacked && !isActive ? ['behind'] : [])].join(' ')}
       style={boxStyle(box)}
       aria-label={label ?? undefined}
       onFocusIn={activate}

@@ -63,7 +63,7 @@ export function TerminalBar({ known, workspace, onTools, onShare, onHelp }: BarP
           disabled={!main?.everOpen.value}
         />
       )}
-      {container && terminal && (
+      {container && main && (
         <Recording
           key={active.id}
           containerId={container.db_id}
@@ -81,14 +81,14 @@ export function TerminalBar({ known, workspace, onTools, onShare, onHelp }: BarP
         disabled={!terminal?.everOpen.value}
       />
       <ThemeButton />
-      {terminal && (
+      {main && (
         <Menu
           label="Terminal menu"
           icon="dots"
           items={[
             ...toolsItem(container, onTools),
             ...paneItems(workspace),
-            ...terminalItems(terminal, onHelp),
+            ...(terminal ? terminalItems(terminal, onHelp) : []),
             ...leaveItem(container),
           ]}
         />
