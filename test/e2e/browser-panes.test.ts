@@ -147,7 +147,11 @@ t.test('lines between panes are dragged and moved by keys; there are six panes a
   t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
   await lookAtIt(page, 'six');
 
-  for (const news of await page.getByRole('button', { name: 'Dismiss' }).all()) await news.click();
+  await until(
+    page,
+    () => page.locator('.toast').count(),
+    (count) => count === 0,
+  );
   await page.setViewportSize({ width: 390, height: 700 });
   await page.getByRole('navigation', { name: 'Panes' }).waitFor();
   t.equal(await page.locator('.pane:visible').count(), 1, 'one at a time where there is little room');
