@@ -41,12 +41,16 @@ export async function until<T>(page: Page, ask: () => Promise<T>, isSo: (answer:
   }
 }
 
-export const untilPanes = (page: Page, count: number): Promise<number> =>
+export const untilCount = (page: Page, selector: string, count: number): Promise<number> =>
   until(
     page,
-    () => page.locator('.pane .xterm-rows').count(),
+    () => page.locator(selector).count(),
     (now) => now === count,
   );
+
+/** Waits for so many panes, each with a screen. */
+export const untilPanes = (page: Page, count: number): Promise<number> =>
+  untilCount(page, '.pane .xterm-rows', count);
 
 /** Goes to the pane in a direction, which is the one at that place in order. */
 export async function goTo(page: Page, direction: string, at: number): Promise<void> {
@@ -102,4 +106,15 @@ export async function sessionsIn({ call, container }: PaneScene): Promise<string
     .split('\n')
     .filter((line) => line !== '')
     .sort();
+}
+
+export const look = (page: Page, name: string) => page.screenshot({ path: `.tap/panes-${name}.png` });
+
+/** In light and in dark. */
+export async function lookAtIt(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(200);
+    await look(page, `${name}-${colorScheme}`);
+  }
 }

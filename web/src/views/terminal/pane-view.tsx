@@ -83,11 +83,11 @@ export function PaneView(props: PaneProps) {
   );
 }
 
-/** Tells when the shell has ended. */
+/** Tells when the shell has ended, before anything is painted about it. */
 function useEnding(terminal: TerminalController | null, onEnded: () => void): void {
   const now = terminal?.connection.value ?? null;
   const hasEnded = now?.kind === 'over' && now.why === 'ended';
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (hasEnded) onEnded();
   }, [hasEnded]);
 }
