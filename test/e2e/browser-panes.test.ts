@@ -125,9 +125,9 @@ t.test(
     await page.getByRole('button', { name: 'Use it here' }).click();
     await page.locator('.overlay-card').waitFor({ state: 'detached' });
 
+    t.same(faults, []);
     await call('DELETE', `/api/containers/${container}`);
     await page.getByText('This container is gone').waitFor();
     t.equal(await page.locator('.overlay-card').count(), 1);
-    t.same(faults, []);
   },
 );
