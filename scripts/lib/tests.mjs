@@ -58,7 +58,7 @@ export function runTests(root, { args = [], config = '.taprc', env = {}, print }
   const tap = path.join(root, 'node_modules', '.bin', 'tap');
   const child = spawn(tap, ['--reporter=tap', ...args], {
     cwd: root,
-    env: { ...toolEnvironment(root), TAP_RCFILE: config, ...env },
+    env: { ...toolEnvironment(root), TAP_RCFILE: config, NODE_COMPILE_CACHE: compileCache(root), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   watch(child);
@@ -78,6 +78,12 @@ export function runTests(root, { args = [], config = '.taprc', env = {}, print }
     });
   });
 }
+
+/**
+ * Each test file is a process that loads most of the service: what one has compiled, the others take over.
+ * @param {string} root
+ */
+const compileCache = (root) => path.join(root, '.tap', 'compile-cache');
 
 /** @param {import('./tally.mjs').FileResult} file */
 function fileReport({ name, ok, ms, skip, failures }) {

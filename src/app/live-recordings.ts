@@ -12,8 +12,9 @@ import type { Storage } from '../ports/repositories.ts';
 import type { LiveTerminal } from './live-terminals.ts';
 import { type Recorder, recorder } from './recorder.ts';
 import { recordStarted } from './recording-audit.ts';
-import { type RecordingNews, type RecordingTold, WORDS } from './recording-news.ts';
-import { allHeld, type TerminalStream } from './terminal-stream.ts';
+import { writeSoFar } from './recording-beginning.ts';
+import { type RecordingNews, WORDS } from './recording-news.ts';
+import type { TerminalStream } from './terminal-stream.ts';
 
 /** Each is heard of at least so often, also when its terminal is quiet. */
 const SEEN_EVERY_MS = 15_000;
@@ -85,15 +86,30 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
       const stream = streams.get(terminal.key);
       if (stream === undefined) return ok((await finish(terminal.key, null)) ?? recording);
       news.tell(recording, true, WORDS.started);
-      if (held) made.output(allHeld(stream));
-      // What is held may be more than there is room for.
-      if (going.get(terminal.key) === entry) follow(terminal.key, stream, entry);
+      await take(entry, stream, terminal, held);
       return ok(recording);
     } catch (error) {
       await file.close();
       await files.remove(id);
       throw error;
     }
+  }
+
+  /** Writes what the terminal shows already, and follows it: all that is held, or a picture of the screen. */
+  async function take(
+    entry: Going,
+    stream: TerminalStream,
+    terminal: LiveTerminal,
+    held: boolean,
+  ): Promise<void> {
+    const { key, recorder: made } = entry;
+    const picture = held ? null : await stream.snapshot();
+    // Meanwhile it may have ended, or its terminal begun anew.
+    if (going.get(key) !== entry || streams.get(key) !== stream) return;
+    made.resized(terminal);
+    writeSoFar(made, stream, picture);
+    // What is held may be more than there is room for.
+    if (going.get(key) === entry) follow(key, stream, entry);
   }
 
   /** The recording of this terminal: the one that goes on, or a new one. */
@@ -169,21 +185,8 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
 
     begin,
 
-    /** From the first byte on. A terminal without its recording is better than none: why there is none. */
-    async recordAtOnce(
-      terminal: LiveTerminal,
-      containerName: string,
-      origin: Origin,
-    ): Promise<RecordingTold | null> {
-      const begun = await begin(terminal, { containerName, origin, held: true }).catch((err: unknown) => {
-        log.warn({ err }, 'a terminal could not be recorded');
-        return refuse({ code: 'failed' } as const);
-      });
-      if (begun.ok) return null;
-      const message = begun.error.code === 'recording_quota_reached' ? WORDS.quota : WORDS.failed;
-      const { userId, containerId, connectionId } = terminal;
-      return { id: '', userId, containerId, connectionId, on: false, message };
-    },
+    /** Whether the user may have one more. */
+    hasRoom: async (userId: string): Promise<boolean> => (await room(userId, 0)) !== null,
 
     /** Those that are made of what a terminal of somebody else's container shows, in whichever process. */
     async elsewhere({ containerId, owner }: LiveTerminal): Promise<readonly Recording[]> {

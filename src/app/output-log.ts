@@ -5,6 +5,8 @@ export type OutputLog = {
   start(): number;
   /** Count of all bytes so far. */
   end(): number;
+  /** What is there from one offset up to another. */
+  range(from: number, to: number): Buffer;
   /** What follows `offset`, as one piece of at most `maxBytes`; empty at the end. Not to be changed. */
   read(offset: number, maxBytes: number): Buffer;
 };
@@ -51,6 +53,13 @@ export function outputLog(
   const holding = (offset: number): Piece | undefined =>
     pieces.findLast((piece) => piece.at <= offset && offset < piece.at + piece.length);
 
+  const read = (offset: number, maxBytes: number): Buffer => {
+    const piece = holding(offset);
+    if (piece === undefined) return Buffer.alloc(0);
+    const from = offset - piece.at;
+    return piece.block.subarray(from, Math.min(piece.length, from + maxBytes));
+  };
+
   return {
     append(chunk) {
       if (chunk.length < WHOLE_BYTES) gather(chunk);
@@ -62,11 +71,15 @@ export function outputLog(
     },
     start: () => pieces[0]?.at ?? end,
     end: () => end,
-    read(offset, maxBytes) {
-      const piece = holding(offset);
-      if (piece === undefined) return Buffer.alloc(0);
-      const from = offset - piece.at;
-      return piece.block.subarray(from, Math.min(piece.length, from + maxBytes));
+    range(from, to) {
+      const chunks: Buffer[] = [];
+      let at = from;
+      for (let piece = read(at, to - at); piece.length > 0; piece = read(at, to - at)) {
+        chunks.push(piece);
+        at += piece.length;
+      }
+      return Buffer.concat(chunks);
     },
+    read,
   };
 }

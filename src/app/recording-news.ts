@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/caller.ts';
 import type { CutReason, Recording } from '../domain/recording.ts';
 import { MAIN_CONNECTION } from '../domain/terminal.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -19,6 +20,9 @@ export type RecordingTold = Pick<Recording, 'id' | 'userId' | 'containerId' | 'c
   readonly message: string;
 };
 
+/** Who wants an open terminal to be recorded, by the id of its record. */
+export type RecordingAsked = Origin & { readonly terminal: string; readonly containerName: string };
+
 /** Whether a socket shows what is recorded: it is that terminal, or a guest's view of the owner's main one. */
 export const watches = (
   entry: Pick<Recording, 'userId' | 'containerId' | 'connectionId'> & { readonly owner: boolean },
@@ -37,6 +41,8 @@ export const recordingNews = (bus: Bus) => ({
     bus.publish(TOPIC, { what: 'told', id, userId, containerId, connectionId, on, message });
   },
 
+  /** Whichever process has the terminal records it. */
+  start: (asked: RecordingAsked): void => bus.publish(TOPIC, { what: 'start', ...asked }),
   /** Whichever process makes it ends it. */
   stop: (id: string): void => bus.publish(TOPIC, { what: 'stop', id }),
   /** Whichever process has its file removes it. */
@@ -44,6 +50,7 @@ export const recordingNews = (bus: Bus) => ({
 
   listen(hear: {
     told?(told: RecordingTold): void;
+    start?(asked: RecordingAsked): void;
     stop?(id: string): void;
     removed?(id: string): void;
   }): () => void {
@@ -53,6 +60,7 @@ export const recordingNews = (bus: Bus) => ({
         const id = String(message['id']);
         if (message['what'] === 'stop') hear.stop?.(id);
         else if (message['what'] === 'removed') hear.removed?.(id);
+        else if (message['what'] === 'start') hear.start?.(message as unknown as RecordingAsked);
         else hear.told?.(message as unknown as RecordingTold);
       },
       () => {},

@@ -13,6 +13,7 @@ import { findOwn, handleOf } from './containers/access.ts';
 import type { LiveRecordings } from './live-recordings.ts';
 import { recordDeleted } from './recording-audit.ts';
 import type { RecordingNews } from './recording-news.ts';
+import { recordingReplicas } from './recording-replicas.ts';
 import type { Terminals } from './terminals.ts';
 import { orRollBack } from './transaction.ts';
 
@@ -28,7 +29,7 @@ export type RecordingsDeps = {
   readonly storage: Storage;
   readonly files: RecordingFiles;
   readonly live: LiveRecordings;
-  readonly terminals: Pick<Terminals, 'underKey'>;
+  readonly terminals: Pick<Terminals, 'find' | 'underKey'>;
   readonly news: RecordingNews;
   readonly replica: string;
   readonly log: Logger;
@@ -41,6 +42,7 @@ export type Recordings = ReturnType<typeof recordings>;
 /** Recordings of the caller's own terminals; another's is like none. */
 export function recordings({ storage, files, live, terminals, news, replica, log }: RecordingsDeps) {
   const { repositories, inTransaction } = storage;
+  const elsewhere = recordingReplicas({ repositories, live, terminals, news, log });
   const failed = (what: string) => (err: unknown) => log.warn({ err }, what);
   news.listen({
     stop: (id) => void live.stop(id),
@@ -85,10 +87,13 @@ export function recordings({ storage, files, live, terminals, news, replica, log
     async start(containerId: string, connectionId: string, caller: Caller, origin: Origin): Promise<Found> {
       const container = await findOwn(repositories, containerId, caller);
       if (!container.ok) return container;
+      const { name } = container.value;
       const handle = handleOf(container.value);
-      const open = handle && terminals.underKey(terminalKey(handle.runtimeId, caller.user.id, connectionId));
-      if (open === null) return refuse({ code: 'terminal_not_open' });
-      return await live.begin(open, { containerName: container.value.name, origin, held: false });
+      if (handle === null) return refuse({ code: 'terminal_not_open' });
+      const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
+      const open = terminals.underKey(key);
+      if (open === null) return await elsewhere.begin(key, name, origin);
+      return await live.begin(open, { containerName: name, origin, held: false });
     },
 
     stop,

@@ -28,6 +28,37 @@ export type Picture = {
   readonly offset: number;
 };
 
+/** What is on a screen that was drawn up to `offset`, and what it can not show: half a character, or half a sequence. */
+function takePicture(screen: Screen, log: OutputLog, offset: number, withScrollback: boolean): Picture {
+  const tail = log.range(Math.max(log.start(), offset - MAX_TAIL_BYTES), offset);
+  return { bytes: Buffer.concat([screen.picture(withScrollback), unfinished(tail)]), offset };
+}
+
+/**
+ * The screen that the output makes which a log has, without its scrollback; null when it can not be drawn. What the log has
+ * forgotten is missing, which no multiplexer minds: it draws everything again when it is told to.
+ */
+export async function pictureOfHeld(
+  log: OutputLog,
+  screens: Screens,
+  size: ScreenSize,
+): Promise<Picture | null> {
+  const screen = screens.open(size);
+  try {
+    let at = log.start();
+    for (const upTo = log.end(); at < upTo; at = Math.max(at, log.start())) {
+      const piece = log.read(at, SLICE_BYTES);
+      at += piece.length;
+      if (!(await screen.write(piece))) return null;
+    }
+    return takePicture(screen, log, at, false);
+  } catch {
+    return null;
+  } finally {
+    screen.end();
+  }
+}
+
 /**
  * The screen that a terminal's whole output makes, of which the log holds the newest part. Nothing is drawn before the
  * log is about to forget something or somebody asks for a picture, so that it costs a terminal nothing that writes little.
@@ -93,19 +124,6 @@ export function screenHistory(log: OutputLog, screens: Screens, opened: ScreenSi
     if (log.end() - drawn >= pace.behindBytes && calm === undefined && drawing === null && !ended) whenCalm();
   }
 
-  /** A picture can not show half a character, or half a sequence: what comes next completes it. */
-  function begun(): Buffer {
-    const pieces: Buffer[] = [];
-    for (
-      let at = Math.max(log.start(), drawn - MAX_TAIL_BYTES);
-      at < drawn;
-      at += pieces.at(-1)?.length ?? 0
-    ) {
-      pieces.push(log.read(at, drawn - at));
-    }
-    return unfinished(Buffer.concat(pieces));
-  }
-
   return {
     /** There is more output. */
     grown,
@@ -125,12 +143,12 @@ export function screenHistory(log: OutputLog, screens: Screens, opened: ScreenSi
     },
 
     /** All output so far as a picture; null when the terminal has ended, or can not be drawn. */
-    async picture(): Promise<Picture | null> {
+    async picture(withScrollback = true): Promise<Picture | null> {
       asking += 1;
       try {
         const upTo = log.end();
         while (!ended && (drawn < upTo || !gap.isEmpty())) await drawUpTo(upTo);
-        return ended ? null : { bytes: Buffer.concat([theScreen().picture(), begun()]), offset: drawn };
+        return ended ? null : takePicture(theScreen(), log, drawn, withScrollback);
       } catch {
         end();
         return null;

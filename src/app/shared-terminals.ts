@@ -41,6 +41,8 @@ const NOBODY = '[]';
 export const tellShared = (bus: Bus, containerId: string): void =>
   bus.publish(TOPIC, { container_id: containerId });
 
+export type SharedTerminals = ReturnType<typeof sharedTerminals>;
+
 /**
  * The shared terminals of this process. A message only says which container to look at again; what is lost is caught up
  * with by the look of every second.

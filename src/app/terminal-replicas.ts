@@ -20,6 +20,8 @@ export type TerminalReplicasDeps = {
   readonly monotonicMs: () => number;
 };
 
+export type TerminalReplicas = ReturnType<typeof terminalReplicas>;
+
 /**
  * Closes terminals of this process for what happened at others: replaced under their key, closed by an administrator,
  * their container gone. Messages say when to look, and the database what is so; without messages it is looked at every

@@ -44,6 +44,8 @@ export type Asking = {
 };
 
 type Held = { place: Place; slot: Slot };
+/** `place` is where it was opened: a later socket of its key may ask for another session. */
+type Opened = { readonly place: Place; readonly stream: TerminalStream };
 type Present = {
   close: Asking['close'];
   settle(stream: TerminalStream | null): void;
@@ -68,7 +70,7 @@ export type TerminalSlots = ReturnType<typeof terminalSlots>;
 /** The terminals of this process by their key, also those that wait for a client whose line was lost. */
 export function terminalSlots({ holding, log, monotonicMs, listener, screens }: TerminalSlotsDeps) {
   const slots = new Map<TerminalKey, Held>();
-  const streams = new Map<string, TerminalStream>();
+  const streams = new Map<string, Opened>();
   const sockets = new Map<string, Present>();
   const ends = new Set<Promise<void>>();
   const turns = outputTurns(monotonicMs);
@@ -90,7 +92,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
         void open(place, effect.stream, effect.forceNew);
         break;
       case 'attach':
-        sockets.get(effect.socket)?.settle(streams.get(effect.stream) ?? null);
+        sockets.get(effect.socket)?.settle(streams.get(effect.stream)?.stream ?? null);
         break;
       case 'refuse':
         sockets.get(effect.socket)?.fail(fault);
@@ -100,7 +102,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
         sockets.get(effect.socket)?.settle(null);
         break;
       case 'end_stream':
-        end(place, effect.stream);
+        end(effect.stream);
         break;
     }
   }
@@ -115,7 +117,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       const pty = await place.open(stream, forceNew);
       const onOver = (): void => apply(place, { type: 'program_ended', stream });
       const made = terminalStream(stream, pty, onOver, turns, { screens, size: place.size });
-      streams.set(stream, made);
+      streams.set(stream, { place, stream: made });
       // One that came too late is ended at once: what is recorded under the key is not of it.
       if (isAwaited(place.key, stream)) listener.opened(place.key, made);
       const muxed = pty.muxSession !== null;
@@ -131,10 +133,11 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     return slot?.kind === 'opening' && slot.stream === stream;
   }
 
-  function end(place: Place, id: string): void {
-    const stream = streams.get(id);
+  function end(id: string): void {
+    const opened = streams.get(id);
     streams.delete(id);
-    if (stream === undefined) return;
+    if (opened === undefined) return;
+    const { place, stream } = opened;
     holding.ending(id);
     const ended = endBoth(place, stream)
       .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended'))
@@ -167,11 +170,9 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
       sockets.set(socket, { close, settle: resolve, fail: reject });
       const held = slots.get(place.key);
-      // What was opened to look on is no stream to type in, nor the other way round.
-      const isSame = held?.place.part?.mode === place.part?.mode;
+      const otherMode = held !== undefined && held.place.part?.mode !== place.part?.mode;
       if (held !== undefined) held.place = place;
-      const resumed = isSame ? resumes : null;
-      apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes: resumed, forceNew });
+      apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
       return promise;
     },
 

@@ -4,7 +4,8 @@ import type { OnScreen, PtyStream } from '../ports/terminal-backend.ts';
 import { latest } from './latest.ts';
 import { outputLog } from './output-log.ts';
 import type { OutputTurns } from './output-turns.ts';
-import { type Picture, screenHistory } from './screen-history.ts';
+import { readPace } from './read-pace.ts';
+import { type Picture, pictureOfHeld, screenHistory } from './screen-history.ts';
 
 /** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
 const KEEP_BYTES = 2_097_152;
@@ -16,13 +17,6 @@ const RESUME_BYTES = 262_144;
  * that its pongs, which let the output go on, are not held up behind its input.
  */
 const MAX_INPUT_BYTES = 2_097_152;
-/**
- * After so much output a terminal is left alone for a moment: others get their turn, and what comes meanwhile is read at
- * once, which costs much less than each few KiB by themselves. What somebody types never gets there.
- */
-const TURN_BYTES = 16_384;
-/** As much as is read at once: there is more, and only others' turn is waited for. */
-const FULL_READ_BYTES = 65_536;
 
 export type Viewer = {
   /** There is more output, or the end. */
@@ -35,6 +29,9 @@ export type Tap = {
   resized(cols: number, rows: number): void;
 };
 
+/** What is on the screen, after all output before `offset`, which has the history in it. */
+export type LookedBack = { readonly program: OnScreen; readonly offset: number };
+
 /** A program's terminal as two byte streams with offsets, whoever shows it. */
 export type TerminalStream = {
   readonly id: string;
@@ -45,11 +42,15 @@ export type TerminalStream = {
   tap(tap: Tap | null): void;
   held(): Held;
   read(offset: number, maxBytes: number): Buffer;
+  /** What is held from one offset up to another. */
+  range(from: number, to: number): Buffer;
   /** The viewer has received all output before `offset`. */
   confirm(offset: number): void;
   unconfirmedBytes(): number;
   /** All output so far as a picture; null when none can be made. What a client has of it can not be resumed. */
   picture(): Promise<Picture | null>;
+  /** The screen as it is now, for whoever only looks on; null when it can not be drawn, and before the first output. */
+  snapshot(): Promise<Picture | null>;
   /** Count of input bytes taken. */
   received(): number;
   /** Takes input; `done` when the engine has it. False when no more should come before `onDrain` tells. */
@@ -60,7 +61,7 @@ export type TerminalStream = {
   over(): boolean;
   exitCode(): Promise<number | null>;
   /** Output that fills the scrollback anew, where a multiplexer has it. One at a time: others get the same answer. */
-  lookBack(): Promise<OnScreen>;
+  lookBack(): Promise<LookedBack>;
   resize(cols: number, rows: number): Promise<void>;
   end(): Promise<void>;
 };
@@ -80,49 +81,36 @@ export function terminalStream(
   const log = outputLog(KEEP_BYTES, (forgotten, at) => history?.forgets(forgotten, at));
   const history =
     drawing === null || muxSession !== null ? null : screenHistory(log, drawing.screens, drawing.size);
+  const pace = readPace(stream, turns);
+  let size = drawing?.size;
   let exactFrom = 0;
   let viewer: Viewer | null = null;
   let tap: Tap | null = null;
   let confirmed = 0;
   let received = 0;
   let over = false;
-  let thisTurn = 0;
-  let isResting = false;
-  let full = false;
-  let looking: Promise<OnScreen> | null = null;
+  let looking: Promise<LookedBack> | null = null;
   let isLooking = false;
   const resized = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
 
   const unconfirmedBytes = (): number => log.end() - confirmed;
-  const goOn = (): void => {
-    if (!full && !isResting) stream.resume();
-  };
-  const awake = (): void => {
-    isResting = false;
-    goOn();
-  };
-  const rest = (isMore: boolean): void => {
-    thisTurn = 0;
-    if (isResting) return;
-    isResting = true;
-    stream.pause();
-    turns.rest(isMore, awake);
-  };
   const holdWhenFull = (): void => {
-    if (unconfirmedBytes() < PAUSE_BYTES) return;
-    full = true;
-    stream.pause();
+    if (unconfirmedBytes() >= PAUSE_BYTES) pace.hold();
   };
   stream.on('data', (chunk: Buffer) => {
     log.append(chunk);
     tap?.output(chunk);
     bytes.out += chunk.length;
-    thisTurn += chunk.length;
-    if (thisTurn >= TURN_BYTES) rest(chunk.length >= FULL_READ_BYTES);
+    pace.took(chunk.length);
     holdWhenFull();
     viewer?.more();
     history?.grown();
   });
+  const lookBack = async (): Promise<LookedBack> => {
+    const program = await pty.lookBack();
+    // Part of it may wait to be read.
+    return { program, offset: log.end() + stream.readableLength };
+  };
   const finish = (): void => {
     over = true;
     viewer?.more();
@@ -133,10 +121,9 @@ export function terminalStream(
 
   const confirm = (offset: number): void => {
     confirmed = Math.max(confirmed, Math.min(offset, log.end()));
-    if (!full || unconfirmedBytes() > RESUME_BYTES) return;
-    full = false;
+    if (!pace.isHeld() || unconfirmedBytes() > RESUME_BYTES) return;
     if (!isLooking) looking = null;
-    goOn();
+    pace.letGo();
   };
   return {
     id,
@@ -153,11 +140,20 @@ export function terminalStream(
     },
     held: () => ({ start: log.start(), end: log.end(), exactFrom }),
     read: log.read,
+    range: log.range,
     confirm,
     unconfirmedBytes,
     async picture() {
       const picture = (await history?.picture()) ?? null;
       if (picture !== null) exactFrom = Math.max(exactFrom, picture.offset);
+      return picture;
+    },
+    async snapshot() {
+      if (drawing === null || log.end() === 0) return null;
+      if (history !== null) return await history.picture(false);
+      const picture = await pictureOfHeld(log, drawing.screens, size ?? drawing.size);
+      // What was forgotten may still be on the screen.
+      if (log.start() > 0) void pty.drawAnew();
       return picture;
     },
     received: () => received,
@@ -179,14 +175,15 @@ export function terminalStream(
     exitCode: pty.exitCode,
     lookBack() {
       if (looking === null) isLooking = true;
-      looking ??= pty.lookBack().finally(() => {
+      looking ??= lookBack().finally(() => {
         isLooking = false;
         // What was found waits to be read: more of the same would only pile up behind it.
-        if (!full) looking = null;
+        if (!pace.isHeld()) looking = null;
       });
       return looking;
     },
     resize(cols, rows) {
+      size = { cols, rows };
       tap?.resized(cols, rows);
       history?.resized({ cols, rows });
       return resized({ cols, rows });
@@ -197,12 +194,4 @@ export function terminalStream(
       await pty.close();
     },
   };
-}
-
-/** All output that it still has. */
-export function allHeld(stream: TerminalStream): Buffer {
-  const { start, end } = stream.held();
-  const chunks: Buffer[] = [];
-  for (let at = start; at < end; at += chunks.at(-1)?.length ?? 0) chunks.push(stream.read(at, end - at));
-  return Buffer.concat(chunks);
 }

@@ -1,11 +1,7 @@
 import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
-import type { Recording } from '../domain/recording.ts';
 import { ok, type Result } from '../domain/result.ts';
-import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../domain/terminal.ts';
-import { closeAs, endFor } from '../domain/terminal-place.ts';
-import { resumeFrom } from '../domain/terminal-resume.ts';
-import type { Leaving } from '../domain/terminal-slot.ts';
+import { CLOSE, type CloseReason } from '../domain/terminal.ts';
 import { guestExpired } from '../domain/user.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -13,45 +9,16 @@ import type { Logger } from '../ports/logger.ts';
 import type { Storage } from '../ports/repositories.ts';
 import type { Screens } from '../ports/screen.ts';
 import type { TerminalBackend } from '../ports/terminal-backend.ts';
-import { type FirstOutput, firstOutput } from './first-output.ts';
 import type { LiveRecordings } from './live-recordings.ts';
-import { type LiveTerminal, liveTerminals, type TerminalConnection } from './live-terminals.ts';
-import { type RecordingNews, type RecordingTold, WORDS, watches } from './recording-news.ts';
-import { type Onlooker, type SharedNews, sharedTerminals } from './shared-terminals.ts';
-import { liveEntry, placeOf, type TerminalAsk, type TerminalGrant } from './terminal-grant.ts';
+import { liveTerminals } from './live-terminals.ts';
+import { type RecordingNews, watches } from './recording-news.ts';
+import { sharedTerminals } from './shared-terminals.ts';
+import type { TerminalAsk, TerminalGrant } from './terminal-grant.ts';
 import { type Run, terminalHolding } from './terminal-holding.ts';
-import { recordClosed, recordOpened } from './terminal-opened.ts';
+import { terminalOpening } from './terminal-opening.ts';
 import { terminalReplicas } from './terminal-replicas.ts';
 import { mayOpen } from './terminal-right.ts';
-import { type Place, terminalSlots } from './terminal-slots.ts';
-import type { TerminalStream } from './terminal-stream.ts';
-
-/** A terminal that is open: its stream, and what to do when the socket has gone. */
-export type OpenTerminal = {
-  readonly id: string;
-  readonly stream: TerminalStream;
-  /** The first output to send. */
-  readonly from: FirstOutput;
-  resize(cols: number, rows: number): Promise<void>;
-  /** The recording of what it shows, if there is one now. */
-  recording(): RecordingTold | null;
-  /** Who shares the terminal, and its size, from now on. */
-  hear(listener: (news: SharedNews) => void): void;
-  /** The peer has answered a ping. */
-  pinged(): void;
-  /** Why its program has ended. */
-  endReason(): Promise<CloseReason>;
-  release(how: Leaving): Promise<void>;
-};
-
-/** What was opened for a socket; `refused` tells why it is not recorded, although it should have been. */
-type Opened = {
-  readonly place: Place;
-  readonly stream: TerminalStream;
-  readonly refused: RecordingTold | null;
-  /** Recordings that may be of what it shows, beside those of this process. */
-  readonly known: readonly Recording[];
-};
+import { terminalSlots } from './terminal-slots.ts';
 
 export type TerminalDeps = {
   readonly storage: Storage;
@@ -72,7 +39,7 @@ export type Terminals = ReturnType<typeof terminals>;
 /** Opens terminals, keeps them for clients whose line was lost, and knows the live ones of this process. */
 export function terminals(deps: TerminalDeps) {
   const { storage, backend, bus, me, clock, log, recordings, news, monotonicMs, screens } = deps;
-  const { repositories, inTransaction } = storage;
+  const { repositories } = storage;
   const records = repositories.terminals;
   const { replica } = me;
   const live = liveTerminals(clock, replica);
@@ -94,6 +61,9 @@ export function terminals(deps: TerminalDeps) {
         over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
       ),
   });
+  const opening = terminalOpening({
+    ...{ storage, backend, clock, log, recordings, live, slots, replicas, shared },
+  });
 
   return {
     /** The checks that come before the upgrade. */
@@ -107,45 +77,7 @@ export function terminals(deps: TerminalDeps) {
       return right.ok ? ok({ caller, ...right.value, ask, origin }) : right;
     },
 
-    /**
-     * The terminal for an upgraded socket: the one that it lost, or a new one. null when the socket was closed
-     * meanwhile. Throws what the backend throws.
-     */
-    async open(grant: TerminalGrant, connection: TerminalConnection): Promise<OpenTerminal | null> {
-      const place = placeOf(grant, backend);
-      const entry = liveEntry(grant, place.key, connection, clock.now());
-      const release = (how: Leaving): void => {
-        live.remove(entry);
-        slots.leave(place, entry.id, how);
-      };
-      const { forceNew, resume } = grant.ask;
-      live.add(entry);
-      try {
-        const asking = {
-          socket: entry.id,
-          resumes: resume?.stream ?? null,
-          forceNew,
-          close: connection.close,
-        };
-        const stream = await slots.connect(place, asking);
-        if (stream !== null) {
-          entry.muxSession = stream.muxSession;
-          entry.recordedAt = await inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
-          replicas.took(entry);
-          const wanted = grant.ask.record && resume?.stream !== stream.id;
-          const refused = wanted
-            ? await recordings.recordAtOnce(entry, grant.container.name, grant.origin)
-            : null;
-          const known = await recordings.elsewhere(entry);
-          return await openTerminal(entry, grant, { place, stream, refused, known }, release);
-        }
-        release('lost');
-        return null;
-      } catch (error) {
-        release('lost');
-        throw error;
-      }
-    },
+    open: opening.open,
 
     /** Whether somebody may keep an open terminal, going by what is known of them now. */
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
@@ -174,6 +106,9 @@ export function terminals(deps: TerminalDeps) {
     /** When what was closed has ended in the containers as well. */
     idle: slots.idle,
 
+    /** When no socket has a terminal any more, and the end of each is on record. */
+    over: opening.over,
+
     /** Ends what nobody came back to, closes what is shared no more, and writes what is due of the records; for a timer. */
     async writeDue(): Promise<void> {
       slots.tick();
@@ -185,57 +120,4 @@ export function terminals(deps: TerminalDeps) {
       ]);
     },
   };
-
-  async function openTerminal(
-    entry: LiveTerminal,
-    grant: TerminalGrant,
-    { place, stream, refused, known }: Opened,
-    leave: (how: Leaving) => void,
-  ): Promise<OpenTerminal> {
-    const { resume } = grant.ask;
-    const after = resume?.stream === stream.id ? resume.after : null;
-    const from = resumeFrom(stream.held(), after);
-    const isOther = resume !== null && after === null;
-    const at = shared.enter({
-      containerId: entry.containerId,
-      role: roleOf(grant),
-      size: { cols: entry.cols, rows: entry.rows },
-      resize: ({ cols, rows }) => stream.resize(cols, rows),
-    });
-    const resize = (cols: number, rows: number): Promise<void> => {
-      live.resize(entry, cols, rows);
-      return at.resize({ cols, rows });
-    };
-    // The window may have changed meanwhile, and it is another one after a reload.
-    if (resume !== null || from.redraw) void resize(grant.ask.cols, grant.ask.rows);
-    const first = await firstOutput(stream, from);
-    return {
-      id: entry.id,
-      stream,
-      from: { ...first, redraw: first.redraw || isOther },
-      resize,
-      recording() {
-        const watched = [...recordings.all(), ...known].find((one) => watches(entry, one));
-        return watched === undefined ? refused : { ...watched, on: true, message: WORDS.started };
-      },
-      hear: at.hear,
-      pinged() {
-        entry.lastPingAt = clock.now();
-      },
-      async endReason() {
-        const [now] = await records.places([place.containerId]).catch(() => []);
-        return now === undefined ? CLOSE.ended : closeAs(endFor(now, place.runtimeId), place.part !== null);
-      },
-      async release(how) {
-        leave(how);
-        await inTransaction((tx) => recordClosed(tx, entry, grant)).finally(at.leave);
-      },
-    };
-  }
-}
-
-/** The owner's main terminal is as large as the owner likes; participants see what is on it. */
-function roleOf({ access, mode, ask }: TerminalGrant): Onlooker['role'] {
-  if (access !== null) return 'follower';
-  return ask.connectionId === MAIN_CONNECTION && mode === 'control' ? 'ruler' : 'apart';
 }

@@ -36,6 +36,8 @@ export type SlotEvent =
       /** The stream that the client has seen part of. */
       readonly resumes: string | null;
       readonly forceNew: boolean;
+      /** What is there was opened to look on, and the socket is to type, or the other way round. */
+      readonly otherMode: boolean;
     }
   | { readonly type: 'opened'; readonly stream: string; readonly muxed: boolean; readonly nowMs: number }
   | { readonly type: 'open_failed'; readonly stream: string }
@@ -104,13 +106,14 @@ type Event<T extends SlotEvent['type']> = Extract<SlotEvent, { type: T }>;
 
 /**
  * A program without a multiplexer can only be shown by the stream that it has; a multiplexer draws its screen
- * anew for every stream, so that an exact continuation is the only reason to go on with the old one.
+ * anew for every stream, so that an exact continuation is the only reason to go on with the old one. What a stream lets
+ * its client do was settled when it was opened, also while it is being opened.
  */
-function connect(slot: Slot, { socket, fresh, resumes, forceNew }: Event<'connect'>): SlotStep {
+function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Event<'connect'>): SlotStep {
   const replaced = closing(slot, CLOSE.replaced);
   const open = { do: 'open', stream: fresh, socket, forceNew } as const;
   const anew: Slot = { kind: 'opening', stream: fresh, watcher: { socket } };
-  if (slot.kind === 'empty' || forceNew) return step(anew, ...replaced, ...ending(slot), open);
+  if (slot.kind === 'empty' || forceNew || otherMode) return step(anew, ...replaced, ...ending(slot), open);
   if (slot.kind === 'opening') return step({ ...slot, watcher: { socket } }, ...replaced);
   const { stream, muxed, over } = slot;
   if (resumes !== stream && (muxed || over)) return step(anew, ...replaced, ...ending(slot), open);

@@ -8,8 +8,8 @@ export type Screen = {
    */
   write(bytes: Uint8Array): Promise<boolean>;
   resize(size: ScreenSize): void;
-  /** What makes an empty terminal of the same size show the same: cells, scrollback, cursor and modes. */
-  picture(): Buffer;
+  /** What makes an empty terminal of the same size show the same: cells, scrollback unless told otherwise, cursor and modes. */
+  picture(withScrollback?: boolean): Buffer;
   end(): void;
 };
 

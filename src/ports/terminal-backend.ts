@@ -42,6 +42,8 @@ export interface PtyStream {
    * as output that fills a terminal's scrollback anew, and then its screen. Never throws.
    */
   lookBack(): Promise<OnScreen>;
+  /** Where a multiplexer draws: it draws all of its screen once more. Never throws. */
+  drawAnew(): Promise<void>;
   /** After the stream ended: the exit code of the shell, or null when it is unknown (engine gone, connection cut). */
   exitCode(): Promise<number | null>;
   /** Detaches: ends this attachment's processes, and leaves the multiplexer session running. */

@@ -21,6 +21,7 @@ if (engine !== null) {
   await t.test('docker: an image without tmux', async (t) =>
     plainShell(t, { ...box, handle: await started(instance) }),
   );
+  await t.test('docker: however much terminals have left, all of it is seen', (t) => manyLeftovers(t, box));
   await t.test('docker: containers that do not run', (t) => notRunning(t, box));
 }
 
@@ -195,6 +196,27 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   t.same(await terminals.leftovers(handle), { sessions: [], marks: [] }, 'also what does not want to');
   t.equal(await sh(box, 'pgrep -fx "sleep 7005" | wc -l'), '0', 'and what has left its parent');
   await ended(stubborn);
+}
+
+/** One program with many marks in its environment is as much to read as many programs with one. */
+async function manyLeftovers(t: Test, { terminals, runtime, handle }: Box): Promise<void> {
+  const marks = Array.from({ length: 5_000 }, () => randomUUID());
+  const env = Object.fromEntries(marks.map((mark, at) => [`M${at}`, `BERTH_TERM=${mark}`]));
+  const command = ['sleep', '7006'];
+  const going = runtime.exec(handle, { command, env, timeoutSeconds: 60, maxOutputBytes: 100 });
+  let seen: ReadonlySet<string> = new Set();
+  await until(async () => {
+    seen = new Set((await terminals.leftovers(handle)).marks);
+    return seen.size >= marks.length;
+  }, 30);
+  t.same(
+    marks.filter((mark) => !seen.has(mark)),
+    [],
+  );
+  await terminals.endMarked(handle, marks.at(-1) ?? '');
+  await going;
+  const left = new Set((await terminals.leftovers(handle)).marks);
+  t.notOk(marks.some((mark) => left.has(mark)));
 }
 
 async function notRunning(t: Test, { terminals, runtime, image }: Box): Promise<void> {

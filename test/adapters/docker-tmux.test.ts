@@ -55,6 +55,8 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   t.equal(await pty.lookBack(), 'shell');
   await output.until(/\]7711;history[\s\S]*all-2/);
   t.same(missing(output.all().slice(before)), []);
+  await pty.drawAnew();
+  await output.until(/row-990[\s\S]*all-2/);
 
   const again = await terminals.open(handle, aTerminal('past'));
   const shown = reader(again);

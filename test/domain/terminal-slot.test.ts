@@ -28,6 +28,7 @@ const connect = (given: Partial<Extract<SlotEvent, { type: 'connect' }>> = {}): 
   fresh: 'b',
   resumes: null,
   forceNew: false,
+  otherMode: false,
   ...given,
 });
 const left = (how: Leaving, socket = 's1'): SlotEvent => ({
@@ -61,6 +62,28 @@ const BOTH: readonly Case[] = [
     [close()],
   ],
   ['a forced one does not', opening, connect({ forceNew: true }), fresh, [close(), open(true)]],
+  [
+    'nor one that is to look on where the first is to type',
+    opening,
+    connect({ otherMode: true }),
+    fresh,
+    [close(), open()],
+  ],
+  ['nor when the first has left', unwatched, connect({ otherMode: true }), fresh, [open()]],
+  [
+    'one in the other mode goes on with no stream',
+    shown,
+    connect({ otherMode: true, resumes: 'a' }),
+    fresh,
+    [close(), end(), open()],
+  ],
+  [
+    'also when it is kept for whoever comes back',
+    kept(9),
+    connect({ otherMode: true, resumes: 'a' }),
+    fresh,
+    [end(), open()],
+  ],
   ['and what comes of the first is ended', fresh, opened(true), fresh, [end()]],
   ['opened and shown', opening, opened(true), shown, [attach('s1')]],
   [

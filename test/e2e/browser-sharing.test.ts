@@ -58,6 +58,9 @@ t.test('a terminal is shared by a link, typed in together, looked on at, and tak
   await waitForLine(bob.page, /^=42=$/);
   await typeUntilAnswered(bob.page, 'echo "=$((7*7))="', /^=49=$/);
   await waitForLine(owner.page, /^=49=$/);
+  await bob.page.keyboard.press('Control+Shift+E');
+  t.equal(await bob.page.getByRole('button', { name: 'Split right' }).count(), 0);
+  t.equal(await bob.page.locator('.pane').count(), 1, 'what is shared is one terminal');
   await owner.page.locator('.participants', { hasText: 'bob' }).waitFor();
   await bob.page.locator('.participants', { hasText: ADMIN.username }).waitFor();
 

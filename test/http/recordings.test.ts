@@ -1,5 +1,5 @@
 import t from 'tap';
-import { aStudio, becomes, castOf, shown } from '../support/recordings.ts';
+import { aStudio, becomes, castOf, played, rowsOf, shown } from '../support/recordings.ts';
 import { anApiToken, aPerson, as, type Person } from '../support/service.ts';
 import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
 
@@ -60,7 +60,11 @@ t.test('what a terminal shows is recorded from start to stop, and what is typed 
     castOf(text).events.filter(([, kind]) => kind === 'r'),
     [[2, 'r', '120x40']],
   );
-  t.equal(shown(text), 'pass🚢', 'and a character that came in two parts is whole');
+  const [picture, ...later] = castOf(text).events.filter(([, kind]) => kind === 'o');
+  t.equal(picture?.[0], 0, 'it begins with what was on the screen');
+  t.match(picture?.[2], /^before /);
+  t.equal(later.map(([, , data]) => data).join(''), 'pass🚢', 'a character that came in two parts is whole');
+  t.same(rowsOf(await played(text)), ['before pass🚢']);
 });
 
 t.test('`record=true` records from the first byte', async (t) => {

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { eventually } from '../contract/bus.ts';
+import { aBrowserTerminal } from './screens.ts';
 import { aPerson, aService, as } from './service.ts';
 import { terminalClient } from './terminal-client.ts';
 import { aContainerOf, type FakePty, fakeTerminals, listening } from './terminals.ts';
@@ -29,6 +30,24 @@ export const shown = (text: string): string =>
     .events.filter(([, kind]) => kind === 'o')
     .map(([, , data]) => data)
     .join('');
+
+/** A terminal that a recording is played on, as its output says. */
+export async function played(text: string) {
+  const { header, events } = castOf(text);
+  const screen = aBrowserTerminal({ cols: Number(header['width']), rows: Number(header['height']) });
+  for (const [, kind, data] of events) if (kind === 'o') await screen.write(data);
+  return screen;
+}
+
+/** The text of the rows of a terminal's screen, without the empty ones at its end. */
+export function rowsOf({ terminal }: ReturnType<typeof aBrowserTerminal>): string[] {
+  const { active } = terminal.buffer;
+  const rows = Array.from(
+    { length: terminal.rows },
+    (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
+  );
+  return rows.slice(0, rows.findLastIndex((row) => row !== '') + 1);
+}
 
 /** A service with a running container of Ada's, whose programs do what the test says. */
 export async function aStudio(t: Test, { muxed = false, ports = {} as Partial<Ports> } = {}) {

@@ -36,6 +36,7 @@ export function fakeTerminals({ muxed = true } = {}) {
         stream,
         muxSession: muxed ? muxSession : null,
         lookBack: async () => 'shell',
+        drawAnew: async () => {},
         resize: async () => {},
         exitCode: async () => 0,
         close: async () => void stream.destroy(),

@@ -8,8 +8,13 @@ import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { presets } from '../../web/src/lib/sizes.ts';
 import { usableForMs } from '../../web/src/session/token-life.ts';
 import { outputQueue } from '../../web/src/terminal/output-queue.ts';
-import { actionOf, type KeyPress } from '../../web/src/terminal/shortcuts.ts';
-import { canConnect, overlayOf } from '../../web/src/views/terminal/overlay-kind.ts';
+import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/shortcuts.ts';
+import {
+  canConnect,
+  commonOverlay,
+  type Overlay,
+  overlayOf,
+} from '../../web/src/views/terminal/overlay-kind.ts';
 
 const press = (keys: Partial<KeyPress>): KeyPress => ({
   key: '',
@@ -21,20 +26,22 @@ const press = (keys: Partial<KeyPress>): KeyPress => ({
   ...keys,
 });
 
+const ALONE = { hasSelection: false, severalPanes: false };
+
 t.test('Ctrl+C interrupts unless something is selected', async (t) => {
   const ctrlC = press({ ctrlKey: true, code: 'KeyC', key: 'c' });
-  t.equal(actionOf(ctrlC, false), null);
-  t.equal(actionOf(ctrlC, true), 'copy');
+  t.equal(actionOf(ctrlC, ALONE), null);
+  t.equal(actionOf(ctrlC, { ...ALONE, hasSelection: true }), 'copy');
 });
 
 t.test('the page takes its own keys and leaves all others to the shell', async (t) => {
   const withShift = (code: string) => press({ ctrlKey: true, shiftKey: true, code, key: code.slice(3) });
   t.same(
-    ['KeyC', 'KeyV', 'KeyF'].map((code) => actionOf(withShift(code), false)),
+    ['KeyC', 'KeyV', 'KeyF'].map((code) => actionOf(withShift(code), ALONE)),
     ['copy', 'paste', 'search'],
   );
-  t.equal(actionOf(press({ ctrlKey: true, key: '+', code: 'Equal', shiftKey: true }), false), 'larger');
-  t.equal(actionOf(press({ ctrlKey: true, key: '-', code: 'Minus' }), false), 'smaller');
+  t.equal(actionOf(press({ ctrlKey: true, key: '+', code: 'Equal', shiftKey: true }), ALONE), 'larger');
+  t.equal(actionOf(press({ ctrlKey: true, key: '-', code: 'Minus' }), ALONE), 'smaller');
   const shells = [
     press({ ctrlKey: true, key: 'v', code: 'KeyV' }),
     press({ ctrlKey: true, key: 'f', code: 'KeyF' }),
@@ -42,7 +49,32 @@ t.test('the page takes its own keys and leaves all others to the shell', async (
     press({ shiftKey: true, key: 'C', code: 'KeyC' }),
     press({ key: '+', code: 'Equal' }),
   ];
-  for (const each of shells) t.equal(actionOf(each, true), null, JSON.stringify(each));
+  const all = { hasSelection: true, severalPanes: true };
+  for (const each of shells) t.equal(actionOf(each, all), null, JSON.stringify(each));
+});
+
+t.test('keys among panes are taken from the shell only while there are several', async (t) => {
+  const withShift = (code: string) => press({ ctrlKey: true, shiftKey: true, code });
+  const several = { ...ALONE, severalPanes: true };
+  const cases = [
+    ['KeyE', 'split_right', 'split_right'],
+    ['KeyO', 'split_below', 'split_below'],
+    ['KeyX', null, 'close_pane'],
+    ['ArrowLeft', null, 'go_left'],
+    ['ArrowRight', null, 'go_right'],
+    ['ArrowUp', null, 'go_up'],
+    ['ArrowDown', null, 'go_down'],
+  ] as const;
+  for (const [code, alone, among] of cases) {
+    t.equal(actionOf(withShift(code), ALONE), alone, code);
+    t.equal(actionOf(withShift(code), several), among, code);
+    t.equal(paneAction(withShift(code), true), among, code);
+    t.equal(isPaneAction(among), true, among);
+    t.equal(paneAction({ ...withShift(code), altKey: true }, true), null);
+    t.equal(actionOf({ ...withShift(code), shiftKey: false }, several), null);
+  }
+  t.equal(paneAction(withShift('KeyC'), true), null, 'no key of a terminal');
+  t.equal(isPaneAction('search'), false);
 });
 
 t.test('output is fed as fast as it is drawn, in order, and a flood is told once', async (t) => {
@@ -85,6 +117,31 @@ t.test(
     t.equal(canConnect(container('starting')), false);
   },
 );
+
+t.test('what is true of all panes is said once, and what is of one in its place', async (t) => {
+  const over = (why: 'ended' | 'stopped' | 'replaced' | 'deleted'): Overlay => ({
+    kind: 'over',
+    why,
+    exitCode: null,
+  });
+  const lost = (retryInMs: number | null): Overlay => ({ kind: 'lost', retryInMs, everOpen: true });
+  const none: Overlay = { kind: 'none' };
+  const connecting: Overlay = { kind: 'connecting' };
+  const cases: [string, Overlay[], Overlay | null][] = [
+    ['all is well', [none, none], none],
+    ['nothing is there yet', [], null],
+    ['one is new', [none, connecting], null],
+    ['all are new', [connecting, connecting], connecting],
+    ['the service has gone', [lost(900), lost(200)], lost(900)],
+    ['one line is lost', [none, lost(200)], null],
+    ['it was stopped', [over('stopped'), over('stopped')], over('stopped')],
+    ['not all have heard of it yet', [none, lost(9), over('deleted')], over('deleted')],
+    ['a shell has ended', [over('ended'), none], null],
+    ['the only shell has ended', [over('ended')], null],
+    ['one is shown elsewhere', [over('replaced'), none], null],
+  ];
+  for (const [name, overlays, common] of cases) t.same(commonOverlay(overlays), common, name);
+});
 
 const range = (min: number, max: number) => ({ min, max });
 const tier = (memory: number, disk: number): Tier => ({

@@ -12,6 +12,7 @@ import './styles/status.css';
 import './styles/create-dialog.css';
 import './styles/terminal.css';
 import './styles/terminal-overlays.css';
+import './styles/panes.css';
 import './styles/settings.css';
 import './styles/tools.css';
 import './styles/sharing.css';

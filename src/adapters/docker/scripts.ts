@@ -94,7 +94,7 @@ exit 0
 export const LIST_LEFTOVERS = `
 ${CHOOSE_TMUX}
 choose_tmux && ${TMUX} list-sessions -F 'session #{session_name}' 2>/dev/null
-grep -hsoaE 'BERTH_TERM=[0-9a-f-]{36}' /proc/[0-9]*/environ | while read -r mark; do echo "mark $mark"; done
+grep -hsoaE 'BERTH_TERM=[0-9a-f-]{36}' /proc/[0-9]*/environ
 echo end
 `;
 

@@ -87,6 +87,7 @@ function ptyStream(
 ): PtyStream {
   let rows = request.rows;
   let closing: Promise<void> | null = null;
+  const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
   const close = async (): Promise<void> => {
     await endAttachment(calls, containerId, exec, marker);
     stream.destroy();
@@ -101,9 +102,10 @@ function ptyStream(
     async lookBack() {
       if (tmux === null) return 'shell';
       const found = await tmux.putHistory(stream, rows).catch(() => 'shell' as const);
-      if (found === 'shell') await tmux.drawAnew().catch(() => {});
+      if (found === 'shell') await drawAnew();
       return found;
     },
+    drawAnew,
     async exitCode() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
       const code = await exitCodeOf(calls, exec);

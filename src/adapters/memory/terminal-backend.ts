@@ -99,6 +99,7 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
       viewer.size = `${cols}x${rows}`;
     },
     lookBack: async () => 'shell',
+    drawAnew: async () => {},
     exitCode: () => exitCode,
     async close() {
       viewer.end(null);

@@ -73,11 +73,15 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
 
     async changeState(dbId, from, change) {
       const row = await db
+        // An update takes its place in the order of transactions before it waits for the row, and events come in that order.
+        .with('held', (query) =>
+          query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
+        )
         .updateTable('containers as c')
-        .from('users as u')
+        .from(['users as u', 'held'])
         .whereRef('u.id', '=', 'c.owner_id')
+        .whereRef('c.db_id', '=', 'held.db_id')
         .set(toUpdate(change))
-        .where('c.db_id', '=', dbId)
         .where('c.state', 'in', from)
         .returningAll('c')
         .returning('u.username as owner_username')

@@ -39,8 +39,8 @@ export const xtermScreens: Screens = {
         terminal.options.scrollback = linesFor(size.cols);
         terminal.resize(size.cols, size.rows);
       },
-      picture() {
-        const whole = draw(linesFor(terminal.cols));
+      picture(withScrollback = true) {
+        const whole = draw(withScrollback ? linesFor(terminal.cols) : 0);
         return whole.length <= MAX_PICTURE_BYTES ? whole : draw(0);
       },
       end: () => terminal.dispose(),

@@ -38,6 +38,8 @@ export class OutputPump {
   /** Bytes sent about `#sinceMs`, to tell typing from bulk. */
   #burst = 0;
   #sinceMs = 0;
+  /** What has its place in the output, by the offset before it. */
+  readonly #due: { readonly offset: number; readonly then: () => void }[] = [];
 
   constructor(
     stream: TerminalStream,
@@ -58,6 +60,12 @@ export class OutputPump {
     if (picture !== null) for (const frame of frames(picture)) this.#put(frame);
     else if (from.redraw) for (const frame of oldOutput(stream, offset)) this.#put(frame);
     this.#more();
+  }
+
+  /** Calls `then` between the output before `offset` and what follows it; at once when that was sent. Offsets only grow. */
+  after(offset: number, then: () => void): void {
+    this.#due.push({ offset, then });
+    this.#tellDue();
   }
 
   stop(): void {
@@ -90,7 +98,8 @@ export class OutputPump {
     clearTimeout(this.#joining);
     this.#joining = undefined;
     while (!this.#stopped && !this.#waiting) {
-      const frame = this.#stream.read(this.#sent, MAX_FRAME_BYTES);
+      const untilDue = (this.#due[0]?.offset ?? Number.POSITIVE_INFINITY) - this.#sent;
+      const frame = this.#stream.read(this.#sent, Math.min(MAX_FRAME_BYTES, untilDue));
       if (frame.length === 0) break;
       this.#put(frame);
       this.#waiting = this.#socket.bufferedAmount >= PAUSE_BYTES;
@@ -103,9 +112,17 @@ export class OutputPump {
     this.#sent += frame.length;
     this.#burst += frame.length;
     this.#socket.send(frame, this.#drained);
+    this.#tellDue();
     if (this.#sent - this.#marked < MARK_EVERY_BYTES) return;
     this.#marked = this.#sent;
     this.#socket.ping(String(this.#sent));
+  }
+
+  #tellDue(): void {
+    for (let next = this.#due[0]; next !== undefined && next.offset <= this.#sent; next = this.#due[0]) {
+      this.#due.shift();
+      next.then();
+    }
   }
 
   #finish(): void {
@@ -147,11 +164,7 @@ export class OutputPump {
 
 /** Everything that is held, fit to be shown to a screen that has not seen it. */
 function oldOutput(stream: TerminalStream, start: number): Generator<Buffer> {
-  const pieces: Buffer[] = [];
-  for (let at = start; at < stream.held().end; at += pieces.at(-1)?.length ?? 0) {
-    pieces.push(stream.read(at, MAX_FRAME_BYTES));
-  }
-  return frames(withoutQuestions(Buffer.concat(pieces)));
+  return frames(withoutQuestions(stream.range(start, stream.held().end)));
 }
 
 function* frames(bytes: Buffer): Generator<Buffer> {

@@ -5,7 +5,7 @@ import type { Registration } from '../../app/live-sockets.ts';
 import type { RecordingTold } from '../../app/recording-news.ts';
 import type { SharedNews } from '../../app/shared-terminals.ts';
 import type { TerminalGrant } from '../../app/terminal-grant.ts';
-import type { OpenTerminal } from '../../app/terminals.ts';
+import type { OpenTerminal } from '../../app/terminal-opening.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
 import { answersOf } from './answers.ts';
 import { InputIntake } from './input.ts';
@@ -104,10 +104,13 @@ export function relay(
     const restMs = restUntilMs - performance.now();
     if (restMs > 0) await delay(restMs);
     if (stopped) return;
-    const program = await stream.lookBack();
+    const { program, offset } = await stream.lookBack();
     restUntilMs = performance.now() + LOOK_REST_MS;
-    looking = false;
-    if (!stopped) answer({ type: 'on_screen', program });
+    // Before what it speaks of, it would be taken for the end of that.
+    pump.after(offset, () => {
+      looking = false;
+      if (!stopped) answer({ type: 'on_screen', program });
+    });
   };
   const tellEnd = async (): Promise<void> => {
     const [code, reason] = await Promise.all([stream.exitCode(), terminal.endReason()]);

@@ -28,7 +28,11 @@ export async function drain({ http, terminals, operations, ...service }: Service
   await http.close();
   for (const timer of [tidying, ...patience]) clearTimeout(timer);
   // What takes longer is left to whoever takes it over: every step of it can be done again.
-  await inTime(IN_FLIGHT_MS - (performance.now() - beganAtMs), [terminals.idle(), operations.idle()]);
+  await inTime(IN_FLIGHT_MS - (performance.now() - beganAtMs), [
+    terminals.over(),
+    terminals.idle(),
+    operations.idle(),
+  ]);
 }
 
 /** What still goes on by itself ends, then what is still in memory is written. */

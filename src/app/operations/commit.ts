@@ -33,23 +33,18 @@ export async function commit(
 ): Promise<Done> {
   const committed = { ...operation, phase: 'committed' as const };
   return await storage.inTransaction(async (tx) => {
-    // Before anything is written, as the order of the events asks for.
-    await tx.roleSetups.hold(operation.dbId);
     const { volumeKept, freshRuntimeId } = operation;
     const progress = { phase: 'committed', step: 'commit', volumeKept, freshRuntimeId } as const;
     const next = nextStep(committed, facts);
     const outcome = next.do === 'finish' ? next.outcome : null;
-    const isOurs =
-      outcome === null
-        ? await tx.operations.record(operation.id, owner, progress)
-        : await tx.operations.finish(operation.id, owner, outcome, progress);
-    if (!isOurs) throw new LeaseLost(operation.id);
-    const container = await changeRow(
-      tx,
-      operation,
-      changeOf(operation, facts, step),
-      madeAnew(operation, step),
-    );
+    const container = await changeRow(tx, operation, {
+      change: changeOf(operation, facts, step),
+      anew: madeAnew(operation, step),
+      isOurs: () =>
+        outcome === null
+          ? tx.operations.record(operation.id, owner, progress)
+          : tx.operations.finish(operation.id, owner, outcome, progress),
+    });
     await rememberCarried(tx, operation, facts);
     const restarted = operation.kind === 'update' && needsFresh(operation);
     await announce(tx, operation, container, restarted);
@@ -99,13 +94,21 @@ function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'comm
   return { carried: freshImage !== null && sameDisk };
 }
 
+type RowChange = {
+  readonly change: StateChange;
+  readonly anew?: MadeAnew;
+  /** Writes to the operation, and tells whether its lease is still ours. */
+  readonly isOurs: () => Promise<boolean>;
+};
+
+/** The row before the operation, as everywhere, and before anything else is written, as the order of the events asks for. */
 async function changeRow(
   tx: Repositories,
-  { dbId }: StoredOperation,
-  change: StateChange,
-  anew: MadeAnew = null,
+  { id, dbId }: StoredOperation,
+  { change, anew = null, isOurs }: RowChange,
 ): Promise<Container> {
   const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
+  if (!(await isOurs())) throw new LeaseLost(id);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
   return await settleRoleSetup(tx, container, anew);
 }
@@ -141,10 +144,10 @@ export async function putBack(
   const absent = operation.kind === 'create' || operation.kind === 'restore';
   const state = absent ? 'deleted' : facts.old === 'running' ? 'running' : 'stopped';
   return await storage.inTransaction(async (tx) => {
-    await tx.roleSetups.hold(operation.dbId);
-    if (!(await tx.operations.finish(operation.id, owner, 'failed'))) throw new LeaseLost(operation.id);
-    const reason = FAILED_REASON[operation.kind];
-    const container = await changeRow(tx, operation, { state, reason });
+    const container = await changeRow(tx, operation, {
+      change: { state, reason: FAILED_REASON[operation.kind] },
+      isOurs: () => tx.operations.finish(operation.id, owner, 'failed'),
+    });
     const type = announcedAs(operation, state);
     if (type !== null) await tx.events.append(containerEvent(type, container));
     return { operation: { ...operation, outcome: 'failed' }, container };
@@ -165,10 +168,11 @@ export async function leaveUnchanged(
   facts: Facts,
 ): Promise<Done> {
   return await storage.inTransaction(async (tx) => {
-    await tx.roleSetups.hold(operation.dbId);
-    if (!(await tx.operations.finish(operation.id, owner, 'unchanged'))) throw new LeaseLost(operation.id);
     const state = facts.old === 'running' ? 'running' : 'stopped';
-    const container = await changeRow(tx, operation, { state });
+    const container = await changeRow(tx, operation, {
+      change: { state },
+      isOurs: () => tx.operations.finish(operation.id, owner, 'unchanged'),
+    });
     return { operation: { ...operation, outcome: 'unchanged' }, container };
   });
 }

@@ -14,3 +14,22 @@ export function store(key: string, value: string): void {
     // why: a browser that forbids storage still gets a working page
   }
 }
+
+/** What this tab keeps under a name, across reloads, or null. A tab that is duplicated copies it. */
+export function storedInTab(key: string): string | null {
+  try {
+    return sessionStorage.getItem(`berth.${key}`);
+  } catch {
+    return null;
+  }
+}
+
+/** null: nothing any more. */
+export function storeInTab(key: string, value: string | null): void {
+  try {
+    if (value === null) sessionStorage.removeItem(`berth.${key}`);
+    else sessionStorage.setItem(`berth.${key}`, value);
+  } catch {
+    // why: a browser that forbids storage still gets a working page
+  }
+}

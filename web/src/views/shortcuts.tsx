@@ -23,6 +23,14 @@ const TERMINAL: readonly Shortcut[] = [
   [['Ctrl', '0'], 'Usual size of text'],
 ];
 
+const PANES: readonly Shortcut[] = [
+  [['Ctrl', 'Shift', 'E'], 'New pane to the right'],
+  [['Ctrl', 'Shift', 'O'], 'New pane below'],
+  [['Ctrl', 'Shift', 'X'], 'Close the pane, end what runs in it'],
+  [['Ctrl', 'Shift', '←'], 'Pane to the left; also → ↑ ↓'],
+  [['←', '→'], 'Move the line that has the focus'],
+];
+
 function Table({ title, rows }: { title: string; rows: readonly Shortcut[] }) {
   return (
     <section>
@@ -47,7 +55,10 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div class="dialog-body shortcut-columns">
-        <Table title="Containers" rows={LIST} />
+        <div>
+          <Table title="Containers" rows={LIST} />
+          <Table title="Panes" rows={PANES} />
+        </div>
         <Table title="Terminal" rows={TERMINAL} />
       </div>
     </Dialog>

@@ -24,6 +24,8 @@ export type ScreenListener = {
   lookBack(): void;
   /** A key that means something to the page; copying is done already. */
   action(action: TerminalAction): void;
+  /** Whether there are other panes to go to. */
+  severalPanes(): boolean;
 };
 
 export type Look = { readonly dark: boolean; readonly fontPx: number };
@@ -58,7 +60,8 @@ function makeTerminal({ dark, fontPx }: Look): Terminal {
 
 function handleKeys(terminal: Terminal, listener: ScreenListener): void {
   terminal.attachCustomKeyEventHandler((event) => {
-    const action = actionOf(event, terminal.hasSelection());
+    const state = { hasSelection: terminal.hasSelection(), severalPanes: listener.severalPanes() };
+    const action = actionOf(event, state);
     if (action === null) return true;
     if (event.type !== 'keydown') return false;
     // why: the browser's own paste needs no permission, and works on plain http

@@ -1,37 +1,35 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { startRecording, stopRecording } from '../../api/recordings.ts';
-import { go } from '../../lib/router.ts';
-import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { toastFailure } from '../../state/toasts.ts';
+import { MAIN_PANE } from '../../terminal/panes.ts';
 import { IconButton } from '../../ui/button.tsx';
 import type { TerminalController } from '../terminal/controller.ts';
 
-type RecordingProps = { readonly containerId: string; readonly terminal: TerminalController };
+type RecordingProps = {
+  readonly containerId: string;
+  readonly connectionId: string;
+  /** null while its screen is being made. */
+  readonly terminal: TerminalController | null;
+};
 
 /** A mark while what is shown is being recorded, and for the owner a button that starts and stops it. */
-export function Recording({ containerId, terminal }: RecordingProps) {
+export function Recording({ containerId, connectionId, terminal }: RecordingProps) {
   const [busy, setBusy] = useState(false);
-  const id = terminal.recording.value;
-  const notice = terminal.notice.value;
-  useEffect(() => {
-    if (notice === null) return;
-    toastOk(
-      notice,
-      notice.startsWith('The recording') ? { label: 'Recordings', run: () => go('/recordings') } : null,
-    );
-    terminal.notice.value = null;
-  }, [notice]);
+  const id = terminal?.recording.value ?? null;
   const toggle = async (): Promise<void> => {
     setBusy(true);
     try {
-      if (id === null) await startRecording(containerId, 'main');
+      if (id === null) await startRecording(containerId, connectionId);
       else await stopRecording(id);
     } catch (failure) {
       toastFailure(failure);
     }
     setBusy(false);
-    terminal.screen.terminal.focus();
+    terminal?.screen.terminal.focus();
   };
-  const isOpen = terminal.connection.value?.kind === 'open';
+  const isOpen = terminal?.connection.value?.kind === 'open';
+  // Whose the main terminal is it tells itself; all others are one's own.
+  const isOwn = connectionId !== MAIN_PANE || (terminal?.isOwner.value && terminal.everOpen.value);
   return (
     <>
       {id !== null && (
@@ -39,7 +37,7 @@ export function Recording({ containerId, terminal }: RecordingProps) {
           Recording
         </span>
       )}
-      {terminal.isOwner.value && terminal.everOpen.value && (
+      {isOwn && (
         <IconButton
           icon={id === null ? 'record' : 'stop'}
           label={id === null ? 'Record this terminal' : 'Stop recording'}

@@ -1,17 +1,15 @@
 import { type Signal, signal } from '@preact/signals';
-import { getContainer } from '../../api/containers.ts';
-import { ApiError } from '../../api/errors.ts';
 import { fontSizePx, isDark } from '../../lib/preferences.ts';
-import { locked, loginToken } from '../../session/session.ts';
+import { loginToken } from '../../session/session.ts';
 import { platformSocket } from '../../terminal/browser-socket.ts';
 import { Connection } from '../../terminal/connection.ts';
-import type { ConnectionState, Probe } from '../../terminal/connection-types.ts';
+import type { ConnectionState, ConnectionTarget } from '../../terminal/connection-types.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
 import type { Person, ServerFrame, Size } from '../../terminal/protocol.ts';
 import type { Resumed } from '../../terminal/resume.ts';
-import type { Screen } from '../../terminal/screen/screen.ts';
+import type { Screen, ScreenListener } from '../../terminal/screen/screen.ts';
 import type { Found } from '../../terminal/screen/search.ts';
-import type { TerminalAction } from '../../terminal/shortcuts.ts';
+import { probe } from './probe.ts';
 
 /** Everything of a terminal that the page shows around it. */
 export type TerminalView = {
@@ -41,43 +39,17 @@ export type TerminalController = TerminalView & {
   open(fresh: boolean): void;
   nudge(): void;
   type(text: string): void;
-  dispose(): void;
+  /** `final`: nobody will come back for it. */
+  dispose(final: boolean): void;
 };
+
+export type TerminalTarget = Omit<ConnectionTarget, 'size'>;
+export type TerminalKeys = Pick<ScreenListener, 'action' | 'severalPanes'>;
 
 /** Leaves mouse and other modes of a program that is gone; what it had written stays. */
 const LEAVE_MODES = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
 const LEAVE_FULL_SCREEN = '\x1b[?1049l';
 const FULL_RESET = '\x1bc';
-
-const PROBES: Readonly<Record<number, Probe>> = {
-  401: 'unauthorized',
-  404: 'deleted',
-  403: 'refused',
-  423: 'refused',
-};
-const DOWN = new Set(['stopped', 'failed']);
-
-/** Why a terminal of this container is refused, as far as the container tells. */
-async function probe(id: string): Promise<Probe> {
-  let wasLocked = false;
-  const stop = locked.subscribe((isLocked) => {
-    wasLocked ||= isLocked;
-  });
-  try {
-    const answer = await ask(id);
-    return wasLocked && answer === 'ok' ? 'unlocked' : answer;
-  } finally {
-    stop();
-  }
-}
-
-async function ask(id: string): Promise<Probe> {
-  try {
-    return DOWN.has((await getContainer(id)).status) ? 'stopped' : 'ok';
-  } catch (failure) {
-    return failure instanceof ApiError ? (PROBES[failure.status] ?? 'unreachable') : 'unreachable';
-  }
-}
 
 const makeView = (): TerminalView => ({
   connection: signal(null),
@@ -111,9 +83,9 @@ function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
 
 /** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
 export async function terminalController(
-  id: string,
+  target: TerminalTarget,
   host: HTMLElement,
-  onAction: (action: TerminalAction) => void,
+  keys: TerminalKeys,
 ): Promise<TerminalController> {
   const view = makeView();
   const { openScreen } = await import('../../terminal/screen/screen.ts');
@@ -134,7 +106,7 @@ export async function terminalController(
       view.link.value = uri;
     },
     lookBack: () => connection.lookBack(),
-    action: onAction,
+    ...keys,
   });
   view.size.value = screen.size();
   const output = outputQueue({
@@ -150,12 +122,12 @@ export async function terminalController(
     say(fullScreen ? LEAVE_FULL_SCREEN + LEAVE_MODES : LEAVE_MODES);
   };
   const connection = new Connection(
-    { containerId: id, connectionId: 'main', size: screen.size() },
+    { ...target, size: screen.size() },
     {
       origin: location.origin.replace(/^http/, 'ws'),
       openSocket: platformSocket,
       token: loginToken,
-      probe: () => probe(id),
+      probe: () => probe(target.containerId),
     },
     {
       state: (state) => {
@@ -189,8 +161,9 @@ export async function terminalController(
     },
     nudge: () => connection.nudge(),
     type: (text) => screen.terminal.input(text),
-    dispose() {
-      connection.close();
+    dispose(final) {
+      if (final) connection.close();
+      else connection.suspend();
       screen.dispose();
     },
   };

@@ -5,6 +5,8 @@ import type { EndReason } from '../../terminal/protocol.ts';
 /** What is known of the container: nothing yet, itself, or that there is none (any more). */
 export type Known = Container | 'unknown' | 'gone';
 
+export const nameOf = (known: Known): string => (typeof known === 'object' ? known.name : 'the container');
+
 export type Overlay =
   | { readonly kind: 'none' }
   | { readonly kind: 'connecting' }
@@ -37,4 +39,18 @@ export function overlayOf(connection: ConnectionState | null, everOpen: boolean,
     case 'over':
       return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
   }
+}
+
+/** Ends that are the container's or the session's, so that they are true of each pane. */
+const OF_ALL: readonly EndReason[] = ['stopped', 'deleted', 'unauthorized', 'refused', 'collaboration_ended'];
+
+const isOfAll = (overlay: Overlay): boolean => overlay.kind === 'over' && OF_ALL.includes(overlay.why);
+
+/** What is said once over all panes, rather than in each of them; null when each speaks for itself. */
+export function commonOverlay(overlays: readonly Overlay[]): Overlay | null {
+  const [first] = overlays;
+  const ofAll = overlays.find(isOfAll);
+  if (ofAll !== undefined || first === undefined) return ofAll ?? null;
+  const isCommon = first.kind !== 'over' && overlays.every(({ kind }) => kind === first.kind);
+  return isCommon ? first : null;
 }

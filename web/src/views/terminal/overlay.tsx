@@ -16,6 +16,8 @@ type OverlayProps = {
   readonly onRetry: () => void;
   /** Connects again; true for a new shell. */
   readonly onReopen: (fresh: boolean) => void;
+  /** Whether what can be done about it takes the focus. */
+  readonly takeFocus: boolean;
 };
 
 type Words = { readonly title: string; readonly text: string };
@@ -121,7 +123,7 @@ function wordsOf({ why, exitCode, name, sharedBy }: OverProps): Words {
 }
 
 function Over(props: OverProps) {
-  const { why, starting, sharedBy, onStart, onReopen } = props;
+  const { why, starting, sharedBy, onStart, onReopen, takeFocus } = props;
   const { title, text } = wordsOf(props);
   return (
     <div class="overlay">
@@ -131,17 +133,25 @@ function Over(props: OverProps) {
         <p>{text}</p>
         <div class="overlay-actions">
           {why === 'stopped' && sharedBy === null && (
-            <Action icon="play" busy={starting ? 'Starting' : undefined} onClick={onStart}>
+            <Action
+              icon="play"
+              busy={starting ? 'Starting' : undefined}
+              onClick={onStart}
+              takeFocus={takeFocus}
+            >
               Start
             </Action>
           )}
           {why === 'ended' && (
-            <Action icon="terminal" onClick={() => onReopen(true)}>
+            <Action icon="terminal" onClick={() => onReopen(true)} takeFocus={takeFocus}>
               New shell
             </Action>
           )}
-          {why === 'replaced' && <Action onClick={() => onReopen(false)}>Use it here</Action>}
-          {why === 'closed' && <Action onClick={() => onReopen(false)}>Connect again</Action>}
+          {(why === 'replaced' || why === 'closed') && (
+            <Action onClick={() => onReopen(false)} takeFocus={takeFocus}>
+              {why === 'replaced' ? 'Use it here' : 'Connect again'}
+            </Action>
+          )}
           {why === 'unauthorized' && (
             <a class="button primary" href={signInPath()}>
               Sign in
@@ -161,11 +171,12 @@ type ActionProps = {
   readonly onClick: () => void;
   readonly icon?: IconName;
   readonly busy?: string | undefined;
+  readonly takeFocus: boolean;
 };
 
-function Action({ children, onClick, icon, busy }: ActionProps) {
+function Action({ children, onClick, icon, busy, takeFocus }: ActionProps) {
   return (
-    <Button kind="primary" {...(icon && { icon })} onClick={onClick} busy={busy} takeFocus>
+    <Button kind="primary" {...(icon && { icon })} onClick={onClick} busy={busy} takeFocus={takeFocus}>
       {children}
     </Button>
   );

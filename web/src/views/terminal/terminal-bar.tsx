@@ -1,92 +1,47 @@
-import { leaveCollaboration } from '../../api/collaborations.ts';
 import type { Container } from '../../api/types.ts';
-import { copyText } from '../../lib/clipboard.ts';
-import { go, navigate } from '../../lib/router.ts';
 import { session } from '../../session/session.ts';
-import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
+import { MAIN_PANE, MAX_PANES } from '../../terminal/panes.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { Status } from '../containers/status.tsx';
-import { hasTools, ToolsLink } from '../containers/tools-link.tsx';
+import { ToolsLink } from '../containers/tools-link.tsx';
 import { Recording } from '../recordings/record-button.tsx';
 import { Participants } from '../sharing/participants.tsx';
 import { ThemeButton } from '../theme-button.tsx';
+import { leaveItem, paneItems, terminalItems, toolsItem } from './bar-items.ts';
 import type { TerminalController } from './controller.ts';
 import type { Known } from './overlay-kind.ts';
-import { changeFont } from './use-terminal.ts';
+import type { Workspace } from './workspace.ts';
 
 type BarProps = {
   readonly known: Known;
-  readonly terminal: TerminalController | null;
-  readonly onSearch: () => void;
+  readonly workspace: Workspace;
   readonly onTools: () => void;
   readonly onShare: () => void;
   readonly onHelp: () => void;
 };
 
-async function copySelection(terminal: TerminalController): Promise<void> {
-  const text = terminal.screen.terminal.getSelection();
-  if (text === '') toastOk('Select some text first, then copy it');
-  else if (await copyText(text)) toastOk('Selection copied');
-}
-
-/** For screens without a keyboard; with one, Ctrl+Shift+V needs no permission. */
-async function paste({ screen: { terminal } }: TerminalController): Promise<void> {
-  try {
-    terminal.paste(await navigator.clipboard.readText());
-  } catch {
-    toastWarning('This browser does not let the page read the clipboard', 'Paste with Ctrl+Shift+V instead.');
-  }
-  terminal.focus();
-}
-
-function itemsOf(terminal: TerminalController, onHelp: () => void): readonly MenuItem[] {
-  return [
-    {
-      label: 'Copy selection',
-      icon: 'copy',
-      keys: 'Ctrl Shift C',
-      onSelect: () => void copySelection(terminal),
-    },
-    { label: 'Paste', icon: 'paste', keys: 'Ctrl Shift V', onSelect: () => void paste(terminal) },
-    { label: 'Larger text', icon: 'plus', keys: 'Ctrl +', onSelect: () => changeFont('larger') },
-    { label: 'Smaller text', icon: 'minus', keys: 'Ctrl −', onSelect: () => changeFont('smaller') },
-    { label: 'Recordings', icon: 'record', onSelect: () => go('/recordings') },
-    { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: onHelp },
-  ];
-}
-
-const toolsItem = (container: Container | null, onSelect: () => void): readonly MenuItem[] =>
-  container !== null && hasTools(container) ? [{ label: 'Tools…', icon: 'tools', onSelect }] : [];
-
-/** For a participant: not to come back without the link. */
-const leaveItem = (container: Container | null): readonly MenuItem[] =>
-  container?.collaboration === undefined
-    ? []
-    : [{ label: 'Leave for good', icon: 'leave', onSelect: () => void leave(container.collaboration?.id) }];
-
-async function leave(id: string | undefined): Promise<void> {
-  if (id === undefined) return;
-  await leaveCollaboration(id).then(() => navigate('/'), toastFailure);
-}
-
 type SharingProps = {
   readonly container: Container | null;
-  readonly terminal: TerminalController;
+  readonly main: TerminalController;
   readonly onShare: () => void;
 };
 
-function Sharing({ container, terminal, onShare }: SharingProps) {
+/** Who else is in what is shared: the main terminal. */
+function Sharing({ container, main, onShare }: SharingProps) {
   const { value: now } = session;
   const me = now.kind === 'signed_in' ? now.user.id : '';
   const isOwner = container !== null && !container.collaboration;
-  return <Participants people={terminal.people.value} me={me} onOpen={isOwner ? onShare : null} />;
+  return <Participants people={main.people.value} me={me} onOpen={isOwner ? onShare : null} />;
 }
 
-/** Where one is, how the line does, and what can be done with the terminal. */
-export function TerminalBar({ known, terminal, onSearch, onTools, onShare, onHelp }: BarProps) {
+/** Where one is, how the line does, and what can be done with the terminal that is used, and with the panes. */
+export function TerminalBar({ known, workspace, onTools, onShare, onHelp }: BarProps) {
   const container = typeof known === 'object' ? known : null;
+  const active = workspace.active.value;
+  const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
+  const { mayDivide } = workspace;
   return (
     <header class="terminal-bar">
       <a class="back" href="/" aria-label="All containers" title="All containers">
@@ -98,32 +53,67 @@ export function TerminalBar({ known, terminal, onSearch, onTools, onShare, onHel
       <span class="shell-title">
         {terminal?.title.value === container?.name ? '' : terminal?.title.value}
       </span>
-      {terminal && <Sharing container={container} terminal={terminal} onShare={onShare} />}
+      {main && <Sharing container={container} main={main} onShare={onShare} />}
       {terminal?.everOpen.value && <LineFacts terminal={terminal} />}
-      {container && !container.collaboration && (
+      {container && mayDivide.value && (
         <IconButton
           icon="share"
-          label="Share this terminal"
+          label={workspace.panes.value.length > 1 ? 'Share the main pane' : 'Share this terminal'}
           onClick={onShare}
-          disabled={!terminal?.everOpen.value}
+          disabled={!main?.everOpen.value}
         />
       )}
-      {container && terminal && <Recording containerId={container.db_id} terminal={terminal} />}
+      {container && main && (
+        <Recording
+          key={active.id}
+          containerId={container.db_id}
+          connectionId={active.id}
+          terminal={terminal}
+        />
+      )}
+      {container && mayDivide.value && <SplitButtons workspace={workspace} />}
       <IconButton
         icon="search"
         label="Search (Ctrl+Shift+F)"
-        onClick={onSearch}
+        onClick={() => {
+          active.searching.value = !active.searching.peek();
+        }}
         disabled={!terminal?.everOpen.value}
       />
       <ThemeButton />
-      {terminal && (
+      {main && (
         <Menu
           label="Terminal menu"
           icon="dots"
-          items={[...toolsItem(container, onTools), ...itemsOf(terminal, onHelp), ...leaveItem(container)]}
+          items={[
+            ...toolsItem(container, onTools),
+            ...paneItems(workspace),
+            ...(terminal ? terminalItems(terminal, onHelp) : []),
+            ...leaveItem(container),
+          ]}
         />
       )}
     </header>
+  );
+}
+
+function SplitButtons({ workspace }: { workspace: Workspace }) {
+  const isFull = workspace.panes.value.length >= MAX_PANES;
+  return (
+    <>
+      <IconButton
+        icon="split_right"
+        label="Split right (Ctrl+Shift+E)"
+        onClick={() => workspace.act('split_right')}
+        disabled={isFull}
+      />
+      <IconButton
+        icon="split_below"
+        label="Split below (Ctrl+Shift+O)"
+        onClick={() => workspace.act('split_below')}
+        disabled={isFull}
+      />
+    </>
   );
 }
 

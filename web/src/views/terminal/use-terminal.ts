@@ -3,7 +3,13 @@ import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { clampFont, DEFAULT_FONT_PX, fontSizePx, isDark } from '../../lib/preferences.ts';
 import type { TerminalAction } from '../../terminal/shortcuts.ts';
-import { type TerminalController, terminalController } from './controller.ts';
+import {
+  type TerminalController,
+  type TerminalKeys,
+  type TerminalTarget,
+  terminalController,
+} from './controller.ts';
+import type { Pane } from './workspace.ts';
 
 export function changeFont(action: TerminalAction): void {
   if (action === 'larger') fontSizePx.value = clampFont(fontSizePx.value + 1);
@@ -24,39 +30,37 @@ function wakeWith(terminal: TerminalController): () => void {
   };
 }
 
-/** The terminal in `host`, or null until its screen is there and fits. */
-export function useTerminal(
-  id: string,
-  host: RefObject<HTMLElement | null>,
-  onKey: Readonly<Record<'search' | 'leave', () => void>>,
-): { readonly terminal: TerminalController | null; readonly failure: unknown } {
-  const [terminal, setTerminal] = useState<TerminalController | null>(null);
+export type TerminalUse = TerminalKeys & {
+  readonly containerId: string;
+  /** Whether nobody will come back for the terminal when it leaves the page now. */
+  isOver(): boolean;
+};
+
+/** Gives the pane its terminal, in `host`; returns why it has none, or null. */
+export function useTerminal(pane: Pane, host: RefObject<HTMLElement | null>, use: TerminalUse): unknown {
   const [failure, setFailure] = useState<unknown>(null);
   useEffect(() => {
     let gone = false;
     const cleanups: (() => void)[] = [];
-    const onAction = (action: TerminalAction): void => {
-      if (action === 'search' || action === 'leave') onKey[action]();
-      else changeFont(action);
-    };
     const begin = (made: TerminalController): void => {
       if (gone) {
-        made.dispose();
+        made.dispose(true);
         return;
       }
-      cleanups.push(() => made.dispose());
       cleanups.push(wakeWith(made));
       cleanups.push(effect(() => made.screen.setLook({ dark: isDark(), fontPx: fontSizePx.value })));
-      setTerminal(made);
+      cleanups.push(() => {
+        pane.terminal.value = null;
+        made.dispose(use.isOver());
+      });
+      pane.terminal.value = made;
     };
-    const cleanUp = (): void => {
-      for (const cleanup of cleanups.splice(0)) cleanup();
-    };
-    if (host.current !== null) terminalController(id, host.current, onAction).then(begin, setFailure);
+    const target: TerminalTarget = { containerId: use.containerId, connectionId: pane.id };
+    if (host.current !== null) terminalController(target, host.current, use).then(begin, setFailure);
     return () => {
       gone = true;
-      cleanUp();
+      for (const cleanup of cleanups) cleanup();
     };
-  }, [id]);
-  return { terminal, failure };
+  }, [pane]);
+  return failure;
 }

@@ -1,0 +1,190 @@
+import type { Recording } from '../domain/recording.ts';
+import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../domain/terminal.ts';
+import { closeAs, endFor } from '../domain/terminal-place.ts';
+import { resumeFrom } from '../domain/terminal-resume.ts';
+import type { Leaving } from '../domain/terminal-slot.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Storage } from '../ports/repositories.ts';
+import type { TerminalBackend } from '../ports/terminal-backend.ts';
+import { type FirstOutput, firstOutput } from './first-output.ts';
+import type { LiveRecordings } from './live-recordings.ts';
+import type { LiveTerminal, LiveTerminals, TerminalConnection } from './live-terminals.ts';
+import { recordAtOnce } from './recording-beginning.ts';
+import { type RecordingTold, WORDS, watches } from './recording-news.ts';
+import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.ts';
+import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
+import { recordClosed, recordOpened } from './terminal-opened.ts';
+import type { TerminalReplicas } from './terminal-replicas.ts';
+import type { Place, TerminalSlots } from './terminal-slots.ts';
+import type { TerminalStream } from './terminal-stream.ts';
+
+/** A terminal that is open: its stream, and what to do when the socket has gone. */
+export type OpenTerminal = {
+  readonly id: string;
+  readonly stream: TerminalStream;
+  /** The first output to send. */
+  readonly from: FirstOutput;
+  resize(cols: number, rows: number): Promise<void>;
+  /** The recording of what it shows, if there is one now. */
+  recording(): RecordingTold | null;
+  /** Who shares the terminal, and its size, from now on. */
+  hear(listener: (news: SharedNews) => void): void;
+  /** The peer has answered a ping. */
+  pinged(): void;
+  /** Why its program has ended. */
+  endReason(): Promise<CloseReason>;
+  release(how: Leaving): Promise<void>;
+};
+
+export type TerminalOpeningDeps = {
+  readonly storage: Storage;
+  readonly backend: TerminalBackend;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly recordings: LiveRecordings;
+  readonly live: LiveTerminals;
+  readonly slots: TerminalSlots;
+  readonly replicas: Pick<TerminalReplicas, 'took'>;
+  readonly shared: Pick<SharedTerminals, 'enter'>;
+};
+
+/** A socket at its terminal, from the moment that it asks for it until its end is on record. */
+type Sitting = {
+  readonly grant: TerminalGrant;
+  readonly place: Place;
+  readonly entry: LiveTerminal;
+  /** Its place among those who share the terminal. */
+  at: { leave(): void } | null;
+  over(): void;
+};
+
+/** Terminals of sockets: each that is put on record as open is put on record as closed, whatever comes between. */
+export function terminalOpening(deps: TerminalOpeningDeps) {
+  const { storage, backend, clock, log, recordings, live, slots, replicas, shared } = deps;
+  const { repositories, inTransaction } = storage;
+  const sittings = new Set<Promise<void>>();
+
+  function begin(grant: TerminalGrant, connection: TerminalConnection): Sitting {
+    const place = placeOf(grant, backend);
+    const entry = liveEntry(grant, place.key, connection, clock.now());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    sittings.add(promise);
+    live.add(entry);
+    const over = (): void => {
+      sittings.delete(promise);
+      resolve();
+    };
+    return { grant, place, entry, at: null, over };
+  }
+
+  async function end({ grant, place, entry, at, over }: Sitting, how: Leaving): Promise<void> {
+    live.remove(entry);
+    slots.leave(place, entry.id, how);
+    try {
+      if (entry.recordedAt !== null) await inTransaction((tx) => recordClosed(tx, entry, grant));
+    } finally {
+      at?.leave();
+      over();
+    }
+  }
+
+  const connect = ({ grant, place, entry }: Sitting): Promise<TerminalStream | null> =>
+    slots.connect(place, {
+      socket: entry.id,
+      resumes: grant.ask.resume?.stream ?? null,
+      forceNew: grant.ask.forceNew,
+      close: entry.connection.close,
+    });
+
+  /** From here on it is on record that the terminal is open. `refused`: why what it shows is not recorded, as was asked. */
+  async function show(sitting: Sitting, stream: TerminalStream): Promise<OpenTerminal> {
+    const { grant, entry } = sitting;
+    const { record, resume } = grant.ask;
+    entry.muxSession = stream.muxSession;
+    entry.recordedAt = await inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
+    replicas.took(entry);
+    const isBegun = record && resume?.stream !== stream.id;
+    const { container, origin } = grant;
+    const refused = isBegun ? await recordAtOnce({ recordings, log }, entry, container.name, origin) : null;
+    const known = await recordings.elsewhere(entry);
+    const { from, resize, hear } = await enter(sitting, stream);
+    return {
+      id: entry.id,
+      stream,
+      from,
+      resize,
+      recording: () => watched(entry, known) ?? refused,
+      hear,
+      pinged() {
+        entry.lastPingAt = clock.now();
+      },
+      endReason: () => endReason(sitting.place),
+      release: (how) => end(sitting, how),
+    };
+  }
+
+  async function enter(sitting: Sitting, stream: TerminalStream) {
+    const { grant, entry } = sitting;
+    const { resume, cols, rows } = grant.ask;
+    const after = resume?.stream === stream.id ? resume.after : null;
+    const from = resumeFrom(stream.held(), after);
+    const isOther = resume !== null && after === null;
+    const at = shared.enter({
+      containerId: entry.containerId,
+      role: roleOf(grant),
+      size: { cols: entry.cols, rows: entry.rows },
+      resize: (size) => stream.resize(size.cols, size.rows),
+    });
+    sitting.at = at;
+    const resize = (newCols: number, newRows: number): Promise<void> => {
+      live.resize(entry, newCols, newRows);
+      return at.resize({ cols: newCols, rows: newRows });
+    };
+    // The window may have changed meanwhile, and it is another one after a reload.
+    if (resume !== null || from.redraw) void resize(cols, rows);
+    const first = await firstOutput(stream, from);
+    return { from: { ...first, redraw: first.redraw || isOther }, resize, hear: at.hear };
+  }
+
+  /** `known` are those of other processes when it was opened. */
+  function watched(entry: LiveTerminal, known: readonly Recording[]): RecordingTold | null {
+    const one = [...recordings.all(), ...known].find((each) => watches(entry, each));
+    return one === undefined ? null : { ...one, on: true, message: WORDS.started };
+  }
+
+  async function endReason({ containerId, runtimeId, part }: Place): Promise<CloseReason> {
+    const [now] = await repositories.terminals.places([containerId]).catch(() => []);
+    return now === undefined ? CLOSE.ended : closeAs(endFor(now, runtimeId), part !== null);
+  }
+
+  return {
+    /**
+     * The terminal for an upgraded socket: the one that it lost, or a new one. null when the socket was closed
+     * meanwhile. Throws what the backend throws.
+     */
+    async open(grant: TerminalGrant, connection: TerminalConnection): Promise<OpenTerminal | null> {
+      const sitting = begin(grant, connection);
+      try {
+        const stream = await connect(sitting);
+        if (stream !== null) return await show(sitting, stream);
+      } catch (error) {
+        await end(sitting, 'lost').catch((err: unknown) =>
+          log.error({ err }, 'the end of a terminal was not recorded'),
+        );
+        throw error;
+      }
+      await end(sitting, 'lost');
+      return null;
+    },
+
+    /** When no socket has a terminal any more, and the end of each is on record. */
+    over: async (): Promise<void> => void (await Promise.all(sittings)),
+  };
+}
+
+/** The owner's main terminal is as large as the owner likes; participants see what is on it. */
+function roleOf({ access, mode, ask }: TerminalGrant): Onlooker['role'] {
+  if (access !== null) return 'follower';
+  return ask.connectionId === MAIN_CONNECTION && mode === 'control' ? 'ruler' : 'apart';
+}
