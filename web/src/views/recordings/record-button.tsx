@@ -18,6 +18,8 @@ export function Recording({ containerId, connectionId, terminal }: RecordingProp
   const id = terminal?.recording.value ?? null;
   const toggle = async (): Promise<void> => {
     setBusy(true);
+    // why: who records goes on typing, and need not wait for the answer
+    terminal?.screen.terminal.focus();
     try {
       if (id === null) await startRecording(containerId, connectionId);
       else await stopRecording(id);
@@ -25,7 +27,6 @@ export function Recording({ containerId, connectionId, terminal }: RecordingProp
       toastFailure(failure);
     }
     setBusy(false);
-    terminal?.screen.terminal.focus();
   };
   const isOpen = terminal?.connection.value?.kind === 'open';
   // Whose the main terminal is it tells itself; all others are one's own.
