@@ -19,6 +19,8 @@ export type Parts = {
     readonly kind: 'external' | 'private';
   };
   readonly browser: { readonly executable: string };
+  /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
+  readonly systemPostgres: { readonly programs: string };
 };
 export type Need = keyof Parts;
 export type Answer<N extends Need = Need> =

@@ -7,11 +7,17 @@ import { startBrowser } from './keeper/browser.ts';
 import { startEngine } from './keeper/engine.ts';
 import { type Part, reasonOf } from './keeper/part.ts';
 import { startPostgres } from './keeper/postgres.ts';
+import { findSystemPostgres } from './keeper/system-postgres.ts';
 
 // The process that owns the database server and the engine of one test run, whose process it is given.
 const owner = Number(process.argv[2]);
 const folder = folderOf(owner);
-const starters = { postgres: startPostgres, engine: startEngine, browser: startBrowser };
+const starters = {
+  postgres: startPostgres,
+  engine: startEngine,
+  browser: startBrowser,
+  systemPostgres: findSystemPostgres,
+};
 const started = new Map<Need, { part: Promise<Part>; listeners: Set<Socket> }>();
 
 function need(name: Need, socket: Socket): void {

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, readdir } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { accountForInitdb } from '../../src/adapters/postgres/embedded/account.ts';
 import { startEmbedded } from '../../src/adapters/postgres/embedded.ts';
 import { aFolder } from './folder.ts';
+import { needs } from './skip.ts';
 
 const execute = promisify(execFile);
-const ROOT = '/usr/lib/postgresql';
 
 /** A server of the distribution's PostgreSQL, and the programs that belong to it. */
 export type SystemPostgres = {
@@ -19,12 +19,9 @@ export type SystemPostgres = {
 
 /** One that runs until `t` ends; null when the test was skipped because the distribution's package is not installed. */
 export async function systemPostgres(t: Test): Promise<SystemPostgres | null> {
-  const [major] = (await readdir(ROOT).catch(() => [])).map(Number).sort((a, b) => b - a);
-  if (major === undefined) {
-    t.pass('pg_dump', { skip: "no pg_dump: install the distribution's package postgresql" });
-    return null;
-  }
-  const program = (name: string): string => path.join(ROOT, `${major}`, 'bin', name);
+  const part = await needs(t, 'systemPostgres');
+  if (part === null) return null;
+  const program = (name: string): string => path.join(part.programs, name);
   const root = aFolder(t, 0o711);
   await initialise(path.join(root, 'pgdata'), program('initdb'));
   // It goes on with the version that made the data.
