@@ -85,7 +85,6 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
       going.set(terminal.key, entry);
       const stream = streams.get(terminal.key);
       if (stream === undefined) return ok((await finish(terminal.key, null)) ?? recording);
-      news.tell(recording, true, WORDS.started);
       await take(entry, stream, terminal, held);
       return ok(recording);
     } catch (error) {
@@ -105,7 +104,9 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     const { key, recorder: made } = entry;
     const picture = held ? null : await stream.snapshot();
     // Meanwhile it may have ended, or its terminal begun anew.
-    if (going.get(key) !== entry || streams.get(key) !== stream) return;
+    if (going.get(key) !== entry) return;
+    news.tell(entry.recording, true, WORDS.started);
+    if (streams.get(key) !== stream) return;
     made.resized(terminal);
     writeSoFar(made, stream, picture);
     // What is held may be more than there is room for.

@@ -10,7 +10,7 @@ import type { TerminalBackend } from '../ports/terminal-backend.ts';
 import { type FirstOutput, firstOutput } from './first-output.ts';
 import type { LiveRecordings } from './live-recordings.ts';
 import type { LiveTerminal, LiveTerminals, TerminalConnection } from './live-terminals.ts';
-import { recordAtOnce } from './recording-beginning.ts';
+import { recordAtOnce } from './recording-at-once.ts';
 import { type RecordingTold, WORDS, watches } from './recording-news.ts';
 import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';

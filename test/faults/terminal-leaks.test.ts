@@ -12,7 +12,9 @@ import { type TerminalClient, terminalClient } from '../support/terminal-client.
 import { aContainerOf, listening } from '../support/terminals.ts';
 
 const CYCLES = process.env['FAULTS'] === 'all' ? 1_000 : 25;
+// Each is some six programs that the engine starts: more at a time only wait for each other.
 const LANES = 4;
+const TELL_EVERY = 100;
 const WARM_UP = 10;
 const PATIENCE_SECONDS = 60;
 /** Connections that the engine keeps open for a while. */
@@ -50,7 +52,8 @@ async function aScene(t: Test, { terminals, runtime, image }: TestInstance) {
   return {
     handle,
     shell,
-    open: (pane: string) => terminalClient(at, { connection_id: pane }),
+    open: (pane: string) =>
+      terminalClient(at, { connection_id: pane }, { patienceMs: PATIENCE_SECONDS * 1000 }),
     closeByAdmin: async (pane: string) => {
       const { terminals: all } = (await as(service, root)('GET', '/api/admin/terminals')).json();
       const found = all.find((one: { connection_id: string }) => one.connection_id === pane);
@@ -93,8 +96,9 @@ const isReplaced: End = async (scene, client, pane) => {
 const MAIN_ENDS = [isSaidGoodbye, isDropped, isClosedByAdmin];
 const PANE_ENDS = [...MAIN_ENDS, isExited, isReplaced];
 
-async function cycles(scene: Scene, count: number): Promise<void> {
+async function cycles(t: Test, scene: Scene, count: number): Promise<void> {
   let next = 0;
+  let done = 0;
   const lane = async (number: number): Promise<void> => {
     for (let n = next++; n < count; n = next++) {
       const isMain = number === 0 && n % 7 === 0;
@@ -103,13 +107,16 @@ async function cycles(scene: Scene, count: number): Promise<void> {
       const client = await scene.open(pane);
       await ends[n % ends.length]?.(scene, client, pane);
       client.socket.terminate();
+      done += 1;
+      if (done % TELL_EVERY === 0) t.comment(`${done} of ${count}`);
       if (n % 20 === 19) await scene.settle();
     }
   };
   await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)));
 }
 
-t.setTimeout(1_800_000);
+// A few minutes where the machine does nothing else; ten times as long where it does.
+t.setTimeout(3_600_000);
 t.test(`${CYCLES} terminals opened, killed and dropped leave nothing`, async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
@@ -128,13 +135,13 @@ t.test(`${CYCLES} terminals opened, killed and dropped leave nothing`, async (t)
     };
   };
   await (await scene.open('main')).until(() => true);
-  await cycles(scene, WARM_UP);
+  await cycles(t, scene, WARM_UP);
   await scene.settle();
   const marked = () => scene.shell('grep -lsF BERTH_TERM= /proc/[0-9]*/environ | wc -l');
   t.equal(await eventually(marked, (count) => count === '0', 30), '0');
   const before = await now();
 
-  await cycles(scene, CYCLES);
+  await cycles(t, scene, CYCLES);
   const isBack = ({ running, engine, shim, heap }: typeof before): boolean =>
     running === before.running &&
     engine <= before.engine + SPARE_DESCRIPTORS &&

@@ -10,7 +10,7 @@ export type TerminalClient = {
   readonly ready: Ready & Message;
   readonly messages: readonly Message[];
   readonly output: () => Buffer;
-  /** Waits until something is so; throws after ten seconds. */
+  /** Waits until something is so; throws when it does not become so in time. */
   until(check: () => boolean): Promise<void>;
   closed(): Promise<readonly [code: number, reason: string]>;
 };
@@ -22,11 +22,13 @@ export type TerminalAddress = {
   readonly token: string;
 };
 
+type ClientOptions = { readonly autoPong?: boolean; readonly origin?: string; readonly patienceMs?: number };
+
 /** One socket that speaks the protocol; `query` is what it asks for. */
 export async function terminalClient(
   { address, dbId, token }: TerminalAddress,
   query: Record<string, string | number> = {},
-  options: { readonly autoPong?: boolean; readonly origin?: string } = {},
+  { patienceMs = 10_000, ...options }: ClientOptions = {},
 ): Promise<TerminalClient> {
   const given = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
@@ -46,7 +48,7 @@ export async function terminalClient(
     else messages.push(JSON.parse(String(data)));
   });
   const until = async (check: () => boolean): Promise<void> => {
-    for (const end = performance.now() + 10_000; !check(); await delay(2)) {
+    for (const end = performance.now() + patienceMs; !check(); await delay(2)) {
       if (performance.now() > end) throw new Error(`not so in time: ${check}; ${JSON.stringify(messages)}`);
     }
   };
