@@ -38,27 +38,27 @@ async function aTerminal(t: Test) {
     program,
     looks: () => looks,
     shown: () => frames.join('').replace(/\.+/g, '.'),
-    lookBack: () => client.socket.send('{"type":"look_back"}'),
+    askBack: () => client.socket.send('{"type":"look_back"}'),
   };
 }
 
 t.test('what is on the screen is told behind the history that it is about', async (t) => {
   await t.test('while output is joined', async (t) => {
-    const { client, program, shown, lookBack } = await aTerminal(t);
-    program.stream.once('data', lookBack);
+    const { client, program, shown, askBack } = await aTerminal(t);
+    program.stream.once('data', askBack);
     for (let pieces = 0; pieces < 40; pieces += 1) program.say(PIECE.subarray(0, 1_000));
     await client.until(() => shown().includes('<on_screen>'));
     t.match(shown(), /\[history\]\.?<on_screen>/);
   });
 
   await t.test('while its reader is slow', async (t) => {
-    const { client, program, looks, shown, lookBack } = await aTerminal(t);
+    const { client, program, looks, shown, askBack } = await aTerminal(t);
     client.socket.pause();
     for (let sum = 0; sum < 64; sum += 1) program.say(PIECE);
     t.ok(await eventually(() => program.stream.isPaused()));
-    lookBack();
+    askBack();
     t.ok(await eventually(() => looks() === 1));
-    lookBack();
+    askBack();
     program.say('end');
     client.socket.resume();
     await client.until(() => shown().endsWith('end') && shown().includes('<on_screen>'));
@@ -68,11 +68,11 @@ t.test('what is on the screen is told behind the history that it is about', asyn
 });
 
 t.test('it is told at once when nothing comes before it', async (t) => {
-  const { client, program, shown, lookBack } = await aTerminal(t);
+  const { client, program, shown, askBack } = await aTerminal(t);
   program.say('.');
   await client.until(() => shown() === '.');
   for (const looked of [1, 2]) {
-    lookBack();
+    askBack();
     await client.until(() => shown() === `.${`${HISTORY}<on_screen>`.repeat(looked)}`);
   }
   t.pass();
