@@ -147,7 +147,8 @@ export function screenHistory(log: OutputLog, screens: Screens, opened: ScreenSi
       asking += 1;
       try {
         const upTo = log.end();
-        while (!ended && (drawn < upTo || !gap.isEmpty())) await drawUpTo(upTo);
+        // Also while the last of it is being drawn for somebody else.
+        while (!ended && (drawing !== null || drawn < upTo || !gap.isEmpty())) await drawUpTo(upTo);
         return ended ? null : takePicture(theScreen(), log, drawn, withScrollback);
       } catch {
         end();

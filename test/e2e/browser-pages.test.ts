@@ -146,6 +146,24 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
   t.pass('one tab that signs in brings back the others');
 });
 
+t.test(
+  'a part of the page that did not come is asked for again, if need be with the whole page',
+  async (t) => {
+    const visit = await aboard(t);
+    if (visit === null) return;
+    const { page } = visit;
+    let failed = 0;
+    await page.route(/assets\/screen-.*\.js/, async (route) => {
+      failed += 1;
+      if (failed > 2) await route.continue();
+      else await route.abort('internetdisconnected');
+    });
+    await newContainer(page, 'late');
+    await waitForLine(page, PROMPT);
+    t.ok(failed > 0);
+  },
+);
+
 t.test('without an engine the page says what is missing and how to mend it', async (t) => {
   const visit = await aboard(t, (dataDir) => ({ DOCKER_HOST: `unix://${dataDir}/nothing.sock` }));
   if (visit === null) return;

@@ -60,8 +60,11 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
       if (container === null) return 'gone';
-      // Which volume it has never changes, so that is asked while it stops.
-      const [stopped, info] = await Promise.all([stopWholly(calls, container, graceSeconds), known(handle)]);
+      // Which volume it has never changes, so that is asked while it stops. Whatever comes of it, the stop is waited for.
+      const asking = known(handle);
+      asking.catch(() => undefined);
+      const stopped = await stopWholly(calls, container, graceSeconds);
+      const info = await asking;
       if (info !== null) await volumes.afterStop(info);
       return stopped ? 'stopped' : 'gone';
     },

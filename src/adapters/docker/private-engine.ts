@@ -72,8 +72,11 @@ async function adopt(at: Layout): Promise<Running | null> {
   const daemon = await findDaemon(at);
   if (daemon === null) return null;
   const engine = await answering(at, ADOPT_SECONDS, () => true);
-  if (engine !== null)
-    return { ...engine, remapped: daemon.argv.some((arg) => arg.startsWith('--userns-remap')) };
+  if (engine !== null) {
+    const remapped = daemon.argv.some((arg) => arg.startsWith('--userns-remap'));
+    if (remapped) await allowSessionKeys();
+    return { ...engine, remapped };
+  }
   // Hung: its containers outlive it, and the next one finds them.
   signal(daemon.pid, 'SIGKILL');
   await until(async () => (await startTicks(daemon.pid)) === null, 5);

@@ -5,7 +5,7 @@ import { inTime } from './in-time.ts';
 /** What is being sent may take so long to end; a log that is followed never does. */
 const DRAIN_MS = 5_000;
 /** Requests in flight may take so long to end, so that the rest has its time: the whole stop takes thirty seconds at most. */
-const IN_FLIGHT_MS = 22_000;
+const IN_FLIGHT_MS = 15_000;
 const LAST_MS = 2_000;
 const TIDY_EVERY_MS = 100;
 
@@ -44,8 +44,7 @@ export async function closeService({
   flush,
 }: Service): Promise<void> {
   await inTime(LAST_MS, [operations.idle(), recordings.idle(), warmPool.stop()]);
-  await roleSetups.close();
-  await flush();
+  await Promise.all([roleSetups.close(), flush()]);
 }
 
 /** Those whose other side does not answer the close; a close waits for it for long. */

@@ -40,7 +40,7 @@ const MEASURE_EVERY_MS = 60_000;
 const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
 /** Of the thirty seconds that a stop takes at most. */
-const DRAIN_WITHIN_MS = 23_000;
+const DRAIN_WITHIN_MS = 16_000;
 const CLOSE_WITHIN_MS = 3_000;
 /** Of engines and databases of Berth's own: a process that does not end is left to the next start. */
 const SERVERS_WITHIN_MS = 30_000;

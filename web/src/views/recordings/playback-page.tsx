@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { deleteRecording, downloadRecording, getRecording } from '../../api/recordings.ts';
 import type { Recording } from '../../api/types.ts';
+import { latePart } from '../../lib/late-part.ts';
 import { isDark } from '../../lib/preferences.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Check } from '../../ui/check.tsx';
@@ -100,7 +101,7 @@ function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
     let end = (): void => {};
     let gone = false;
     const show = async (element: HTMLElement): Promise<void> => {
-      const { playback } = await import('../../recordings/playback.ts');
+      const { playback } = await latePart(() => import('../../recordings/playback.ts'));
       if (gone) return;
       const player = playback(element, cast, { dark, skipPauses, posterSeconds: lengthMs / 2000 });
       element.querySelector<HTMLElement>('.ap-wrapper')?.focus();

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import { latePart } from '../../lib/late-part.ts';
 import { fontSizePx, isDark } from '../../lib/preferences.ts';
 import { loginToken } from '../../session/session.ts';
 import { platformSocket } from '../../terminal/browser-socket.ts';
@@ -88,7 +89,7 @@ export async function terminalController(
   keys: TerminalKeys,
 ): Promise<TerminalController> {
   const view = makeView();
-  const { openScreen } = await import('../../terminal/screen/screen.ts');
+  const { openScreen } = await latePart(() => import('../../terminal/screen/screen.ts'));
   const look = { dark: isDark(), fontPx: fontSizePx.value };
   const screen = await openScreen(host, look, {
     input: (bytes) => connection.write(bytes),

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { session } from '../../session/session.ts';
 import { isPaneAction, type TerminalAction } from '../../terminal/shortcuts.ts';
 import { useTitle } from '../../ui/use-title.ts';
 import { ToolsDialog } from '../containers/tools-dialog.tsx';
@@ -14,10 +15,15 @@ import { usePaneKeys } from './use-pane-keys.ts';
 import { changeFont } from './use-terminal.ts';
 import { Workspace } from './workspace.ts';
 
+const userId = (): string => {
+  const now = session.peek();
+  return now.kind === 'signed_in' ? now.user.id : '';
+};
+
 const isOwn = (known: Known): boolean => typeof known === 'object' && !known.collaboration;
 
 function useWorkspace(id: string, known: Known): Workspace {
-  const [workspace] = useState(() => new Workspace(id));
+  const [workspace] = useState(() => new Workspace(id, userId()));
   const mayDivide = isOwn(known);
   useEffect(() => workspace.begin(), [workspace]);
   useEffect(() => {

@@ -59,7 +59,12 @@ export function PaneView(props: PaneProps) {
   useLayoutEffect(() => {
     const { activeElement: at } = document;
     const isInside = at !== root.current && root.current?.contains(at);
-    if (!isActive || props.isOver || isInside) return;
+    if (!isActive || isInside) return;
+    if (props.isOver) {
+      // why: what is typed must not go to the pane that was left; a card over all panes keeps the focus
+      if (at?.closest('.pane')) (root.current?.querySelector('button') ?? root.current)?.focus();
+      return;
+    }
     // why: what is typed while the line comes up is kept and sent; before that it must reach no button
     if (terminal !== null) terminal.screen.terminal.focus();
     else root.current?.focus();

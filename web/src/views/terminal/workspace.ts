@@ -66,8 +66,9 @@ export class Workspace {
   readonly #state = signal<PaneState | null>(null);
   readonly #known = new Map<string, Pane>();
 
-  constructor(containerId: string) {
-    this.#key = `panes.${containerId}`;
+  /** What is kept is of this user in this tab: whoever signs in next begins with one pane. */
+  constructor(containerId: string, userId: string) {
+    this.#key = `panes.${userId}.${containerId}`;
     this.panes = computed(() => this.#ids(this.#state.value).map((id) => this.pane(id)));
     this.active = computed(() => this.pane(this.#state.value?.active ?? MAIN_PANE));
     this.places = computed(() => this.#state.value && placesOf(this.#state.value.layout, this.area.value));
