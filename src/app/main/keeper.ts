@@ -4,6 +4,8 @@ import type { Service } from './compose.ts';
 
 const LEASES_EVERY_MS = 5_000;
 const RECONCILE_EVERY_MS = 30_000;
+/** Most hints come of what this process does itself, and a look at everything would only slow that down. */
+const HINT_REST_MS = 500;
 
 /**
  * Keeps leases and goes on with what others left every 5 s; makes rows and engine agree every 30 s, and whenever the
@@ -35,12 +37,20 @@ export function keepInOrder(log: Logger) {
     again = pass !== null;
     pass ??= reconcile();
   };
+  let hinted: NodeJS.Timeout | null = null;
+  const soon = (): void => {
+    hinted ??= setTimeout(() => {
+      hinted = null;
+      now();
+    }, HINT_REST_MS);
+  };
   const keepLeases = (): void => {
     const { renew, takeOver } = service?.operations ?? {};
     renew?.().then(takeOver).catch(warn('could not keep the operations'));
   };
   return {
-    now,
+    /** The engine hints that something has changed. */
+    soon,
     /** Since a pass was seen to go on, or to end; an engine that is away ends it soon. */
     silenceMs: (): number => performance.now() - beatAtMs,
     /** Begins; answers what ends it, after the pass that is on its way. */
@@ -50,6 +60,7 @@ export function keepInOrder(log: Logger) {
       const timers = [setInterval(keepLeases, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
       return async () => {
         for (const timer of timers) clearInterval(timer);
+        clearTimeout(hinted ?? undefined);
         service = null;
         await pass;
       };

@@ -93,7 +93,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     log,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
-    onHint: keeper.now,
+    onHint: keeper.soon,
   });
   opened.add('container engine', engine.stop, SERVERS_WITHIN_MS);
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
