@@ -69,7 +69,7 @@ function parts(admin: Client, docker: Docker, at: ServiceAddress): Omit<Scene, '
           (error: Error) => error,
         );
         if (failure === null) return;
-        if (tries === MOST_TRIES || !failure.message.includes(' answered 503 ')) throw failure;
+        if (tries === MOST_TRIES || !/ answered 50[03] /.test(failure.message)) throw failure;
         await delay(2_000);
       }
     },
