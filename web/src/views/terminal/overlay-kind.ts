@@ -5,7 +5,9 @@ import type { EndReason } from '../../terminal/protocol.ts';
 /** What is known of the container: nothing yet, itself, or that there is none (any more). */
 export type Known = Container | 'unknown' | 'gone';
 
-export const nameOf = (known: Known): string => (typeof known === 'object' ? known.name : 'the container');
+/** `before`: what it was called when it was known. */
+export const nameOf = (known: Known, before = 'the container'): string =>
+  typeof known === 'object' ? known.name : before;
 
 export type Overlay =
   | { readonly kind: 'none' }

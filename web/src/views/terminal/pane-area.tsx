@@ -63,6 +63,9 @@ export function PaneArea({ containerId, workspace, known, look, onAction }: Pane
   const area = useRef<HTMLElement>(null);
   useArea(area, workspace);
   const starting = useStart(known, look, workspace);
+  // What is gone, or shared no more, is still spoken of by its name.
+  const name = useRef<string | undefined>(undefined);
+  name.current = nameOf(known, name.current);
   const [places, panes, active] = [workspace.places.value, workspace.panes.value, workspace.active.value];
   const overlays = new Map(panes.map((pane) => [pane, overlayOfPane(pane, known)]));
   // The first to be asked is the one whose countdown is shown.
@@ -72,7 +75,7 @@ export function PaneArea({ containerId, workspace, known, look, onAction }: Pane
     <TerminalOverlay
       {...starting}
       overlay={overlay}
-      name={nameOf(known)}
+      name={name.current ?? ''}
       sharedBy={sharedBy}
       takeFocus={takeFocus}
       onRetry={() => {
