@@ -22,7 +22,11 @@ t.test('a killed service leaves a recording that lacks its last moment and nothi
   const call = client(first.address, token);
   const dbId = String((await call('POST', '/api/containers', { name: 'first', ...small })).body['db_id']);
   const at = { address: first.address.replace('http', 'ws'), dbId, token };
-  const terminal = await terminalClient(at, { record: 'true' }, { origin: first.address });
+  const terminal = await terminalClient(
+    at,
+    { record: 'true' },
+    { origin: first.address, patienceMs: 60_000 },
+  );
   const type = (text: string): void => terminal.socket.send(Buffer.from(text), { binary: true });
   const saw = (text: string): boolean => terminal.output().toString().includes(text);
   for (let tries = 0; tries < 60 && !saw('mark-42'); tries++) {
