@@ -1,10 +1,14 @@
-/** Between two reads of a flooding terminal: others get their turn, and what comes meanwhile is read at once. */
-const SHORTEST_REST_MS = 1;
-const LONGEST_REST_MS = 100;
+/** Between two reads of the only terminal that floods: what comes meanwhile is read at once. */
+const ALONE_MS = 1;
+/** Between the turns of two terminals that flood, of which each is one read of at most 64 KiB. */
+const SHORTEST_GAP_MS = 0.25;
+const LONGEST_GAP_MS = 25;
+const FIRST_GAP_MS = 8;
+const SHORTEST_TIMER_MS = 1;
 /** A timer that comes so late says that this process waits for a processor, or is busy itself. */
-const LATE_MS = 5;
-const LONGER = 1.4;
-const SHORTER = 0.98;
+const LATE_MS = 2;
+const LONGER = 1.5;
+const SHORTER = 0.99;
 
 export type OutputTurns = {
   /** Calls `then` when a terminal may be read again that has had its turn; `isMore`: its output waits already. */
@@ -13,31 +17,48 @@ export type OutputTurns = {
 
 /**
  * Shares the processors between terminals that flood and those somebody types at. One flood alone is read as fast as it
- * comes. Several rest the longer the later this process gets its own turns, until about one turn in twenty is late: that
- * tells of everything that happens on the machine, whoever causes it.
+ * comes. Several take turns, one after the other, as each read sets off what fills its pipe again. The later this process gets
+ * its own turns the longer is the time between theirs, until about one in forty is late: that tells of everything that
+ * happens on the machine, whoever causes it.
  */
 export function outputTurns(monotonicMs: () => number): OutputTurns {
-  let restMs = SHORTEST_REST_MS;
-  let resting = 0;
+  const waiting: (() => void)[] = [];
+  let isAnyAlone = false;
+  let isTimed = false;
+  let gapMs = FIRST_GAP_MS;
 
   const learn = (lateMs: number): void => {
-    const next = restMs * (lateMs > LATE_MS ? LONGER : SHORTER);
-    restMs = Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, next));
+    const next = gapMs * (lateMs > LATE_MS ? LONGER : SHORTER);
+    gapMs = Math.min(LONGEST_GAP_MS, Math.max(SHORTEST_GAP_MS, next));
+  };
+  const wait = (): void => {
+    if (isTimed || waiting.length === 0) return;
+    isTimed = true;
+    const ms = Math.max(SHORTEST_TIMER_MS, gapMs);
+    const dueMs = monotonicMs() + ms;
+    setTimeout(() => {
+      isTimed = false;
+      learn(monotonicMs() - dueMs);
+      const turns = Math.max(1, Math.floor(SHORTEST_TIMER_MS / gapMs));
+      for (const then of waiting.splice(0, turns)) then();
+      wait();
+    }, ms);
+  };
+  const alone = (isMore: boolean, then: () => void): void => {
+    isAnyAlone = true;
+    const wake = (): void => {
+      isAnyAlone = false;
+      then();
+    };
+    if (isMore) setImmediate(wake);
+    else setTimeout(wake, ALONE_MS);
   };
 
   return {
     rest(isMore, then) {
-      const isAlone = resting === 0;
-      const ms = isAlone ? SHORTEST_REST_MS : restMs;
-      const askedMs = monotonicMs();
-      const wake = (): void => {
-        resting -= 1;
-        learn(monotonicMs() - askedMs - ms);
-        then();
-      };
-      resting += 1;
-      if (isAlone && isMore) setImmediate(wake);
-      else setTimeout(wake, ms);
+      if (!isAnyAlone && waiting.length === 0) return alone(isMore, then);
+      waiting.push(then);
+      wait();
     },
   };
 }

@@ -19,7 +19,7 @@ export type Pace = {
   readonly calmBytes: number;
 };
 
-const PACE: Pace = { behindBytes: 1_310_720, closeBytes: 1_048_576, calmMs: 100, calmBytes: 262_144 };
+const PACE: Pace = { behindBytes: 1_310_720, closeBytes: 1_048_576, calmMs: 1_000, calmBytes: 65_536 };
 
 export type Picture = {
   /** Draws an empty screen. */

@@ -13,7 +13,7 @@ function aScene(t: { teardown(then: () => void): void }) {
   });
   const turns = outputTurns(() => now);
   return {
-    rest: (isMore = false) => turns.rest(isMore, () => {}),
+    rest: (isMore = false, then = () => {}) => turns.rest(isMore, then),
     waits,
     /** The oldest one ends, so much later than it should. */
     end(lateMs: number) {
@@ -35,22 +35,34 @@ t.test('one flood alone goes on at once, however late this process is', async (t
   t.equal(waits[0]?.ms, 1);
 });
 
-t.test(
-  'several rest longer while turns come late, up to a bound, and shorter again after that',
-  async (t) => {
-    const { rest, waits, end } = aScene(t);
-    rest();
-    const newest = (): number => waits.at(-1)?.ms ?? 0;
-    const turn = (lateMs: number): number => {
-      rest(true);
-      end(lateMs);
-      return newest();
-    };
-    t.equal(turn(0), 1);
-    const late = Array.from({ length: 30 }, () => turn(20));
-    t.ok(late.every((ms, at) => at === 0 || ms >= (late[at - 1] ?? 0)));
-    t.equal(newest(), 100);
-    for (let more = 0; more < 400; more += 1) turn(1);
-    t.equal(newest(), 1);
-  },
-);
+t.test('several take turns in order, the further apart the later they come, up to a bound', async (t) => {
+  const { rest, waits, end } = aScene(t);
+  const turns: number[] = [];
+  const goesOn = (flood: number): void =>
+    rest(false, () => {
+      turns.push(flood);
+      goesOn(flood);
+    });
+  // The first one is alone, and stays so here.
+  rest();
+  waits.shift();
+  for (const flood of [1, 2, 3, 4, 5]) goesOn(flood);
+  const turn = (lateMs: number): number => {
+    t.equal(waits.length, 1, 'one timer for all of them');
+    const [next] = waits;
+    end(lateMs);
+    return next?.ms ?? 0;
+  };
+  const late = Array.from({ length: 20 }, () => turn(20));
+  t.same(turns.slice(0, 6), [1, 2, 3, 4, 5, 1]);
+  t.same(
+    late,
+    late.toSorted((one, other) => one - other),
+  );
+  t.equal(late.at(-1), 25);
+  const inTime = Array.from({ length: 1_000 }, () => turn(0));
+  t.equal(inTime.at(-1), 1, 'as short as a timer can be');
+  const before = turns.length;
+  turn(0);
+  t.equal(turns.length - before, 4, 'and several in one');
+});

@@ -76,6 +76,8 @@ export async function type(line: Line, keys: number, pauseMs = 4): Promise<numbe
     if (chunk.includes('x')) echoed();
   });
   for (let key = 0; key < keys; key += 1) {
+    // Not in step with anything: neither with the keys before nor with others who begin to type.
+    await delay(pauseMs * (key === 0 ? Math.random() : 0.5 + Math.random()));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const lost = setTimeout(() => reject(new Error('a keystroke had no echo')), LOST_MS);
     echoed = resolve;
@@ -84,8 +86,6 @@ export async function type(line: Line, keys: number, pauseMs = 4): Promise<numbe
     await promise;
     ms.push(performance.now() - start);
     clearTimeout(lost);
-    // Not in step with anything.
-    await delay(pauseMs * (0.5 + Math.random()));
   }
   return ms;
 }
