@@ -73,9 +73,8 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
     const handle = container?.state === 'deleted' ? null : container && handleOf(container);
     if (handle === null) return;
     const leftovers = new Set(await repositories.collaborations.leftovers(id));
-    for (const userId of userIds) {
-      if (leftovers.has(userId)) await backend.killMuxSession(handle, participantSession(userId));
-    }
+    const left = userIds.filter((userId) => leftovers.has(userId));
+    await Promise.all(left.map((userId) => backend.killMuxSession(handle, participantSession(userId))));
   }
 
   /** What is left in the container of one that ended, also of those who left before. */

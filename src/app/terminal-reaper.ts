@@ -71,8 +71,8 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     if (handle !== null) {
       if (marks.length + sessions.length > 0)
         log.info({ dbId, marks, sessions }, 'ending what terminals left');
-      for (const session of sessions) await backend.killMuxSession(handle, session);
-      for (const mark of marks) await backend.endMarked(handle, mark);
+      await Promise.all(sessions.map((session) => backend.killMuxSession(handle, session)));
+      await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }
     await terminalHolds.remove(forget);
   }

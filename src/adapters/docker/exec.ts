@@ -44,14 +44,14 @@ export async function execIn(
   };
 }
 
-/** Ends every process in the container with this NAME=VALUE in its environment. Never throws. */
+/** Ends every process in the container with a NAME=VALUE of these lines in its environment. Never throws. */
 export async function endMarked(
   calls: EngineCalls,
   containerId: string,
-  marker: string,
+  markers: string,
   polls: number,
 ): Promise<void> {
-  await runScript(calls, containerId, END_MARKED, [marker, String(polls)]).catch(() => {});
+  await runScript(calls, containerId, END_MARKED, [markers, String(polls)]).catch(() => {});
 }
 
 const SCRIPT_SECONDS = 10;

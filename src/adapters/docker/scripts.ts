@@ -57,7 +57,7 @@ finish() {
 }
 `;
 
-/** `end_marked MARKER POLLS` ends every process with NAME=VALUE in its environment, and their descendants. */
+/** `end_marked MARKERS POLLS` ends every process with a NAME=VALUE of these lines in its environment, and their descendants. */
 export const END_BY_MARK = `${PROCESS_TREE}
 end_marked() {
   pids=$(grep -lsF "$1" /proc/[0-9]*/environ | while IFS=/ read -r a b p rest; do echo "$p"; done)
@@ -66,7 +66,7 @@ end_marked() {
 }
 `;
 
-/** `MARKER POLLS`: the same as a program. */
+/** `MARKERS POLLS`: the same as a program. */
 export const END_MARKED = `${END_BY_MARK}
 end_marked "$1" "$2"
 exit 0
@@ -75,15 +75,19 @@ exit 0
 /** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. After CHOOSE_TMUX. */
 export const TMUX = 'berth_tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 
-/** `SESSION POLLS`: ends a session and what runs in it; a session that shares its windows ends alone. */
-export const END_SESSION = `${PROCESS_TREE}
+/** `POLLS SESSION...`: ends sessions and what runs in them; one that shares its windows ends alone. */
+export const END_SESSIONS = `${PROCESS_TREE}
 ${CHOOSE_TMUX}
 choose_tmux || exit 0
-group=$(${TMUX} display-message -p -t "=$1:" '#{session_group_size}' 2>/dev/null) || exit 0
+polls=$1; shift
 all=
-[ "\${group:-0}" -gt 1 ] || all=$(tree $(${TMUX} list-panes -s -t "=$1:" -F '#{pane_pid}'))
-${TMUX} kill-session -t "=$1"
-finish "$2" $all 2>/dev/null
+for session in "$@"; do
+  group=$(${TMUX} display-message -p -t "=$session:" '#{session_group_size}' 2>/dev/null) || continue
+  [ "\${group:-0}" -gt 1 ] ||
+    all="$all $(tree $(${TMUX} list-panes -s -t "=$session:" -F '#{pane_pid}'))"
+  ${TMUX} kill-session -t "=$session"
+done
+finish "$polls" $all 2>/dev/null
 exit 0
 `;
 

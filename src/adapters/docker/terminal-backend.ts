@@ -4,20 +4,24 @@ import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/te
 import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { endMarked, runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
-import { ATTACH, END_SESSION, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
+import { ATTACH, END_SESSIONS, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
+import { together } from './together.ts';
 
 /** Twentieths of a second between hanging up and killing. */
 const DETACH_POLLS = 20;
 const END_POLLS = 40;
 const REAP_POLLS = 100;
 const END_ATTEMPTS = 5;
+/** Ended by one program, whose arguments have an end as well. */
+const MOST_AT_ONCE = 500;
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
   const calls = engineCalls(docker);
   const innerTermOf = tmuxFinder(calls);
+  const ends = enders(calls);
   return {
     async open({ runtimeId }, request) {
       const { muxSession, marker, forceNew, cols, rows } = request;
@@ -30,7 +34,8 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         tty: true,
         stdin: true,
       });
-      const pty = ptyStream(calls, runtimeId, opened, request, tmux);
+      const endAttachment = () => ended(calls, opened.exec, () => ends.attached(runtimeId, marker));
+      const pty = ptyStream(calls, opened, request, tmux, endAttachment);
       const history = forceNew ? null : tmux?.putHistory(opened.stream, rows).catch(() => {});
       await Promise.all([pty.resize(cols, rows), history]);
       return pty;
@@ -39,14 +44,14 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
 
     async killMuxSession({ runtimeId }: RuntimeHandle, muxSession) {
       try {
-        await runScript(calls, runtimeId, END_SESSION, [muxSession, String(END_POLLS)]);
+        await ends.session(runtimeId, muxSession);
       } catch (error) {
         // A container that is gone or does not run has no session either.
         if (!(error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0))) throw error;
       }
     },
     leftovers: ({ runtimeId }) => listLeftovers(calls, runtimeId),
-    endMarked: ({ runtimeId }, marker) => endMarked(calls, runtimeId, `BERTH_TERM=${marker}`, REAP_POLLS),
+    endMarked: ({ runtimeId }, marker) => ends.leftover(runtimeId, marker),
   };
 }
 
@@ -78,19 +83,36 @@ function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string
   };
 }
 
+/** A program in a container costs far more than what it does here, so what ends at the same time is ended by one. */
+function enders(calls: EngineCalls) {
+  const marked = (polls: number) =>
+    together<string>(MOST_AT_ONCE, (containerId, markers) => {
+      const lines = markers.map((marker) => `BERTH_TERM=${marker}`).join('\n');
+      return endMarked(calls, containerId, lines, polls);
+    });
+  return {
+    attached: marked(DETACH_POLLS),
+    leftover: marked(REAP_POLLS),
+    session: together<string>(MOST_AT_ONCE, async (containerId, sessions) => {
+      await runScript(calls, containerId, END_SESSIONS, [String(END_POLLS), ...sessions]);
+    }),
+  };
+}
+
 function ptyStream(
   calls: EngineCalls,
-  containerId: string,
   { exec, stream }: OpenExec,
-  { marker, ...request }: TerminalRequest,
+  request: TerminalRequest,
   tmux: TmuxAttachment | null,
+  endAttachment: () => Promise<void>,
 ): PtyStream {
   let rows = request.rows;
   let closing: Promise<void> | null = null;
   const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
   const close = async (): Promise<void> => {
-    await endAttachment(calls, containerId, exec, marker);
+    // What nobody reads any more would keep the engine waiting at the end of the process, one after the other.
     stream.destroy();
+    await endAttachment();
   };
   return {
     stream,
@@ -122,14 +144,9 @@ function ptyStream(
  * Closing the connection alone would leave the process running for ever. It may not even have begun when it is
  * looked for, so the engine has the last word on its end.
  */
-async function endAttachment(
-  calls: EngineCalls,
-  containerId: string,
-  exec: Docker.Exec,
-  marker: string,
-): Promise<void> {
+async function ended(calls: EngineCalls, exec: Docker.Exec, end: () => Promise<void>): Promise<void> {
   for (let attempt = 0; attempt < END_ATTEMPTS; attempt += 1) {
-    await endMarked(calls, containerId, `BERTH_TERM=${marker}`, DETACH_POLLS);
+    await end();
     if ((await exitCodeOf(calls, exec, 0.2)) !== null) return;
   }
 }

@@ -1,0 +1,39 @@
+type Waiting<T> = { readonly item: T; done(): void; failed(error: unknown): void };
+
+/**
+ * Joins what is asked for under the same key: one run at a time, and what comes meanwhile goes into the next, at most `most`
+ * of it. Each caller is answered with the run that had its item.
+ */
+export function together<T>(
+  most: number,
+  run: (key: string, items: readonly T[]) => Promise<void>,
+): (key: string, item: T) => Promise<void> {
+  const lines = new Map<string, Waiting<T>[]>();
+
+  async function work(key: string, line: Waiting<T>[]): Promise<void> {
+    while (line.length > 0) {
+      const now = line.splice(0, most);
+      await run(
+        key,
+        now.map(({ item }) => item),
+      ).then(
+        () => now.forEach(({ done }) => void done()),
+        (error: unknown) => now.forEach(({ failed }) => void failed(error)),
+      );
+    }
+    lines.delete(key);
+  }
+
+  return (key, item) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { item, done: resolve, failed: reject };
+    const line = lines.get(key);
+    if (line !== undefined) line.push(waiting);
+    else {
+      const first = [waiting];
+      lines.set(key, first);
+      void work(key, first);
+    }
+    return promise;
+  };
+}
