@@ -79,7 +79,7 @@ export function liveTerminals(clock: Clock, replica: string) {
       await records.ping(pinged);
       writtenAt = now;
       // One that ended meanwhile may have been put back.
-      for (const { id } of pinged) if (!live.has(id)) await records.remove(id);
+      await records.remove(pinged.filter(({ id }) => !live.has(id)).map(({ id }) => id));
       await records.sweep();
     },
   };

@@ -52,6 +52,8 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
   const sharedNow = new Set<string>();
   const looking = new Map<string, { again: boolean }>();
   const resizing = new Map<string, NodeJS.Timeout>();
+  const due = new Set<string>();
+  let isTelling = false;
 
   const look = (containerId: string): void => {
     const under = looking.get(containerId);
@@ -116,13 +118,24 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
     for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.containerId)])) look(id);
   }
 
-  /** Somebody has come or gone. Containers that nobody shares cost one look at the database. */
-  async function changed(containerId: string): Promise<void> {
-    if (await collaborations.isShared(containerId)) tellShared(bus, containerId);
+  /** Somebody has come or gone. Containers that nobody shares cost one look at the database, however many come at once. */
+  function changed(containerId: string): void {
+    due.add(containerId);
+    if (!isTelling) void tellDue();
   }
 
-  const quietly = (work: Promise<void>): void =>
-    void work.catch((err: unknown) => log.warn({ err }, 'could not tell who shares a terminal'));
+  async function tellDue(): Promise<void> {
+    isTelling = true;
+    for (const containerId of due) {
+      due.delete(containerId);
+      try {
+        if (await collaborations.isShared(containerId)) tellShared(bus, containerId);
+      } catch (err) {
+        log.warn({ err }, 'could not tell who shares a terminal');
+      }
+    }
+    isTelling = false;
+  }
 
   return {
     /** A terminal that has opened, once its record is written. */
@@ -135,7 +148,7 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
         /** From now on; what is so already is told soon. */
         hear(listener: (news: SharedNews) => void): void {
           entry.hear = listener;
-          quietly(changed(containerId));
+          changed(containerId);
         },
 
         async resize(size: TerminalSize): Promise<void> {
@@ -149,7 +162,7 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
           here.delete(entry);
           if (here.size === 0) onlookers.delete(containerId);
           if (entry.role === 'ruler' && sharedNow.has(containerId)) noteSize(containerId);
-          quietly(changed(containerId));
+          changed(containerId);
         },
       };
     },

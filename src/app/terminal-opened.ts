@@ -17,15 +17,15 @@ export async function recordOpened(
   return recordedAt;
 }
 
-/** The record goes, and that it did is kept. */
-export async function recordClosed(
-  tx: Repositories,
-  { id, userId }: LiveTerminal,
-  grant: TerminalGrant,
-): Promise<void> {
-  await tx.terminals.remove(id);
-  const details = detailsOf(grant);
-  await tx.audit.append({ userId, action: 'terminal_closed', ...grant.origin, details });
+export type ClosedTerminal = { readonly entry: LiveTerminal; readonly grant: TerminalGrant };
+
+/** The records go, and that they did is kept. */
+export async function recordClosed(tx: Repositories, closed: readonly ClosedTerminal[]): Promise<void> {
+  await tx.terminals.remove(closed.map(({ entry }) => entry.id));
+  const entries = closed.map(({ entry: { userId }, grant }) => {
+    return { userId, action: 'terminal_closed', ...grant.origin, details: detailsOf(grant) } as const;
+  });
+  await tx.audit.append(...entries);
 }
 
 /** The container; of a participant also by which collaboration, so that the audit tells who could type where. */

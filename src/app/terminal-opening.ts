@@ -13,8 +13,9 @@ import type { LiveTerminal, LiveTerminals, TerminalConnection } from './live-ter
 import { recordAtOnce } from './recording-at-once.ts';
 import { type RecordingTold, WORDS, watches } from './recording-news.ts';
 import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.ts';
+import { terminalEnds } from './terminal-ends.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
-import { recordClosed, recordOpened } from './terminal-opened.ts';
+import { recordOpened } from './terminal-opened.ts';
 import type { TerminalReplicas } from './terminal-replicas.ts';
 import type { Place, TerminalSlots } from './terminal-slots.ts';
 import type { TerminalStream } from './terminal-stream.ts';
@@ -64,6 +65,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
   const { storage, backend, clock, log, recordings, live, slots, replicas, shared } = deps;
   const { repositories, inTransaction } = storage;
   const sittings = new Set<Promise<void>>();
+  const recordEnd = terminalEnds(storage, log);
 
   function begin(grant: TerminalGrant, connection: TerminalConnection): Sitting {
     const place = placeOf(grant, backend);
@@ -81,12 +83,9 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
   async function end({ grant, place, entry, at, over }: Sitting, how: Leaving): Promise<void> {
     live.remove(entry);
     slots.leave(place, entry.id, how);
-    try {
-      if (entry.recordedAt !== null) await inTransaction((tx) => recordClosed(tx, entry, grant));
-    } finally {
-      at?.leave();
-      over();
-    }
+    if (entry.recordedAt !== null) await recordEnd({ entry, grant });
+    at?.leave();
+    over();
   }
 
   const connect = ({ grant, place, entry }: Sitting): Promise<TerminalStream | null> =>
@@ -169,9 +168,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
         const stream = await connect(sitting);
         if (stream !== null) return await show(sitting, stream);
       } catch (error) {
-        await end(sitting, 'lost').catch((err: unknown) =>
-          log.error({ err }, 'the end of a terminal was not recorded'),
-        );
+        void end(sitting, 'lost');
         throw error;
       }
       await end(sitting, 'lost');

@@ -13,7 +13,7 @@ export type AuditFilter = {
 
 /** Only grows. */
 export interface AuditLog {
-  append(entry: AuditEntry): Promise<void>;
+  append(...entries: readonly AuditEntry[]): Promise<void>;
   /** Newest first. Throws `UnknownPage`. */
   page(filter: AuditFilter, request: PageRequest): Promise<Page<AuditRecord>>;
 }

@@ -46,7 +46,7 @@ export interface TerminalRecords {
   /** Writes the sizes alone; those that are gone stay so. */
   resize(sizes: readonly Pick<TerminalRecord, 'id' | 'cols' | 'rows'>[]): Promise<void>;
   /** Absent is success. */
-  remove(id: string): Promise<void>;
+  remove(ids: readonly string[]): Promise<void>;
   /** Removes those of an earlier run of a process. */
   removeAllOf(replica: string): Promise<void>;
   /** Removes those of processes that died. */

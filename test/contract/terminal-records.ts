@@ -30,9 +30,9 @@ export async function terminalRecordsContract(
     const names = { username: user.username, containerName: container.name };
     t.match(found, { ...record, ...names, createdAt, lastPingAt: Date });
     t.match(await terminals.find(record.id), { ...record, createdAt });
-    await terminals.remove(record.id);
+    await terminals.remove([record.id]);
     t.same([await listed(record.id), await terminals.find(record.id)], [undefined, null]);
-    await terminals.remove(record.id);
+    await terminals.remove([record.id]);
   });
 
   await t.test(`${name}: a ping is noted, and brings a record back as it was`, async (t) => {
@@ -49,7 +49,7 @@ export async function terminalRecordsContract(
     t.ok((first?.lastPingAt.getTime() ?? 0) > (silent?.lastPingAt.getTime() ?? 0));
     t.match(second, { ...two, createdAt: before });
     await terminals.ping([]);
-    await Promise.all([one, two].map(({ id }) => terminals.remove(id)));
+    await terminals.remove([one.id, two.id]);
   });
 
   await t.test(`${name}: sizes change, and nothing else with them`, async (t) => {
@@ -60,7 +60,7 @@ export async function terminalRecordsContract(
     t.match(await terminals.find(record.id), { ...record, cols: 132, rows: 50 });
     t.equal(await terminals.find(gone.id), null);
     await terminals.resize([]);
-    await terminals.remove(record.id);
+    await terminals.remove([record.id]);
   });
 
   await t.test(`${name}: what is silent for more than 75 s is not seen, and is swept`, async (t) => {
@@ -75,7 +75,7 @@ export async function terminalRecordsContract(
     await terminals.sweep();
     await silence(silent.id, 0);
     t.equal(await listed(silent.id), undefined);
-    await terminals.remove(lively.id);
+    await terminals.remove([lively.id]);
   });
 
   await t.test(`${name}: an earlier run's records go together`, async (t) => {
@@ -84,7 +84,7 @@ export async function terminalRecordsContract(
     await terminals.insert(other);
     await terminals.removeAllOf(own.replica);
     t.same([(await listed(own.id))?.id, (await listed(other.id))?.id], [undefined, other.id]);
-    await terminals.remove(other.id);
+    await terminals.remove([other.id]);
   });
 
   await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
@@ -95,7 +95,7 @@ export async function terminalRecordsContract(
     t.same(asked.sort(), [false, false, true]);
     t.same(await terminals.askedToClose(record.replica), [record.id]);
     t.same(await terminals.askedToClose(randomUUID()), []);
-    await terminals.remove(record.id);
+    await terminals.remove([record.id]);
     t.notOk(await terminals.askToClose(record.id), 'nor is one that is gone');
   });
 
@@ -109,7 +109,7 @@ export async function terminalRecordsContract(
     const newest = await terminals.newest([first.key, other.key, 'x:y:z']);
     t.same(newest.map(({ id }) => id).sort(), [second.id, other.id].sort());
     t.same(await terminals.newest([]), []);
-    await Promise.all([first, second, other].map(({ id }) => terminals.remove(id)));
+    await terminals.remove([first.id, second.id, other.id]);
   });
 
   await t.test(`${name}: how containers are now`, async (t) => {

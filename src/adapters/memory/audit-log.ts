@@ -9,8 +9,8 @@ export function memoryAudit(state: MemoryState, clock: Clock): AuditLog {
     state.users.find(({ id }) => id === userId)?.username ?? null;
 
   return {
-    append: async (entry) => {
-      state.audit.push({ ...entry, id: randomUUID(), createdAt: clock.now() });
+    append: async (...entries) => {
+      for (const entry of entries) state.audit.push({ ...entry, id: randomUUID(), createdAt: clock.now() });
     },
 
     async page({ userId, action, from, to }, request) {

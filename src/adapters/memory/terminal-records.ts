@@ -51,7 +51,7 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
       for (const { id, cols, rows } of sizes) change(id, { cols, rows });
     },
 
-    remove: async (id) => keep((record) => record.id !== id),
+    remove: async (ids) => keep((record) => !ids.includes(record.id)),
     removeAllOf: async (replica) => keep((record) => record.replica !== replica),
     sweep: async () => keep(isHeard),
 

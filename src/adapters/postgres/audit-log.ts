@@ -5,17 +5,16 @@ import { isAfter, position, toPage } from './page.ts';
 import type { AuditRecordsTable, Database } from './schema.ts';
 
 export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
-  async append(entry) {
-    await db
-      .insertInto('audit_records')
-      .values({
-        user_id: entry.userId,
-        action: entry.action,
-        ip_address: entry.ipAddress,
-        user_agent: entry.userAgent,
-        details: entry.details,
-      })
-      .execute();
+  async append(...entries) {
+    if (entries.length === 0) return;
+    const rows = entries.map((entry) => ({
+      user_id: entry.userId,
+      action: entry.action,
+      ip_address: entry.ipAddress,
+      user_agent: entry.userAgent,
+      details: entry.details,
+    }));
+    await db.insertInto('audit_records').values(rows).execute();
   },
 
   async page({ userId, action, from, to }, { after, limit }) {

@@ -43,8 +43,10 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
       .execute();
   },
 
-  async remove(id) {
-    await db.deleteFrom('terminal_records').where('id', '=', id).execute();
+  async remove(ids) {
+    if (ids.length === 0) return;
+    const isMeant = sql<string>`any(${ids}::uuid[])`;
+    await db.deleteFrom('terminal_records').where('id', '=', isMeant).execute();
   },
 
   async removeAllOf(replica) {

@@ -111,9 +111,7 @@ async function serve(
   keepAlive(socket, terminal.pinged);
   socket.once('close', () => {
     stop();
-    terminal
-      .release(left)
-      .catch((err: unknown) => log.error({ err }, 'the end of a terminal was not recorded'));
+    void terminal.release(left);
   });
   for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
 }

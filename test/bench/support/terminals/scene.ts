@@ -8,8 +8,6 @@ import { installation } from '../installation.ts';
 import type { WholeService } from '../whole-service.ts';
 import { bareLine, type Line, type ServiceAddress, serviceLine } from './line.ts';
 
-const MOST_TRIES = 5;
-
 export const SIDES = ['bare', 'berth'] as const;
 export type Side = (typeof SIDES)[number];
 
@@ -61,18 +59,7 @@ function parts(admin: Client, docker: Docker, at: ServiceAddress): Omit<Scene, '
       await delay(50);
       return line;
     },
-    async remove({ dbId }) {
-      // With hundreds of processes in it an engine may need more than one try, which costs no figure.
-      for (let tries = 1; ; tries += 1) {
-        const failure = await admin.call('DELETE', `/api/containers/${dbId}`).then(
-          () => null,
-          (error: Error) => error,
-        );
-        if (failure === null) return;
-        if (tries === MOST_TRIES || !/ answered 50[03] /.test(failure.message)) throw failure;
-        await delay(2_000);
-      }
-    },
+    remove: async ({ dbId }) => void (await admin.call('DELETE', `/api/containers/${dbId}`)),
   };
 }
 

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../ports/logger.ts';
+import type { Storage } from '../ports/repositories.ts';
+import { type ClosedTerminal, recordClosed } from './terminal-opened.ts';
+
+const AT_ONCE = 200;
+const AGAIN_MS = 1_000;
+
+/**
+ * Puts on record that terminals have closed: those of the same moment together, as a thousand transactions would keep
+ * everybody else from the database, and again until it has them. What it answers ends when the record is written.
+ */
+export function terminalEnds({ inTransaction }: Pick<Storage, 'inTransaction'>, log: Logger) {
+  const waiting: ClosedTerminal[] = [];
+  let writing: Promise<void> | null = null;
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const now = waiting.slice(0, AT_ONCE);
+      try {
+        await inTransaction((tx) => recordClosed(tx, now));
+        waiting.splice(0, now.length);
+      } catch (err) {
+        log.error({ err, terminals: waiting.length }, 'the end of terminals is not recorded yet');
+        // Who ends the process has waited long enough by then.
+        await delay(AGAIN_MS, undefined, { ref: false });
+      }
+    }
+    writing = null;
+  }
+
+  return (closed: ClosedTerminal): Promise<void> => {
+    waiting.push(closed);
+    writing ??= write();
+    return writing;
+  };
+}
