@@ -62,6 +62,12 @@ async function announce(
   else say(`Berth is ready. Make the first administrator here: ${address}/setup#code=${code}`);
 }
 
+/** What a stop was kept from must be known: the next start has to make up for it. */
+function endNow(reason: unknown): never {
+  process.stderr.write(`Berth did not stop in order: ${reason instanceof Error ? reason.stack : reason}\n`);
+  process.exit(1);
+}
+
 /**
  * The first signal, or the end of the launcher, stops in order; a second one at once. SIGHUP rotates the keys, but for a
  * service that was started in a terminal by hand: there it says that the terminal has gone.
@@ -69,14 +75,11 @@ async function announce(
 function stopWhenTold(stop: () => Promise<void>, rotateKeys: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (): void => {
-    if (stopping) process.exit(1);
+    if (stopping) endNow('it was told to a second time');
     stopping = true;
     say('Stopping …');
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-    stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    setTimeout(() => endNow(`not within ${STOP_WITHIN_MS / 1_000} s`), STOP_WITHIN_MS).unref();
+    stop().then(() => process.exit(0), endNow);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
   process.on('SIGHUP', () => {
