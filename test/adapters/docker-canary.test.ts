@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import pino from 'pino';
 import t, { type Test } from 'tap';
 import { dockerCanary } from '../../src/adapters/docker/canary.ts';
@@ -17,6 +19,8 @@ if (engine !== null && (!isRoot() || !engine.isLocal)) {
 } else if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('a canary finds closed what is closed, and open what is open', (t) => flights(t, instance));
+  await t.test('it finds an address that tells of the machine', (t) => metadata(t, instance));
+  await t.test('it finds the socket of an engine', (t) => engineSocket(t, instance));
   await t.test('where something is open, the rules are set again', (t) => mended(t, instance));
   await t.test('one that is told to stop leaves nothing', (t) => stopped(t, instance));
 }
@@ -50,6 +54,39 @@ async function flights(t: Test, instance: TestInstance): Promise<void> {
   t.same(await canary.prove(), []);
   t.equal(await left(instance), 0, 'and no canary remains');
   t.same((await instance.runtime.list()).length, 0, 'nor was any taken for a workspace');
+}
+
+/** What a cloud answers at its address is here a server of this test, to which the packets are led. */
+async function metadata(t: Test, instance: TestInstance): Promise<void> {
+  const { network, instanceId } = instance;
+  const server = createServer((socket) => socket.end('secret\n')).listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const to = ['-j', 'REDIRECT', '--to-ports', `${port}`];
+  const led = ['-i', network.bridge, '-p', 'tcp', '-d', '169.254.169.254', '--dport', '80', ...to];
+  t.teardown(async () => {
+    server.close();
+    await iptables('-t', 'nat', '-D', 'PREROUTING', ...led);
+    await network.assertRules();
+  });
+  await iptables('-t', 'nat', '-I', 'PREROUTING', ...led);
+  const canary = await aCanary(instance);
+  t.same(await canary.prove(), [], 'the rules hold, wherever it leads');
+  const open = ['-i', network.bridge, '-p', 'tcp', '--dport', `${port}`, '-j', 'ACCEPT'];
+  await iptables('-I', `${chainName(instanceId)}-IN`, '1', ...open);
+  t.same(await canary.prove(), [{ what: 'metadata', at: '169.254.169.254:80' }]);
+}
+
+async function engineSocket(t: Test, instance: TestInstance): Promise<void> {
+  const { docker, image } = instance;
+  const made = await docker.createContainer({ Image: image, Entrypoint: ['touch', '/run/docker.sock'] });
+  t.teardown(() => made.remove({ force: true }));
+  await made.start();
+  await made.wait();
+  const { Id } = await made.commit({});
+  t.teardown(() => docker.getImage(Id).remove({ force: true }));
+  const canary = await aCanary({ ...instance, image: Id });
+  t.match(await canary.prove(), [{ what: 'engine', at: /docker\.sock$/ }]);
 }
 
 async function mended(t: Test, instance: TestInstance): Promise<void> {
