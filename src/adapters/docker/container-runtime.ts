@@ -36,6 +36,8 @@ const CAPABILITIES: Omit<RuntimeCapabilities, 'diskQuota'> = {
 
 const REMOVAL_SECONDS = 10;
 
+type Mounted = Pick<Docker.ContainerInspectInfo, 'Mounts'>;
+
 /** Containers on one Docker engine. */
 export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerRuntime {
   const calls = engineCalls(docker);
@@ -43,6 +45,8 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   const own = ownership(calls, instanceId);
   const volumes = dockerVolumes(calls, instanceId, disk);
   const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
+  /** Of those that were started here: it never changes, and the engine is slow to tell while it stops one. */
+  const mounted = new Map<string, Mounted>();
   return {
     capabilities: { ...CAPABILITIES, diskQuota: quotaOf(disk.mode) },
     async create(spec) {
@@ -54,19 +58,22 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async start(handle) {
       const container = await own.require(handle);
       const info = await known(handle);
-      if (info !== null) await volumes.beforeStart(info);
+      if (info !== null) {
+        await volumes.beforeStart(info);
+        mounted.set(handle.runtimeId, { Mounts: info.Mounts });
+      }
       await calls.change(LIMITS.start, (abortSignal) => orNull([304], container.start({ abortSignal })));
     },
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
       if (container === null) return 'gone';
-      // Which volume it has never changes, so that is asked while it stops. Whatever comes of it, the stop is waited for.
-      const asking = known(handle);
+      // Asked while it stops. Whatever comes of it, the stop is waited for.
+      const asking: Promise<Mounted | null> = Promise.resolve(mounted.get(handle.runtimeId) ?? known(handle));
       asking.catch(() => undefined);
-      const stopped = await stopWholly(calls, container, graceSeconds);
+      if (!(await stopWholly(calls, container, graceSeconds))) return 'gone';
       const info = await asking;
       if (info !== null) await volumes.afterStop(info);
-      return stopped ? 'stopped' : 'gone';
+      return 'stopped';
     },
     async resize(handle, resources) {
       const container = await own.require(handle);
@@ -78,6 +85,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       const info = container === null ? null : await known(handle);
       if (container !== null) await removeWholly(calls, container);
       own.forget(handle.runtimeId);
+      mounted.delete(handle.runtimeId);
       if (info !== null) await volumes.afterStop(info);
     },
     find: (dbId, generation) => findNamed(calls, dbId, generation, settings),

@@ -31,7 +31,7 @@ export type Volumes = {
   ensure(spec: ContainerSpec): Promise<void>;
   /** Makes the volume of a container ready, in the size that the container was made for. */
   beforeStart(info: Docker.ContainerInspectInfo): Promise<void>;
-  afterStop(info: Docker.ContainerInspectInfo): Promise<void>;
+  afterStop(info: Pick<Docker.ContainerInspectInfo, 'Mounts'>): Promise<void>;
   remove(volume: string): Promise<void>;
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
 };
