@@ -88,6 +88,11 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     }
   }
 
+  const placesIn = (containerId: string | null = null): readonly Place[] =>
+    [...slots.values()]
+      .map(({ place }) => place)
+      .filter((place) => containerId === null || place.containerId === containerId);
+
   function shutOne(place: Place, reason: CloseReason): void {
     apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) });
   }
@@ -145,9 +150,12 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     /** Closes the sockets and ends the streams of one container, or of all. */
     shut(reason: CloseReason, containerId: string | null = null): void {
       if (reason === CLOSE.serviceRestarting) ending.leaveWhatStays();
-      for (const { place } of [...slots.values()]) {
-        if (containerId === null || place.containerId === containerId) shutOne(place, reason);
-      }
+      for (const place of placesIn(containerId)) shutOne(place, reason);
+    },
+
+    /** The same for those that are so. */
+    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
+      for (const place of placesIn()) if (isMeant(place)) shutOne(place, reason);
     },
 
     shutKey(key: TerminalKey, reason: CloseReason): void {
@@ -162,21 +170,14 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     },
 
     has: (key: TerminalKey): boolean => slots.has(key),
-    /** The same for those that are so. */
-    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
-      for (const { place } of [...slots.values()]) if (isMeant(place)) apply(place, { type: 'shut', reason });
-    },
 
     /** Where there are terminals, open or waiting: in one container, or in all. */
-    places: (containerId: string | null = null): readonly Place[] =>
-      [...slots.values()]
-        .map(({ place }) => place)
-        .filter((place) => containerId === null || place.containerId === containerId),
+    places: placesIn,
 
     /** Ends what was not resumed in time; for a timer. */
     tick(): void {
       const nowMs = monotonicMs();
-      for (const { place } of [...slots.values()]) apply(place, { type: 'tick', nowMs });
+      for (const place of placesIn()) apply(place, { type: 'tick', nowMs });
     },
 
     /** When all that was to end has ended. */
