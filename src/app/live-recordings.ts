@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
-import { type CutReason, countedBytes, type Recording, roomFor } from '../domain/recording.ts';
+import type { CutReason, Recording } from '../domain/recording.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import type { TerminalKey } from '../domain/terminal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { RecordingFiles } from '../ports/recording-files.ts';
-import type { RecordingEnd } from '../ports/recording-repository.ts';
 import type { Storage } from '../ports/repositories.ts';
 import type { LiveTerminal } from './live-terminals.ts';
-import { type Recorder, recorder } from './recorder.ts';
+import { recorder } from './recorder.ts';
 import { recordStarted } from './recording-audit.ts';
 import { writeSoFar } from './recording-beginning.ts';
 import { type RecordingNews, WORDS } from './recording-news.ts';
+import { type Going, recordingProgress } from './recording-progress.ts';
 import type { TerminalStream } from './terminal-stream.ts';
-
-/** Each is heard of at least so often, also when its terminal is quiet. */
-const SEEN_EVERY_MS = 15_000;
 
 export type LiveRecordingsDeps = {
   readonly storage: Storage;
@@ -33,20 +30,13 @@ export type LiveRecordingsDeps = {
 /** `held`: with what its stream held before. */
 type Beginning = { readonly containerName: string; readonly origin: Origin; readonly held: boolean };
 
-type Going = {
-  readonly recording: Recording;
-  readonly key: TerminalKey;
-  readonly recorder: Recorder;
-  notedBytes: number;
-  notedAtMs: number;
-};
-
 export type LiveRecordings = ReturnType<typeof liveRecordings>;
 
 /** The recordings that this process makes now: each follows a terminal from stream to stream until it is gone. */
 export function liveRecordings(deps: LiveRecordingsDeps) {
   const { storage, files, clock, monotonicMs, log, replica, news } = deps;
-  const { recordings, settings } = storage.repositories;
+  const { recordings } = storage.repositories;
+  const progress = recordingProgress({ repositories: storage.repositories, log, monotonicMs });
   const streams = new Map<TerminalKey, TerminalStream>();
   const going = new Map<TerminalKey, Going>();
   const starting = new Map<TerminalKey, Promise<Result<Recording, DomainError>>>();
@@ -57,17 +47,11 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     streams.set(key, stream);
   }
 
-  /** What the user's other recordings leave; null for too little. */
-  async function room(userId: string, ownBytes: number): Promise<number | null> {
-    const { recordingsMbPerUser } = await settings.read();
-    return roomFor(recordingsMbPerUser, (await recordings.usedBytes(userId)) - ownBytes);
-  }
-
   async function start(
     terminal: LiveTerminal,
     { containerName, origin, held }: Beginning,
   ): Promise<Result<Recording, DomainError>> {
-    const limitBytes = await room(terminal.userId, 0);
+    const limitBytes = await progress.roomForNew(terminal.userId);
     if (limitBytes === null) return refuse({ code: 'recording_quota_reached' });
     const id = randomUUID();
     const file = await files.create(id);
@@ -131,39 +115,20 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     going.delete(key);
     streams.get(key)?.tap(null);
     news.tell(entry.recording, false, WORDS[why ?? 'ended']);
-    const end = close(entry, why === null ? 'ended' : 'truncated').finally(() =>
-      ends.delete(entry.recording.id),
-    );
+    const end = progress
+      .end(entry, why === null ? 'ended' : 'truncated')
+      .finally(() => ends.delete(entry.recording.id));
     ends.set(entry.recording.id, end);
     return end;
   }
 
-  async function close(
-    { recording, recorder: made }: Going,
-    state: RecordingEnd['state'],
-  ): Promise<Recording | null> {
-    const { id, userId } = recording;
-    try {
-      return await recordings.end(id, userId, { state, ...(await made.end()) });
-    } catch (err) {
-      // Its row stays as one that goes on; silence ends it later.
-      log.warn({ err, id }, 'the end of a recording was not written');
-      return null;
-    }
-  }
-
   async function note(entry: Going): Promise<void> {
-    const { id, userId } = entry.recording;
-    const facts = entry.recorder.facts();
-    const isQuiet = facts.sizeBytes === entry.notedBytes;
-    if (isQuiet && monotonicMs() - entry.notedAtMs < SEEN_EVERY_MS) return;
-    entry.notedBytes = facts.sizeBytes;
-    entry.notedAtMs = monotonicMs();
-    const goesOn = await recordings.progress(id, userId, facts);
+    if (!progress.isDue(entry)) return;
+    const goesOn = await progress.note(entry);
     // Meanwhile it may have ended, and another one begun.
     if (going.get(entry.key) !== entry) return;
     if (!goesOn) await finish(entry.key, null);
-    else entry.recorder.limit((await room(userId, countedBytes(facts.sizeBytes))) ?? 0);
+    else entry.recorder.limit(await progress.roomOf(entry));
   }
 
   return {
@@ -187,7 +152,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     begin,
 
     /** Whether the user may have one more. */
-    hasRoom: async (userId: string): Promise<boolean> => (await room(userId, 0)) !== null,
+    hasRoom: async (userId: string): Promise<boolean> => (await progress.roomForNew(userId)) !== null,
 
     /** Those that are made of what a terminal of somebody else's container shows, in whichever process. */
     async elsewhere({ containerId, owner }: LiveTerminal): Promise<readonly Recording[]> {

@@ -7,7 +7,7 @@ import type { RuntimeHandle } from '../ports/container-runtime.ts';
 import type { TerminalBackend } from '../ports/terminal-backend.ts';
 import { handleOf } from './containers/access.ts';
 import type { LiveTerminal, TerminalConnection } from './live-terminals.ts';
-import type { Place } from './terminal-slots.ts';
+import type { Place } from './terminal-place.ts';
 
 /** What a client asks for with the upgrade; values are valid already. */
 export type TerminalAsk = {

@@ -16,8 +16,9 @@ import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.t
 import { terminalEnds } from './terminal-ends.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
 import { recordOpened } from './terminal-opened.ts';
+import type { Place } from './terminal-place.ts';
 import type { TerminalReplicas } from './terminal-replicas.ts';
-import type { Place, TerminalSlots } from './terminal-slots.ts';
+import type { TerminalSlots } from './terminal-slots.ts';
 import type { TerminalStream } from './terminal-stream.ts';
 
 /** A terminal that is open: its stream, and what to do when the socket has gone. */

@@ -5,7 +5,8 @@ import type { Logger } from '../ports/logger.ts';
 import type { TerminalRecord, TerminalRecords } from '../ports/terminal-records.ts';
 import type { LiveTerminal, LiveTerminals } from './live-terminals.ts';
 import { onTerminalNews, type TerminalNews, tellOfTerminals } from './terminal-news.ts';
-import type { Place, TerminalSlots } from './terminal-slots.ts';
+import type { Place } from './terminal-place.ts';
+import type { TerminalSlots } from './terminal-slots.ts';
 
 const LOOK_EVERY_MS = 5_000;
 

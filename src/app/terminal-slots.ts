@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { CollaborationMode } from '../domain/collaboration.ts';
 import { CLOSE, type CloseReason, type TerminalKey } from '../domain/terminal.ts';
 import { closeAs } from '../domain/terminal-place.ts';
 import {
@@ -10,30 +9,13 @@ import {
   type SlotEffect,
   type SlotEvent,
 } from '../domain/terminal-slot.ts';
-import type { Part } from '../ports/collaboration-repository.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { ScreenSize, Screens } from '../ports/screen.ts';
-import type { PtyStream } from '../ports/terminal-backend.ts';
+import type { Screens } from '../ports/screen.ts';
 import { outputTurns } from './output-turns.ts';
+import { terminalEnding } from './terminal-ending.ts';
 import type { TerminalHolding } from './terminal-holding.ts';
+import type { Place } from './terminal-place.ts';
 import { type TerminalStream, terminalStream } from './terminal-stream.ts';
-
-/** Where one terminal is, and how it is opened and ended there. */
-export type Place = {
-  readonly key: TerminalKey;
-  /** Id of the container's row. */
-  readonly containerId: string;
-  /** Id of its container in the engine. */
-  readonly runtimeId: string;
-  /** Name of its multiplexer session, where the image has a multiplexer. */
-  readonly muxSession: string;
-  readonly isMain: boolean;
-  readonly size: ScreenSize;
-  /** The part in a collaboration that the terminal rests on, and what it gives; null for the owner's own. */
-  readonly part: (Part & { readonly mode: CollaborationMode }) | null;
-  open(stream: string, forceNew: boolean): Promise<PtyStream>;
-  endSession(muxSession: string): Promise<void>;
-};
 
 /** A socket that asks for a terminal. */
 export type Asking = {
@@ -72,9 +54,8 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   const slots = new Map<TerminalKey, Held>();
   const streams = new Map<string, Opened>();
   const sockets = new Map<string, Present>();
-  const ends = new Set<Promise<void>>();
   const turns = outputTurns(monotonicMs);
-  let isStopping = false;
+  const ending = terminalEnding(holding, log);
 
   function apply(place: Place, event: SlotEvent, fault?: unknown): void {
     const held = slots.get(place.key) ?? { place, slot: EMPTY };
@@ -107,6 +88,11 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     }
   }
 
+  const placesIn = (containerId: string | null = null): readonly Place[] =>
+    [...slots.values()]
+      .map(({ place }) => place)
+      .filter((place) => containerId === null || place.containerId === containerId);
+
   function shutOne(place: Place, reason: CloseReason): void {
     apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) });
   }
@@ -136,29 +122,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   function end(id: string): void {
     const opened = streams.get(id);
     streams.delete(id);
-    if (opened === undefined) return;
-    const { place, stream } = opened;
-    holding.ending(id);
-    const ended = endBoth(place, stream)
-      .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended'))
-      .finally(() => {
-        // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
-        if (!isLeft(place)) holding.leave(id);
-        ends.delete(ended);
-      });
-    ends.add(ended);
-  }
-
-  /** The session of a pane outlives a restart of the service, for as long as its client may come back. */
-  const isLeft = ({ isMain }: Place): boolean => isStopping && !isMain;
-
-  /** The last one who shows a pane ends its session; not shown by anybody else is known once this one is off the record. */
-  async function endBoth(place: Place, { id, muxSession, end }: TerminalStream): Promise<void> {
-    await end();
-    if (isLeft(place)) return;
-    await holding.drop(id);
-    if (place.isMain || muxSession === null || (await holding.isShown(place))) return;
-    await place.endSession(place.muxSession);
+    if (opened !== undefined) ending.end(opened.place, opened.stream);
   }
 
   return {
@@ -185,10 +149,13 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
 
     /** Closes the sockets and ends the streams of one container, or of all. */
     shut(reason: CloseReason, containerId: string | null = null): void {
-      isStopping ||= reason === CLOSE.serviceRestarting;
-      for (const { place } of [...slots.values()]) {
-        if (containerId === null || place.containerId === containerId) shutOne(place, reason);
-      }
+      if (reason === CLOSE.serviceRestarting) ending.leaveWhatStays();
+      for (const place of placesIn(containerId)) shutOne(place, reason);
+    },
+
+    /** The same for those that are so. */
+    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
+      for (const place of placesIn()) if (isMeant(place)) shutOne(place, reason);
     },
 
     shutKey(key: TerminalKey, reason: CloseReason): void {
@@ -203,24 +170,17 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     },
 
     has: (key: TerminalKey): boolean => slots.has(key),
-    /** The same for those that are so. */
-    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
-      for (const { place } of [...slots.values()]) if (isMeant(place)) apply(place, { type: 'shut', reason });
-    },
 
     /** Where there are terminals, open or waiting: in one container, or in all. */
-    places: (containerId: string | null = null): readonly Place[] =>
-      [...slots.values()]
-        .map(({ place }) => place)
-        .filter((place) => containerId === null || place.containerId === containerId),
+    places: placesIn,
 
     /** Ends what was not resumed in time; for a timer. */
     tick(): void {
       const nowMs = monotonicMs();
-      for (const { place } of [...slots.values()]) apply(place, { type: 'tick', nowMs });
+      for (const place of placesIn()) apply(place, { type: 'tick', nowMs });
     },
 
     /** When all that was to end has ended. */
-    idle: async (): Promise<void> => void (await Promise.all(ends)),
+    idle: ending.idle,
   };
 }

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
 import { freshDatabase, run } from '../support/database.ts';
 import { codeAt, STEP_MS } from '../support/factors.ts';
-import { fillPerson, openPage, PERSON } from '../support/page.ts';
-import { aPlace, client, startService } from '../support/running-service.ts';
+import { firstPage } from '../support/first-page.ts';
+import { fillPerson, PERSON } from '../support/page.ts';
+import { aPlace, client } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
 
@@ -56,14 +56,10 @@ async function createToken(page: Page): Promise<string> {
 }
 
 t.test('second factor, API token and screen lock, from the pages alone', async (t) => {
-  const [url, browser] = [await freshDatabase(t), await openBrowser(t)];
-  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
-  if (url === null || place === null || browser === null) return;
-  const { address, setupCode } = await startService(t, place);
-  const { page } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
+  const url = await freshDatabase(t);
+  const visit = await firstPage(t, url === null ? null : await aPlace(t, { DATABASE_URL: url }));
+  if (url === null || visit === null) return;
+  const { address, page } = visit;
 
   await page.goto(`${address}/settings/security`);
   await run(url, "update sessions set created_at = created_at - interval '1 hour'");

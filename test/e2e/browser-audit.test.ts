@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
 import { freshDatabase, run } from '../support/database.ts';
-import { fillPerson, openPage, PERSON } from '../support/page.ts';
-import { aPlace, startService } from '../support/running-service.ts';
+import { firstPage } from '../support/first-page.ts';
+import { PERSON } from '../support/page.ts';
+import { aPlace } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
 
@@ -34,14 +34,10 @@ async function saved(page: Page, name: string): Promise<string> {
 }
 
 t.test('the audit on the pages: filters, older records, files', async (t) => {
-  const [url, browser] = [await freshDatabase(t), await openBrowser(t)];
-  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
-  if (url === null || place === null || browser === null) return;
-  const { address, setupCode } = await startService(t, place);
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
+  const url = await freshDatabase(t);
+  const visit = await firstPage(t, url === null ? null : await aPlace(t, { DATABASE_URL: url }));
+  if (url === null || visit === null) return;
+  const { address, page, faults } = visit;
   await run(
     url,
     `insert into audit_records (user_id, action, ip_address, user_agent, details, created_at)

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
-import { aPlace, client, startService } from '../support/running-service.ts';
+import { setUp, setUpPage, tokenOfPerson } from '../support/first-page.ts';
+import { fillPerson, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
+import { aPlace, client } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
 
@@ -10,17 +10,14 @@ const PROMPT = /[#$] *$/;
 
 /** A fresh service, and the page of its first administrator; null when this machine cannot have them. */
 async function aboard(t: Test, over: (dataDir: string) => NodeJS.ProcessEnv = () => ({})) {
-  const [place, browser] = [await aPlace(t), await openBrowser(t)];
-  if (place === null || browser === null) return null;
-  const env = { ...place.env, ...over(place.dataDir) };
-  const { address, setupCode } = await startService(t, { ...place, env });
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
+  const place = await aPlace(t);
+  const visit = await setUpPage(t, place && { ...place, env: { ...place.env, ...over(place.dataDir) } });
+  if (visit === null) return null;
+  const { address, page } = visit;
   await page.getByText('Welcome aboard').waitFor();
   t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
-  return { address, page, faults };
+  await setUp(page);
+  return visit;
 }
 
 async function newContainer(page: Page, name: string): Promise<void> {
@@ -109,9 +106,7 @@ t.test('the list shows what happens elsewhere, without looking again and again',
   }
   t.ok(looks <= 1, `${looks} looks in the time of two`);
 
-  const { email, password } = PERSON;
-  const login = await client(address)('POST', '/api/auth/login', { email, password });
-  const call = client(address, login.body['token'] as string);
+  const call = client(address, await tokenOfPerson(address));
   const { body } = await call('POST', '/api/containers', { name: 'from-afar' });
   await page.getByRole('link', { name: 'from-afar' }).waitFor();
   await page.getByText('running', { exact: true }).waitFor();

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, testInstance } from '../support/engine.ts';
-import { fillPerson, openPage, PERSON, screenLines, typeLine, waitForLine } from '../support/page.ts';
-import { aPlace, client, startService } from '../support/running-service.ts';
+import { firstPage, tokenOfPerson, type Visit } from '../support/first-page.ts';
+import { screenLines, typeLine, waitForLine } from '../support/page.ts';
+import { aPlace } from '../support/running-service.ts';
 
 t.setTimeout(600_000);
 
@@ -13,23 +13,17 @@ const PROMPT = /[#$] *$/;
 const PASTED_BYTES = 1_048_576;
 const INSTALL_MS = 240_000;
 
-type Shell = { readonly page: Page; readonly address: string; readonly faults: string[] };
-
 /** A shell in a container, on a page of its own; null when this machine can not have them. */
-async function aShell(t: Test): Promise<Shell | null> {
-  const [place, browser] = [await aPlace(t), await openBrowser(t)];
-  if (place === null || browser === null) return null;
-  const { address, setupCode } = await startService(t, place);
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
+async function aShell(t: Test): Promise<Visit | null> {
+  const visit = await firstPage(t, await aPlace(t));
+  if (visit === null) return null;
+  const { page } = visit;
   await page.keyboard.press('n');
   await page.getByText('Medium').waitFor();
   await page.getByLabel('Name').fill('programs');
   await page.keyboard.press('Enter');
   await waitForLine(page, PROMPT);
-  return { page, address, faults };
+  return visit;
 }
 
 const look = (page: Page, name: string) => page.screenshot({ path: `.tap/programs-${name}.png` });
@@ -152,10 +146,9 @@ async function pagers(t: Test, page: Page): Promise<void> {
  * The real ones, from the packages of Debian. A service that is told of an engine leaves the way out to it, and that of the
  * tests has none: they are fetched in a container that has, and brought in as anybody brings in files.
  */
-async function install(t: Test, { page, address }: Shell): Promise<void> {
-  const { email, password } = PERSON;
-  const { body } = await client(address)('POST', '/api/auth/login', { email, password });
-  const headers = { authorization: `Bearer ${body['token']}`, 'content-type': 'application/octet-stream' };
+async function install(t: Test, { page, address }: Visit): Promise<void> {
+  const authorization = `Bearer ${await tokenOfPerson(address)}`;
+  const headers = { authorization, 'content-type': 'application/octet-stream' };
   const listed = await fetch(`${address}/api/containers`, { headers });
   const { containers } = (await listed.json()) as { containers: { db_id: string }[] };
   const to = `${address}/api/containers/${containers[0]?.db_id}/files?path=packages.tar`;

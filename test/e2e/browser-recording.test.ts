@@ -1,20 +1,15 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
+import { firstPage } from '../support/first-page.ts';
+import { typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
 import { aPlace, startService } from '../support/running-service.ts';
 
 const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m 🚢 héllo\\n' $i $i; sleep 0.4; done; echo all-$((6*7))`;
 
 t.setTimeout(240_000);
 t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', async (t) => {
-  const place = await aPlace(t);
-  const browser = await openBrowser(t);
-  if (place === null || browser === null) return;
-  const { address, setupCode } = await startService(t, place);
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  await fillPerson(page, PERSON);
-  await page.getByRole('heading', { name: 'Containers', exact: true }).waitFor();
+  const visit = await firstPage(t, await aPlace(t));
+  if (visit === null) return;
+  const { address, page, faults } = visit;
   await page.keyboard.press('n');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('first');

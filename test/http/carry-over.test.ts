@@ -2,6 +2,7 @@ import t from 'tap';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { PathChange } from '../../src/domain/layer.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
+import { failsOnce } from '../support/fails-once.ts';
 import { dyingAt, pointsOf } from '../support/killed-update.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 import { NOBODY } from '../support/stored.ts';
@@ -129,14 +130,7 @@ for (const broken of ['capture', 'create', 'start'] as const) {
     const { runtime, service, call, box, url, patch, image } = await withInstalled();
     await patch({ ...large, carry_over: true });
     const before = (await call('GET', url)).json();
-    const works = runtime[broken];
-    let left = 1;
-    Object.assign(runtime, {
-      [broken]: async (...args: Parameters<typeof works>) => {
-        if (left-- > 0) throw new RuntimeFailure('disk on fire', 500);
-        return await (works as (...all: unknown[]) => Promise<unknown>)(...args);
-      },
-    });
+    failsOnce(runtime, broken);
     t.equal((await patch({ ...small, carry_over: true })).statusCode, 500);
     t.match((await call('GET', url)).json(), { id: before.id, status: 'running', resources: large });
     const carried = `carried-${box.db_id}:g2`;

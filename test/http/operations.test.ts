@@ -1,6 +1,6 @@
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
+import { failsOnce } from '../support/fails-once.ts';
 import { dyingAt, pointsOf } from '../support/killed-update.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 
@@ -72,14 +72,7 @@ for (const broken of ['create', 'start', 'stop'] as const) {
     `when ${broken} fails during an update the old container runs again with its old settings`,
     async (t) => {
       const { runtime, box, patch, now } = await withContainer();
-      const works = runtime[broken];
-      let left = 1;
-      Object.assign(runtime, {
-        [broken]: async (...args: Parameters<typeof works>) => {
-          if (left-- > 0) throw new RuntimeFailure('disk on fire', 500);
-          return await (works as (...all: unknown[]) => Promise<unknown>)(...args);
-        },
-      });
+      failsOnce(runtime, broken);
       const answer = await patch({ memory_mb: 512 });
       t.same([answer.statusCode, answer.json().error], [500, 'failed to update container']);
       t.match(await now(), { id: box.id, status: 'running', resources: small });

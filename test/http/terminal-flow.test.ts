@@ -10,7 +10,7 @@ import { inputLimit } from '../../src/adapters/websocket/input-limit.ts';
 import { OutputPump } from '../../src/adapters/websocket/pump.ts';
 import { SocketRest } from '../../src/adapters/websocket/socket-rest.ts';
 import { outputTurns } from '../../src/app/output-turns.ts';
-import { terminalStream } from '../../src/app/terminal-stream.ts';
+import { type TerminalStream, terminalStream } from '../../src/app/terminal-stream.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { eventually } from '../contract/bus.ts';
@@ -45,6 +45,14 @@ function amplifier(): PtyStream {
   };
 }
 
+const streamOf = (pty: PtyStream): TerminalStream =>
+  terminalStream(
+    's',
+    pty,
+    () => {},
+    outputTurns(() => performance.now()),
+  );
+
 /** A program, the pump of its output, and a client of it on loopback. */
 async function aPump(t: Test, { stallMs, other }: { stallMs?: number; other?: PtyStream } = {}) {
   const backend = fakeTerminals({ muxed: false });
@@ -59,12 +67,7 @@ async function aPump(t: Test, { stallMs, other }: { stallMs?: number; other?: Pt
   await once(client, 'open');
   const happened = { over: 0, stalled: 0 };
   const listener = { over: () => (happened.over += 1), stalled: () => (happened.stalled += 1) };
-  const stream = terminalStream(
-    's',
-    pty,
-    () => {},
-    outputTurns(() => performance.now()),
-  );
+  const stream = streamOf(pty);
   const pump = new OutputPump(stream, { offset: 0, redraw: false, picture: null }, socket, listener, stallMs);
   t.teardown(() => {
     pump.stop();
@@ -123,8 +126,8 @@ t.test('a flood shares the turns of the event loop with others', async (t) => {
   t.ok(flood.received() < 30 * MIB, 'the echo did not wait for the end of the flood');
 });
 
-/** A program of whose screen and history the test hears. */
-function lookedAt() {
+/** A program of whose screen and history the test hears, and its stream. */
+function lookedAt(t: Test) {
   const asked = { sizes: 0, looks: 0 };
   const pty = amplifier();
   const never = new Promise<void>(() => {});
@@ -140,31 +143,19 @@ function lookedAt() {
       return 'shell';
     },
   };
-  return { asked, pty: counting };
+  const stream = streamOf(counting);
+  t.teardown(() => stream.end());
+  return { asked, pty: counting, stream };
 }
 
 t.test('sizes that come faster than the engine takes them do not wait in line', async (t) => {
-  const { asked, pty } = lookedAt();
-  const stream = terminalStream(
-    's',
-    pty,
-    () => {},
-    outputTurns(() => performance.now()),
-  );
-  t.teardown(() => stream.end());
+  const { asked, stream } = lookedAt(t);
   for (let cols = 1; cols <= 1_000; cols += 1) void stream.resize(cols, 24);
   t.equal(asked.sizes, 1);
 });
 
 t.test('a reader that stops and asks for the history again and again costs no more', async (t) => {
-  const { asked, pty } = lookedAt();
-  const stream = terminalStream(
-    's',
-    pty,
-    () => {},
-    outputTurns(() => performance.now()),
-  );
-  t.teardown(() => stream.end());
+  const { asked, pty, stream } = lookedAt(t);
   for (let times = 0; times < 50; times += 1) {
     t.equal((await stream.lookBack()).program, 'shell');
     await delay(2);

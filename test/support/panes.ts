@@ -1,34 +1,25 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { openBrowser } from './browser.ts';
-import { fillPerson, openPage, PERSON, typeLine, typeUntilAnswered } from './page.ts';
-import { aPlace, client, startService } from './running-service.ts';
+import { firstPage, tokenOfPerson, type Visit } from './first-page.ts';
+import { typeLine, typeUntilAnswered } from './page.ts';
+import { aPlace, client } from './running-service.ts';
 
-export type PaneScene = {
-  readonly page: Page;
-  readonly faults: string[];
-  readonly address: string;
+export type PaneScene = Visit & {
   readonly call: ReturnType<typeof client>;
   readonly container: string;
 };
 
 /** A container's terminal in a browser, and requests of who has it; null when this machine cannot have them. */
 export async function paneScene(t: Test): Promise<PaneScene | null> {
-  const [place, browser] = [await aPlace(t), await openBrowser(t)];
-  if (place === null || browser === null) return null;
-  const { address, setupCode } = await startService(t, place);
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
-  const { email, password } = PERSON;
-  const login = await client(address)('POST', '/api/auth/login', { email, password });
-  const call = client(address, login.body['token'] as string);
+  const visit = await firstPage(t, await aPlace(t));
+  if (visit === null) return null;
+  const { address, page } = visit;
+  const call = client(address, await tokenOfPerson(address));
   const { body } = await call('POST', '/api/containers', { name: 'panes' });
   const container = String(body['db_id']);
   await page.goto(`${address}/containers/${container}`);
   await typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
-  return { page, faults, address, call, container };
+  return { ...visit, call, container };
 }
 
 /** Asks until it is so; what was answered last is told otherwise. */

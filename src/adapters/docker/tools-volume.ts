@@ -1,10 +1,10 @@
 import type Docker from 'dockerode';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from './client.ts';
 import { INSTANCE_LABEL, TOOLS_LABEL } from './labels.ts';
+import { inPassing } from './passing-container.ts';
 import { shortHash } from './subnet.ts';
 import { FILL_TOOLS, TOOLS_FOLDER } from './tools-scripts.ts';
 
-const MIB = 1024 * 1024;
 const FILL_SECONDS = 60;
 
 export type ToolsOrder = { readonly instanceId: string; readonly image: string };
@@ -26,34 +26,21 @@ export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOr
   return name;
 }
 
-/** Without the installation's label: nobody takes it for a container of a row. */
-async function fill({ docker, change, read }: EngineCalls, volume: string, image: string): Promise<void> {
-  const container = await change(LIMITS.create, (abortSignal) =>
-    docker.createContainer({
-      Image: image,
-      Entrypoint: ['sh', '-c', FILL_TOOLS],
-      Cmd: [],
-      User: '0:0',
-      HostConfig: {
-        NetworkMode: 'none',
-        Memory: 128 * MIB,
-        PidsLimit: 64,
-        CapDrop: ['ALL'],
-        SecurityOpt: ['no-new-privileges'],
-        Mounts: [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: false }],
-      },
-      abortSignal,
-    }),
-  );
-  try {
-    await change(LIMITS.start, (abortSignal) => container.start({ abortSignal }));
+function fill(calls: EngineCalls, volume: string, image: string): Promise<void> {
+  const filling = {
+    image,
+    entrypoint: ['sh', '-c', FILL_TOOLS],
+    mount: { volume, at: TOOLS_FOLDER, isReadOnly: false },
+    rights: { PidsLimit: 64 },
+  };
+  return inPassing(calls, filling, async (container) => {
     const ended = await container.wait({ abortSignal: AbortSignal.timeout(FILL_SECONDS * 1000) });
     if (ended.StatusCode === 0) return;
-    const said = await read(LIMITS.inspect, (abortSignal) => container.logs({ stderr: true, abortSignal }));
+    const said = await calls.read(LIMITS.inspect, (abortSignal) =>
+      container.logs({ stderr: true, abortSignal }),
+    );
     throw new Error(`the tools could not be copied: ${said.toString('latin1').slice(0, 500)}`);
-  } finally {
-    await container.remove({ force: true }).catch(() => {});
-  }
+  });
 }
 
 async function removeOthers({ docker, change, read }: EngineCalls, instanceId: string, name: string) {

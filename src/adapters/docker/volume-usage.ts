@@ -2,10 +2,10 @@ import type { VolumeReader } from '../../ports/container-runtime.ts';
 import { type EngineCalls, LIMITS } from './client.ts';
 import { diskBytes } from './disk-usage.ts';
 import { isRoot, run } from './host.ts';
+import { inPassing } from './passing-container.ts';
 
 /** What takes longer is not known; it is counted again with the next turn. */
 const COUNT_SECONDS = 20;
-const MIB = 1024 * 1024;
 
 type Counted = {
   readonly volume: string;
@@ -35,39 +35,22 @@ export async function countedBytes(
     : await diskBytes(calls, reader.running.runtimeId, COUNT_SECONDS);
 }
 
-/** Without our label: nobody takes it for a container of a row. */
-async function countedBeside(
-  { docker, change, read }: EngineCalls,
-  volume: string,
-  image: string,
-): Promise<number | null> {
-  const container = await change(LIMITS.create, (abortSignal) =>
-    docker.createContainer({
-      Image: image,
-      Entrypoint: ['du', '-skx', '/workspace'],
-      Cmd: [],
-      User: '0:0',
-      HostConfig: {
-        NetworkMode: 'none',
-        Memory: 128 * MIB,
-        CapDrop: ['ALL'],
-        CapAdd: ['DAC_READ_SEARCH'],
-        SecurityOpt: ['no-new-privileges'],
-        Mounts: [{ Type: 'volume', Source: volume, Target: '/workspace', ReadOnly: true }],
-      },
-      abortSignal,
-    }),
-  );
-  try {
-    await change(LIMITS.start, (abortSignal) => container.start({ abortSignal }));
+function countedBeside(calls: EngineCalls, volume: string, image: string): Promise<number | null> {
+  const counting = {
+    image,
+    entrypoint: ['du', '-skx', '/workspace'],
+    mount: { volume, at: '/workspace', isReadOnly: true },
+    rights: { CapAdd: ['DAC_READ_SEARCH'] },
+  };
+  return inPassing(calls, counting, async (container) => {
     const ended = await container
       .wait({ abortSignal: AbortSignal.timeout(COUNT_SECONDS * 1000) })
       .catch(() => null);
     if (ended === null) return null;
-    const log = await read(LIMITS.inspect, (abortSignal) => container.logs({ stdout: true, abortSignal }));
+    const log = await calls.read(LIMITS.inspect, (abortSignal) =>
+      container.logs({ stdout: true, abortSignal }),
+    );
     const kib = /(\d+)\s+\/workspace/.exec(log.toString())?.[1];
     return kib === undefined ? null : Number(kib) * 1024;
-  } finally {
-    await container.remove({ force: true }).catch(() => {});
-  }
+  });
 }

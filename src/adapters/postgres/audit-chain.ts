@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   type ChainHead,
   type ChainLink,
@@ -7,7 +7,8 @@ import {
   sealed,
 } from '../../domain/audit-chain.ts';
 import type { AuditChain } from '../../ports/audit-chain.ts';
-import type { AuditRecordsTable, Database } from './schema.ts';
+import { type ContentRow, toContent } from './audit-log.ts';
+import type { Database } from './schema.ts';
 
 /** One sealer at a time in all processes; any number will do that nobody else takes. */
 const LOCK = 0x6265_7274_61;
@@ -30,7 +31,7 @@ export const postgresAuditChain = (db: Kysely<Database>): AuditChain => ({
       .execute();
     return rows.map((row): ChainLink => {
       const { seq, record_id: recordId, hash, id } = row;
-      const content = id === null ? null : toContent({ ...row, id } as ContentRow);
+      const content = id === null ? null : toSealed({ ...row, id } as SealedRow);
       return { seq: BigInt(seq), recordId, hash: hash.toString('hex'), content };
     });
   },
@@ -63,20 +64,9 @@ const micros = sql<string>`(extract(epoch from audit_records.created_at) * 10000
   'micros',
 );
 
-type ContentRow = Pick<
-  Selectable<AuditRecordsTable>,
-  'id' | 'user_id' | 'action' | 'ip_address' | 'user_agent' | 'details'
-> & { readonly micros: string };
+type SealedRow = ContentRow & { readonly micros: string };
 
-const toContent = (row: ContentRow): SealedContent => ({
-  id: row.id,
-  userId: row.user_id,
-  action: row.action,
-  ipAddress: row.ip_address,
-  userAgent: row.user_agent,
-  details: row.details,
-  createdAtMicros: row.micros,
-});
+const toSealed = (row: SealedRow): SealedContent => ({ ...toContent(row), createdAtMicros: row.micros });
 
 async function hasUnsealed(db: Kysely<Database>): Promise<boolean> {
   const row = await db.selectFrom('audit_unsealed').select('record_id').limit(1).executeTakeFirst();
@@ -110,7 +100,7 @@ async function sealSome(trx: Kysely<Database>, atMost: number): Promise<number> 
     .execute();
   if (rows.length === 0) return 0;
   const links = rows.map((row) => {
-    head = sealed(head, toContent(row));
+    head = sealed(head, toSealed(row));
     return { seq: String(head.seq), record_id: row.id, hash: Buffer.from(head.hash, 'hex') };
   });
   await trx.insertInto('audit_chain').values(links).execute();

@@ -40,12 +40,22 @@ export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
 type Row = Selectable<AuditRecordsTable> & { readonly username: string | null };
 
 const toRecord = (row: Row): AuditRecord => ({
+  ...toContent(row),
+  createdAt: row.created_at,
+  username: row.username,
+});
+
+export type ContentRow = Pick<
+  Selectable<AuditRecordsTable>,
+  'id' | 'user_id' | 'action' | 'ip_address' | 'user_agent' | 'details'
+>;
+
+/** All that a record says, but for when. */
+export const toContent = (row: ContentRow) => ({
   id: row.id,
   userId: row.user_id,
   action: row.action,
   ipAddress: row.ip_address,
   userAgent: row.user_agent,
   details: row.details,
-  createdAt: row.created_at,
-  username: row.username,
 });

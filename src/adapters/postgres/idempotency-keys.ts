@@ -5,12 +5,12 @@ import {
   KEPT_HOURS,
   type KeyedRequest,
 } from '../../ports/idempotency-keys.ts';
+import { clockNow, leaseEnd } from './clock.ts';
 import type { Database } from './schema.ts';
 
 const SWEEP_AT_MOST = 100;
 const TRIES = 3;
 
-const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
 const tooOld = sql<Date>`clock_timestamp() - make_interval(hours => ${sql.raw(String(KEPT_HOURS))})`;
 
 export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
@@ -57,7 +57,7 @@ export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
           .columns(['user_id', 'route', 'key'])
           .doUpdateSet(lease)
           .where('idempotency_keys.status', 'is', null)
-          .where('idempotency_keys.lease_until', '<=', sql<Date>`clock_timestamp()`)
+          .where('idempotency_keys.lease_until', '<=', clockNow)
           .where('idempotency_keys.body_hash', '=', bodyHash),
       )
       .returning('subject')

@@ -1,8 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { OperationRepository, Progress, StoredOperation } from '../../ports/operation-repository.ts';
+import { clockNow, leaseEnd } from './clock.ts';
 import type { Database, OperationsTable } from './schema.ts';
-
-const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
 
 export function postgresOperations(db: Kysely<Database>): OperationRepository {
   const mine = (id: string, owner: string) =>
@@ -53,7 +52,7 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
 
     async finish(id, owner, outcome, progress = {}) {
       const done = await mine(id, owner)
-        .set({ ...toUpdate(progress), outcome, finished_at: sql<Date>`clock_timestamp()` })
+        .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
         .executeTakeFirst();
       return done.numUpdatedRows === 1n;
     },
@@ -69,7 +68,7 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
     },
 
     async release(id, owner) {
-      await mine(id, owner).set({ lease_until: sql<Date>`clock_timestamp()` }).execute();
+      await mine(id, owner).set({ lease_until: clockNow }).execute();
     },
 
     async takeOver(owner, leaseSeconds, own) {
@@ -83,7 +82,7 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
             .where('finished_at', 'is', null)
             .where((where) =>
               where.or([
-                where('lease_until', '<=', sql<Date>`clock_timestamp()`),
+                where('lease_until', '<=', clockNow),
                 ...(own ? [where('lease_owner', '=', owner)] : []),
               ]),
             )

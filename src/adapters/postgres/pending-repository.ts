@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { PendingPurpose, PendingRepository } from '../../ports/pending-repository.ts';
+import { clockNow } from './clock.ts';
 import type { Database } from './schema.ts';
 
 const SWEEP_AT_MOST = 100;
@@ -11,7 +12,7 @@ export function postgresPending(db: Kysely<Database>): PendingRepository {
       .select(['user_id', 'tries'])
       .where('hash', '=', hash)
       .where('purpose', '=', purpose)
-      .where('expires_at', '>', sql<Date>`clock_timestamp()`);
+      .where('expires_at', '>', clockNow);
 
   /** Each new one takes some dead ones away, so that they never pile up. */
   const sweep = () =>
@@ -67,7 +68,7 @@ export function postgresPending(db: Kysely<Database>): PendingRepository {
         .deleteFrom('pending_proofs')
         .where('hash', '=', hash)
         .where('purpose', '=', purpose)
-        .where('expires_at', '>', sql<Date>`clock_timestamp()`)
+        .where('expires_at', '>', clockNow)
         .returning('user_id')
         .executeTakeFirst();
       return row === undefined ? null : { userId: row.user_id };

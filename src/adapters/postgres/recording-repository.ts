@@ -1,11 +1,10 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { LEAST_BYTES, type Recording } from '../../domain/recording.ts';
 import type { RecordingRepository } from '../../ports/recording-repository.ts';
+import { clockNow } from './clock.ts';
 import { isAfter, position, toPage } from './page.ts';
 import type { Database } from './schema.ts';
 import type { RecordingsTable } from './terminal-tables.ts';
-
-const now = sql<Date>`clock_timestamp()`;
 
 export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
   const going = (id: string, userId: string) =>
@@ -71,13 +70,13 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
     },
 
     async progress(id, userId, { sizeBytes, durationMs }) {
-      const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: now };
+      const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: clockNow };
       return (await going(id, userId).set(values).executeTakeFirst()).numUpdatedRows === 1n;
     },
 
     async end(id, userId, { state, sizeBytes, durationMs }) {
       const row = await going(id, userId)
-        .set({ state, size_bytes: sizeBytes, duration_ms: durationMs, ended_at: now })
+        .set({ state, size_bytes: sizeBytes, duration_ms: durationMs, ended_at: clockNow })
         .returningAll()
         .executeTakeFirst();
       return row === undefined ? null : toRecording(row);

@@ -1,10 +1,9 @@
 import { type Kysely, type QueryCreator, sql } from 'kysely';
 import { type RoleSetup, WAITS } from '../../domain/role-setup.ts';
 import type { RoleSetupRepository } from '../../ports/role-setup-repository.ts';
+import { clockNow, leaseEnd } from './clock.ts';
 import { toContainer } from './container-repository.ts';
 import type { Database } from './schema.ts';
-
-const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
 
 export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
   const rows = () => db.updateTable('containers as c').from('users as u').whereRef('u.id', '=', 'c.owner_id');
@@ -73,10 +72,7 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
     },
 
     async release(id, owner) {
-      await mine(owner)
-        .set({ role_setup_until: sql<Date>`clock_timestamp()` })
-        .where('role_setup_id', '=', id)
-        .execute();
+      await mine(owner).set({ role_setup_until: clockNow }).where('role_setup_id', '=', id).execute();
     },
   };
 }
@@ -90,7 +86,7 @@ const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
     .where((where) =>
       where.or([
         where('role_setup_until', 'is', null),
-        where('role_setup_until', '<=', sql<Date>`clock_timestamp()`),
+        where('role_setup_until', '<=', clockNow),
         ...(own ? [where('role_setup_owner', '=', owner)] : []),
       ]),
     )

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
+import { clockNow } from './clock.ts';
 import { fromJson, numberSetting, unnested } from './fragments.ts';
 import type { SessionsTable, UsersTable } from './people-tables.ts';
 import type { Database } from './schema.ts';
@@ -113,7 +114,7 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   async lockRefreshToken(hash) {
     const row = await db
       .selectFrom('refresh_tokens')
-      .select(['session_id', 'spent_at', 'spent_by', sql<Date>`clock_timestamp()`.as('now')])
+      .select(['session_id', 'spent_at', 'spent_by', clockNow.as('now')])
       .where('hash', '=', hash)
       .forUpdate()
       .executeTakeFirst();
@@ -124,7 +125,7 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   async spendRefreshToken(hash, client) {
     await db
       .updateTable('refresh_tokens')
-      .set({ spent_at: sql<Date>`clock_timestamp()`, spent_by: client })
+      .set({ spent_at: clockNow, spent_by: client })
       .where('hash', '=', hash)
       .execute();
   },

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { FORGET_AFTER_MS, type Tally } from '../../domain/throttle.ts';
 import type { Tallies, ThrottleRepository } from '../../ports/throttle-repository.ts';
+import { clockNow } from './clock.ts';
 import type { Database } from './schema.ts';
 
 const SWEEP_AT_MOST = 100;
@@ -17,7 +18,7 @@ export function postgresThrottle(db: Kysely<Database>): ThrottleRepository {
 
   return {
     async read(keys) {
-      const found = await rows(keys).select(sql<Date>`clock_timestamp()`.as('now')).execute();
+      const found = await rows(keys).select(clockNow.as('now')).execute();
       return inOrder(keys, found, found[0]?.now ?? new Date());
     },
 
@@ -28,7 +29,7 @@ export function postgresThrottle(db: Kysely<Database>): ThrottleRepository {
       const sorted = keys.toSorted(Buffer.compare);
       await db
         .insertInto('failures')
-        .values(sorted.map((key) => ({ key, count: 0, at: sql<Date>`clock_timestamp()` })))
+        .values(sorted.map((key) => ({ key, count: 0, at: clockNow })))
         .onConflict((conflict) =>
           conflict
             .column('key')

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { CLAIM_MINUTES, CONDEMNED_HOURS } from '../../domain/retention.ts';
 import type { VolumeRetention } from '../../ports/volume-retention.ts';
+import { clockNow } from './clock.ts';
 import type { Database } from './schema.ts';
 
 const AT_ONCE = 20;
 
-const now = sql<Date>`clock_timestamp()`;
 const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
   sql<Date>`clock_timestamp() - make_interval(${sql.raw(unit)} => ${count})`;
 
@@ -16,7 +16,7 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
   return {
     async review(retentionDays) {
       await kept()
-        .set({ volume_condemned_at: now })
+        .set({ volume_condemned_at: clockNow })
         .where('deleted_at', '<=', ago('days', retentionDays))
         .where('volume_condemned_at', 'is', null)
         .execute();
@@ -31,7 +31,7 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
     async claim(retentionDays) {
       const rows = await db
         .updateTable('containers')
-        .set({ volume_claimed_at: now })
+        .set({ volume_claimed_at: clockNow })
         .where('db_id', 'in', (eb) =>
           eb
             .selectFrom('containers')
@@ -58,7 +58,7 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
 
     async markRemoved(dbId) {
       const done = await kept()
-        .set({ volume_removed_at: now })
+        .set({ volume_removed_at: clockNow })
         .where('db_id', '=', dbId)
         .where('volume_claimed_at', 'is not', null)
         .executeTakeFirst();

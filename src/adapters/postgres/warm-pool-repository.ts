@@ -1,10 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PoolMember } from '../../domain/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../ports/warm-pool-repository.ts';
+import { clockNow, leaseEnd } from './clock.ts';
 import type { Database, WarmPoolTable } from './schema.ts';
-
-const now = sql<Date>`clock_timestamp()`;
-const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
 
 export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
   return {
@@ -13,7 +11,9 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
         .selectFrom('warm_pool')
         .selectAll()
         .select((eb) =>
-          eb.or([eb('lease_until', '<=', now), eb.lit(own).and('lease_owner', '=', owner)]).as('abandoned'),
+          eb
+            .or([eb('lease_until', '<=', clockNow), eb.lit(own).and('lease_owner', '=', owner)])
+            .as('abandoned'),
         )
         .orderBy('created_at')
         .orderBy('db_id')
@@ -59,7 +59,11 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
         .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
         .where('db_id', '=', dbId)
         .where((eb) =>
-          eb.or([eb('state', '=', 'ready'), eb('lease_owner', '=', owner), eb('lease_until', '<=', now)]),
+          eb.or([
+            eb('state', '=', 'ready'),
+            eb('lease_owner', '=', owner),
+            eb('lease_until', '<=', clockNow),
+          ]),
         )
         .executeTakeFirst();
       return done.numUpdatedRows === 1n;

@@ -11,6 +11,7 @@ import { EventOutbox } from './event-outbox.ts';
 import { hangUp } from './hang-up.ts';
 import { inputLimit } from './input-limit.ts';
 import { keepAlive } from './keep-alive.ts';
+import { plainRequest } from './plain-request.ts';
 import { SocketRest } from './socket-rest.ts';
 
 export type EventSocketDeps = {
@@ -37,11 +38,7 @@ export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void 
     preHandler: async (request) => {
       if (request.ws) await deps.feed.ready();
     },
-    handler: async (_request, reply) =>
-      reply.code(426).header('upgrade', 'websocket').send({
-        error: 'this address is a WebSocket: connect with one',
-        code: 'upgrade_required',
-      }),
+    handler: plainRequest,
     wsHandler: (socket, request) => serve(socket, request.caller, afterOf(request), deps),
   });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Value } from '@sinclair/typebox/value';
 import type { WebSocket } from 'ws';
 import type { Registration } from '../../app/live-sockets.ts';
@@ -10,12 +9,10 @@ import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
 import { answersOf } from './answers.ts';
 import { InputIntake } from './input.ts';
 import { inputLimit } from './input-limit.ts';
+import { lookBack } from './look-back.ts';
 import { ClientMessage, type ServerMessage } from './protocol.ts';
 import { OutputPump } from './pump.ts';
 import { SocketRest } from './socket-rest.ts';
-
-/** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
-const LOOK_REST_MS = 200;
 
 export type RelayDeps = {
   readonly registration: Registration;
@@ -89,29 +86,12 @@ export function relay(
       case 'input_from':
         return mode === 'view' ? undefined : use(() => startAt(message.offset), 0);
       case 'look_back':
-        return void lookBack();
+        return void looks.look();
     }
   });
   terminal.hear((news) => {
     if (!stopped) send(socket, toMessage(news));
   });
-  let looking = false;
-  let restUntilMs = 0;
-  const lookBack = async (): Promise<void> => {
-    // One answer is soon there, and tells all that a second would.
-    if (looking) return;
-    looking = true;
-    const restMs = restUntilMs - performance.now();
-    if (restMs > 0) await delay(restMs);
-    if (stopped) return;
-    const { program, offset } = await stream.lookBack();
-    restUntilMs = performance.now() + LOOK_REST_MS;
-    // Before what it speaks of, it would be taken for the end of that.
-    pump.after(offset, () => {
-      looking = false;
-      if (!stopped) answer({ type: 'on_screen', program });
-    });
-  };
   const tellEnd = async (): Promise<void> => {
     const [code, reason] = await Promise.all([stream.exitCode(), terminal.endReason()]);
     if (stopped) return;
@@ -122,8 +102,10 @@ export function relay(
     over: () => void tellEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
+  const looks = lookBack(stream, pump, (program) => answer({ type: 'on_screen', program }));
   return () => {
     stopped = true;
+    looks.stop();
     pump.stop();
     intake.stop();
   };

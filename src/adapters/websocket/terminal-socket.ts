@@ -11,6 +11,7 @@ import type { Leaving } from '../../domain/terminal-slot.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { hangUp } from './hang-up.ts';
 import { keepAlive } from './keep-alive.ts';
+import { plainRequest } from './plain-request.ts';
 import { TERMINAL_PROTOCOL } from './protocol.ts';
 import { TerminalQuery, toAsk } from './terminal-query.ts';
 import { relay, send, sendRecording } from './terminal-relay.ts';
@@ -41,11 +42,7 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
       const { caller, origin } = request;
       grants.set(request, orRefuse(await deps.terminals.authorize(request.params.id, ask, caller, origin)));
     },
-    handler: async (_request, reply) =>
-      reply.code(426).header('upgrade', 'websocket').send({
-        error: 'this address is a WebSocket: connect with one',
-        code: 'upgrade_required',
-      }),
+    handler: plainRequest,
     wsHandler: (socket, request) => {
       const grant = grants.get(request);
       if (grant === undefined) throw new Error('a socket was opened without a grant');

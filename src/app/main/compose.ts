@@ -73,18 +73,18 @@ export type Service = WorkspaceWork & {
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(given: Ports, options: ComposeOptions): Promise<Service> {
   const ports = measured(given);
-  const { clock, metrics } = ports;
-  const storage = announced(ports.storage, ports.bus);
+  const { bus, clock, metrics, terminalBackend: backend } = ports;
+  const storage = announced(ports.storage, bus);
   const log = options.logger;
-  const people = identity({ ...ports, storage }, options, () => options.publicUrl ?? addressBound(http));
+  const publicUrl = (): string => options.publicUrl ?? addressBound(http);
+  const people = identity({ ...ports, storage }, options, publicUrl);
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
-  const auth = authenticator({ storage, bus: ports.bus, monotonicMs });
+  const auth = authenticator({ storage, bus, monotonicMs });
   const counts = repositories.requestCounts;
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const tokens = apiTokens({ storage, pendingUse: auth.pendingUse });
   const me = { replica: options.replica, run: randomUUID() };
-  const { bus, terminalBackend: backend } = ports;
   const tapes = recording(ports, storage, options, monotonicMs);
   const screens = xtermScreens;
   const shells = terminals({
@@ -98,33 +98,22 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     ...{ repositories, backend, holding, log, monotonicMs },
     isStopping: isDraining,
   });
-  const sharing = collaborations({
-    storage,
-    backend,
-    guard: people.guard,
-    bus,
-    clock,
-    log,
-    publicUrl: () => options.publicUrl ?? addressBound(http),
-  });
-  const live = liveSockets({ bus: ports.bus, current: auth.current, log, monotonicMs });
+  const { guard } = people;
+  const sharing = collaborations({ storage, backend, guard, bus, clock, log, publicUrl });
+  const live = liveSockets({ bus, current: auth.current, log, monotonicMs });
   const taped = tapes.over(shells, live);
   const keys = idempotency(repositories);
   const boxes = workspaces({ ...ports, storage }, options, { terminals: shells, live, keys });
   const feed = eventFeed({
     events: repositories.events,
-    bus: ports.bus,
+    bus,
     log,
     encode: eventFrame,
     sent: ({ time }) => metrics.eventSent((clock.now().getTime() - time.getTime()) / 1000),
   });
   const audit = auditing({ repositories, clock, live });
   const sockets: Routes = (http) => {
-    terminalSocket(http, {
-      terminals: shells,
-      log,
-      live,
-    });
+    terminalSocket(http, { terminals: shells, log, live });
     eventSocket(http, { feed, live, log });
   };
   metrics.watch('terminals_open', shells.count);
@@ -140,7 +129,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     systemRoutes(options),
     metricsRoutes(metrics),
     ...people.routes,
-    settingsRoutes(settingsService(storage, ports.bus)),
+    settingsRoutes(settingsService(storage, bus)),
     tokenRoutes(tokens, keys),
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
     audit.routes,

@@ -12,7 +12,7 @@ import type { DiskSettings } from '../../adapters/docker/volumes.ts';
 import { dockerWarmPoolEngine } from '../../adapters/docker/warm-pool-engine.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Config } from './config.ts';
-import { engineSlot } from './engine-slot.ts';
+import { type EngineParts, engineSlot } from './engine-slot.ts';
 import { every } from './every.ts';
 import { NOT_LOOKED, watchIsolation } from './isolation.ts';
 import { say } from './progress.ts';
@@ -35,14 +35,7 @@ export type EngineSetUp = {
   readonly onHint: () => void;
 };
 
-export type EngineInUse = {
-  readonly runtime: ReturnType<typeof engineSlot>['runtime'];
-  readonly terminals: ReturnType<typeof engineSlot>['terminals'];
-  readonly commands: ReturnType<typeof engineSlot>['commands'];
-  readonly files: ReturnType<typeof engineSlot>['files'];
-  readonly insight: ReturnType<typeof engineSlot>['insight'];
-  readonly installer: ReturnType<typeof engineSlot>['installer'];
-  readonly warmPool: ReturnType<typeof engineSlot>['warmPool'];
+export type EngineInUse = EngineParts & {
   readonly parts: Parts;
   readonly stop: () => Promise<void>;
 };
@@ -145,32 +138,39 @@ async function attach(
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
     return;
   }
-  await ensureBaseImage(docker, {
-    reference: baseImage,
-    progress: say,
-    log,
-    allowPull: true,
-    network: network.name,
-  }).then(
-    ({ how }) => {
-      parts.image = { status: 'ready', detail: how };
-      prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal: engine.isLocal }));
-      void ensureTools(docker, { instanceId, image: baseImage }).then(
-        (volume) => {
-          tools = volume;
-        },
-        (err: unknown) => log.warn({ err }, 'images without tmux get a plain shell'),
-      );
+  if (!(await prepareImage(docker, baseImage, network.name, parts, log))) return;
+  prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal: engine.isLocal }));
+  void ensureTools(docker, { instanceId, image: baseImage }).then(
+    (volume) => {
+      tools = volume;
     },
-    (error: unknown) => {
-      log.error({ err: error }, 'base image is not ready');
-      parts.image = {
-        status: 'degraded',
-        detail: 'the base image could not be prepared',
-        mend: 'see the log',
-      };
-    },
+    (err: unknown) => log.warn({ err }, 'images without tmux get a plain shell'),
   );
+}
+
+/** Makes the base image ready and tells how that went. Whether it is there. */
+async function prepareImage(
+  docker: RunningEngine['docker'],
+  reference: string,
+  network: string,
+  parts: Parts,
+  log: Logger,
+): Promise<boolean> {
+  try {
+    const { how } = await ensureBaseImage(docker, {
+      reference,
+      progress: say,
+      log,
+      allowPull: true,
+      network,
+    });
+    parts.image = { status: 'ready', detail: how };
+    return true;
+  } catch (err) {
+    log.error({ err }, 'base image is not ready');
+    parts.image = { status: 'degraded', detail: 'the base image could not be prepared', mend: 'see the log' };
+    return false;
+  }
 }
 
 /** Finds out how volumes can be kept to their size, says so, and has their mounts taken away in the end. */

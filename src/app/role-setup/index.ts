@@ -70,10 +70,10 @@ export function roleSetups(deps: RoleSetupDeps) {
     },
 
     retry: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
-      retrySetup(deps, dropOthers, id, caller, origin),
+      retrySetup(deps, dropOthers, { id, caller, origin }),
 
     cancel: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
-      cancelSetup(deps, dropOthers, id, caller, origin),
+      cancelSetup(deps, dropOthers, { id, caller, origin }),
 
     /** Waits until nothing is being worked on. */
     async idle(): Promise<void> {

@@ -16,17 +16,16 @@ import type { RoleSetupDeps } from './deps.ts';
 type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
 /** Told the row afterwards, and the try that was under way before. */
 type Changed = (container: Container, before: string | null) => void;
+type SetupRequest = { readonly id: string; readonly caller: Caller; readonly origin: Origin };
 
 /** Begins the installation anew; one that is under way already goes on. */
 export const retrySetup = (
   deps: RoleSetupDeps,
   changed: Changed,
-  id: string,
-  caller: Caller,
-  origin: Origin,
+  request: SetupRequest,
 ): Promise<Result<Container, DomainError>> =>
-  change(deps, changed, 'role_setup_retried', id, caller, origin, async ({ catalogue }, container) => {
-    if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+  change(deps, changed, 'role_setup_retried', request, async ({ catalogue }, container) => {
+    if (guestExpired(request.caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     if (container.state !== 'running') return refuse({ code: 'container_not_running' });
     const role = await catalogue.role(container.role);
     return retryRoleSetup(container.roleSetup, role === null || installsSomething(role), randomUUID());
@@ -36,11 +35,9 @@ export const retrySetup = (
 export const cancelSetup = (
   deps: RoleSetupDeps,
   changed: Changed,
-  id: string,
-  caller: Caller,
-  origin: Origin,
+  request: SetupRequest,
 ): Promise<Result<Container, DomainError>> =>
-  change(deps, changed, 'role_setup_cancelled', id, caller, origin, async (_tx, container) =>
+  change(deps, changed, 'role_setup_cancelled', request, async (_tx, container) =>
     cancelRoleSetup(container.roleSetup),
   );
 
@@ -48,9 +45,7 @@ async function change(
   { storage }: RoleSetupDeps,
   changed: Changed,
   action: AuditAction,
-  id: string,
-  caller: Caller,
-  origin: Origin,
+  { id, caller, origin }: SetupRequest,
   decide: Decide,
 ): Promise<Result<Container, DomainError>> {
   const found = await findOwn(storage.repositories, id, caller);

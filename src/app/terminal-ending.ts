@@ -1,0 +1,44 @@
+import type { Logger } from '../ports/logger.ts';
+import type { TerminalHolding } from './terminal-holding.ts';
+import type { Place } from './terminal-place.ts';
+import type { TerminalStream } from './terminal-stream.ts';
+
+/** Ends terminals in their containers, and takes them off the record of what this process has there. */
+export function terminalEnding(holding: TerminalHolding, log: Logger) {
+  const ends = new Set<Promise<void>>();
+  let isStopping = false;
+
+  /** The session of a pane outlives a restart of the service, for as long as its client may come back. */
+  const isLeft = ({ isMain }: Place): boolean => isStopping && !isMain;
+
+  /** The last one who shows a pane ends its session; not shown by anybody else is known once this one is off the record. */
+  async function endBoth(place: Place, { id, muxSession, end }: TerminalStream): Promise<void> {
+    await end();
+    if (isLeft(place)) return;
+    await holding.drop(id);
+    if (place.isMain || muxSession === null || (await holding.isShown(place))) return;
+    await place.endSession(place.muxSession);
+  }
+
+  return {
+    end(place: Place, stream: TerminalStream): void {
+      holding.ending(stream.id);
+      const ended = endBoth(place, stream)
+        .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended'))
+        .finally(() => {
+          // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
+          if (!isLeft(place)) holding.leave(stream.id);
+          ends.delete(ended);
+        });
+      ends.add(ended);
+    },
+
+    /** The service stops: sessions that a client may come back to are left in their containers. */
+    leaveWhatStays(): void {
+      isStopping = true;
+    },
+
+    /** When all that was to end has ended. */
+    idle: async (): Promise<void> => void (await Promise.all(ends)),
+  };
+}

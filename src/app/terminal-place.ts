@@ -1,0 +1,22 @@
+import type { CollaborationMode } from '../domain/collaboration.ts';
+import type { TerminalKey } from '../domain/terminal.ts';
+import type { Part } from '../ports/collaboration-repository.ts';
+import type { ScreenSize } from '../ports/screen.ts';
+import type { PtyStream } from '../ports/terminal-backend.ts';
+
+/** Where one terminal is, and how it is opened and ended there. */
+export type Place = {
+  readonly key: TerminalKey;
+  /** Id of the container's row. */
+  readonly containerId: string;
+  /** Id of its container in the engine. */
+  readonly runtimeId: string;
+  /** Name of its multiplexer session, where the image has a multiplexer. */
+  readonly muxSession: string;
+  readonly isMain: boolean;
+  readonly size: ScreenSize;
+  /** The part in a collaboration that the terminal rests on, and what it gives; null for the owner's own. */
+  readonly part: (Part & { readonly mode: CollaborationMode }) | null;
+  open(stream: string, forceNew: boolean): Promise<PtyStream>;
+  endSession(muxSession: string): Promise<void>;
+};
