@@ -13,7 +13,7 @@ import type { LiveTerminal, LiveTerminals, TerminalConnection } from './live-ter
 import { recordAtOnce } from './recording-at-once.ts';
 import { type RecordingTold, WORDS, watches } from './recording-news.ts';
 import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.ts';
-import { terminalEnds } from './terminal-ends.ts';
+import { terminalEndRecords } from './terminal-end-records.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
 import { recordOpened } from './terminal-opened.ts';
 import type { Place } from './terminal-place.ts';
@@ -66,7 +66,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
   const { storage, backend, clock, log, recordings, live, slots, replicas, shared } = deps;
   const { repositories, inTransaction } = storage;
   const sittings = new Set<Promise<void>>();
-  const recordEnd = terminalEnds(storage, log);
+  const recordEnd = terminalEndRecords(storage, log);
 
   function begin(grant: TerminalGrant, connection: TerminalConnection): Sitting {
     const place = placeOf(grant, backend);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../src/adapters/memory/index.ts';
 import type { LiveTerminal } from '../../src/app/live-terminals.ts';
-import { terminalEnds } from '../../src/app/terminal-ends.ts';
+import { terminalEndRecords } from '../../src/app/terminal-end-records.ts';
 import type { TerminalGrant } from '../../src/app/terminal-grant.ts';
 import { type Storage, StorageUnavailable } from '../../src/ports/repositories.ts';
 import { silentLog } from '../support/engine.ts';
@@ -24,7 +24,7 @@ t.test('many ends of one moment are few transactions, and one that fails is trie
     if (transactions === 1) throw new StorageUnavailable('no answer');
     return await storage.inTransaction(work);
   };
-  const recordEnd = terminalEnds({ inTransaction: failsFirst }, silentLog);
+  const recordEnd = terminalEndRecords({ inTransaction: failsFirst }, silentLog);
   const grant = { container, access: null, origin: { ipAddress: '192.0.2.1', userAgent: '' } };
   const ends = records.map((record) =>
     recordEnd({ entry: record as unknown as LiveTerminal, grant: grant as unknown as TerminalGrant }),

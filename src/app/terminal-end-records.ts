@@ -10,7 +10,7 @@ const AGAIN_MS = 1_000;
  * Puts on record that terminals have closed: those of the same moment together, as a thousand transactions would keep
  * everybody else from the database, and again until it has them. What it answers ends when the record is written.
  */
-export function terminalEnds({ inTransaction }: Pick<Storage, 'inTransaction'>, log: Logger) {
+export function terminalEndRecords({ inTransaction }: Pick<Storage, 'inTransaction'>, log: Logger) {
   const waiting: ClosedTerminal[] = [];
   let writing: Promise<void> | null = null;
 
