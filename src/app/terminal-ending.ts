@@ -16,8 +16,9 @@ export function terminalEnding(holding: TerminalHolding, log: Logger) {
     await end();
     if (isLeft(place)) return;
     await holding.drop(id);
-    if (place.isMain || muxSession === null || (await holding.isShown(place))) return;
-    await place.endSession(place.muxSession);
+    const isShown = (): Promise<boolean> => holding.isShown(place);
+    if (place.isMain || muxSession === null || (await isShown())) return;
+    await place.endSession(place.muxSession, isShown);
   }
 
   return {

@@ -51,7 +51,7 @@ export function placeOf(grant: TerminalGrant, backend: TerminalBackend): Place {
     isMain: connectionId === MAIN_CONNECTION,
     part: null,
     open: (marker, forceNew) => backend.open(handle, { muxSession, cols, rows, forceNew, marker, shell }),
-    endSession: (name) => backend.killMuxSession(handle, name),
+    endSession: (name, isWanted) => backend.killMuxSession(handle, name, isWanted),
   };
 }
 
@@ -72,8 +72,8 @@ function participantPlace(
     part: { collaborationId, userId, mode },
     open: (marker) =>
       backend.open(handle, { muxSession, sharedAs, cols, rows, forceNew: false, marker, shell }),
-    endSession: async (name) => {
-      if (mode === 'control') await backend.killMuxSession(handle, name);
+    endSession: async (name, isWanted) => {
+      if (mode === 'control') await backend.killMuxSession(handle, name, isWanted);
     },
   };
 }

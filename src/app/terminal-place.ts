@@ -18,5 +18,6 @@ export type Place = {
   /** The part in a collaboration that the terminal rests on, and what it gives; null for the owner's own. */
   readonly part: (Part & { readonly mode: CollaborationMode }) | null;
   open(stream: string, forceNew: boolean): Promise<PtyStream>;
-  endSession(muxSession: string): Promise<void>;
+  /** `isWanted` is asked just before. */
+  endSession(muxSession: string, isWanted: () => Promise<boolean>): Promise<void>;
 };

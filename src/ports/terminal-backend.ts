@@ -56,9 +56,10 @@ export interface TerminalBackend {
   /** Whether sessions of this running container can be shown to several. */
   hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;
   /**
-   * Ends the multiplexer session and all that runs in it; one that shares its windows ends alone. Absent is success.
+   * Ends the multiplexer session and all that runs in it; one that shares its windows ends alone. Absent is success, and
+   * so is one that is wanted after all, which is asked just before.
    */
-  killMuxSession(handle: RuntimeHandle, muxSession: string): Promise<void>;
+  killMuxSession(handle: RuntimeHandle, muxSession: string, isWanted?: () => Promise<boolean>): Promise<void>;
   /** What is there of all terminals, whoever opened them. The container runs. */
   leftovers(handle: RuntimeHandle): Promise<Leftovers>;
   /**

@@ -1,6 +1,8 @@
-import t from 'tap';
+import { randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
 import { containerFilesContract } from '../contract/container-files.ts';
 import { aBox, type Box, links, special, uploads } from '../contract/special-files.ts';
+import { aTerminal } from '../contract/terminal-backend.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { shellIn } from '../support/inside.ts';
@@ -22,6 +24,7 @@ if (engine !== null) {
     await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
     await t.test('BusyBox: what is neither file nor folder', (t) => special(t, box));
     await t.test('BusyBox: uploads', (t) => uploads(t, box));
+    await t.test('BusyBox: terminals that are closed together end', (t) => ended(t, instance, box));
     await t.test('BusyBox: figures', async (t) => {
       const usage = await instance.insight.usage(box.handle);
       t.ok(usage.diskBytes !== null && usage.diskBytes > 0);
@@ -29,6 +32,17 @@ if (engine !== null) {
       t.match(await instance.insight.changes(box.handle), { complete: true, debian: [] });
     });
   }
+}
+
+async function ended(t: Test, { terminals }: TestInstance, { handle }: Box): Promise<void> {
+  const panes = ['pane-a', 'pane-b', 'pane-c'];
+  const given = () => ({ shell: '/bb/sh', marker: randomUUID() });
+  const open = await Promise.all(panes.map((pane) => terminals.open(handle, aTerminal(pane, given()))));
+  t.equal(new Set((await terminals.leftovers(handle)).marks).size, open.length);
+  await Promise.all(open.map((pty) => pty.close()));
+  t.same((await terminals.leftovers(handle)).marks, []);
+  await Promise.all(panes.map((pane) => terminals.killMuxSession(handle, pane)));
+  t.same((await terminals.leftovers(handle)).sessions, []);
 }
 
 /** The base image with BusyBox in the place of every tool of Debian, or null where it can not be had. */

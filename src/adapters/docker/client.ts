@@ -114,14 +114,11 @@ export function statusOf(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
-/** Docker's words for a container in which nothing can be started any more; while it is removed they come with a 500. */
-const NOT_RUNNING = /Container \S+ is not running\b/;
-
 /** A fault that the engine reported becomes `RuntimeFailure`; everything else means that it is unreachable. */
 function inPortWords(error: unknown): Error {
   if (error instanceof RuntimeFailure || error instanceof RuntimeUnavailable) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const status = NOT_RUNNING.test(message) ? 409 : statusOf(error);
+  const status = statusOf(error);
   return status === null
     ? new RuntimeUnavailable(`the engine is unreachable: ${message}`, { cause: error })
     : new RuntimeFailure(message.trim(), status, { cause: error });

@@ -70,10 +70,12 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       // Asked while it stops. Whatever comes of it, the stop is waited for.
       const asking: Promise<Mounted | null> = Promise.resolve(mounted.get(handle.runtimeId) ?? known(handle));
       asking.catch(() => undefined);
-      if (!(await stopWholly(calls, container, graceSeconds))) return 'gone';
+      const stopped = await stopWholly(calls, container, graceSeconds);
       const info = await asking;
       if (info !== null) await volumes.afterStop(info);
-      return 'stopped';
+      if (stopped) return 'stopped';
+      mounted.delete(handle.runtimeId);
+      return 'gone';
     },
     async resize(handle, resources) {
       const container = await own.require(handle);

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
+import { RuntimeFailure } from '../../ports/container-runtime.ts';
 import { type EngineCalls, LIMITS } from './client.ts';
 
 export type ExecOptions = {
@@ -21,6 +22,14 @@ const DETACH_KEYS = ['^', '@', '_', '^', ']', '@', '^', '_', ']', '^', '@', ']',
   .map((key) => `ctrl-${key}`)
   .join(',');
 
+const NOT_RUNNING = /Container \S+ is not running\b/i;
+
+/** What does not run is 409, but while it is removed these words come with a 500. */
+function asNotRunning(error: unknown): never {
+  const isSo = error instanceof RuntimeFailure && NOT_RUNNING.test(error.message);
+  throw isSo ? new RuntimeFailure(error.message, 409, { cause: error }) : error;
+}
+
 /**
  * Starts a process in a container and returns its raw connection: pausing it reaches the process. Errors of
  * the connection end the stream and are never thrown into the void.
@@ -31,7 +40,7 @@ export async function openExec(
   options: ExecOptions,
 ): Promise<OpenExec> {
   const { command, env, workdir, tty, stdin } = options;
-  const exec = await calls.change(LIMITS.exec, (abortSignal) =>
+  const making = calls.change(LIMITS.exec, (abortSignal) =>
     calls.docker.getContainer(containerId).exec({
       Cmd: [...command],
       Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -44,6 +53,7 @@ export async function openExec(
       abortSignal,
     }),
   );
+  const exec = await making.catch(asNotRunning);
   const stream = await calls.change(LIMITS.exec, (abortSignal) =>
     exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }),
   );

@@ -57,12 +57,26 @@ finish() {
 }
 `;
 
-/** `end_marked MARKERS POLLS` ends every process with a NAME=VALUE of these lines in its environment, and their descendants. */
+/**
+ * `end_marked MARKERS POLLS` ends every process with a NAME=VALUE of these lines in its environment, and their descendants.
+ * BusyBox's grep looks no further than the first variable, and an older one takes several lines for one pattern.
+ */
 export const END_BY_MARK = `${PROCESS_TREE}
+marked() {
+  if printf 'a\\0b' | grep -qF b; then
+    grep -lsF "$@" /proc/[0-9]*/environ | while IFS=/ read -r a b p rest; do echo "$p"; done
+  else
+    for d in /proc/[0-9]*; do
+      { tr '\\0' '\\n' < "$d/environ" | grep -qxF "$@" && echo "\${d#/proc/}"; } 2>/dev/null
+    done
+  fi
+}
 end_marked() {
-  pids=$(grep -lsF "$1" /proc/[0-9]*/environ | while IFS=/ read -r a b p rest; do echo "$p"; done)
+  markers=$1; polls=$2; set --
+  for marker in $markers; do set -- "$@" -e "$marker"; done
+  pids=$(marked "$@")
   [ -n "$pids" ] || return 0
-  finish "$2" $(tree $pids) 2>/dev/null
+  finish "$polls" $(tree $pids) 2>/dev/null
 }
 `;
 
@@ -75,20 +89,30 @@ exit 0
 /** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. After CHOOSE_TMUX. */
 export const TMUX = 'berth_tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 
-/** `POLLS SESSION...`: ends sessions and what runs in them; one that shares its windows ends alone. */
+/**
+ * `POLLS SESSION...`: ends sessions and what runs in them, and prints `end`; one that shares its windows with others than these
+ * ends alone.
+ */
 export const END_SESSIONS = `${PROCESS_TREE}
 ${CHOOSE_TMUX}
-choose_tmux || exit 0
 polls=$1; shift
-all=
-for session in "$@"; do
-  group=$(${TMUX} display-message -p -t "=$session:" '#{session_group_size}' 2>/dev/null) || continue
-  [ "\${group:-0}" -gt 1 ] ||
-    all="$all $(tree $(${TMUX} list-panes -s -t "=$session:" -F '#{pane_pid}'))"
-  ${TMUX} kill-session -t "=$session"
-done
-finish "$polls" $all 2>/dev/null
-exit 0
+shares() (
+  IFS=,
+  for s in $(${TMUX} display-message -p -t "=$1:" '#{session_group_list}'); do
+    case "$2" in *" $s "*) ;; *) exit 0;; esac
+  done
+  exit 1
+)
+if choose_tmux; then
+  panes=
+  for session in "$@"; do
+    shares "$session" " $* " || panes="$panes $(${TMUX} list-panes -s -t "=$session:" -F '#{pane_pid}')"
+  done
+  all=$(tree $panes)
+  for session in "$@"; do ${TMUX} kill-session -t "=$session"; done
+  finish "$polls" $all
+fi 2>/dev/null
+echo end
 `;
 
 /**

@@ -14,8 +14,9 @@ const DETACH_POLLS = 20;
 const END_POLLS = 40;
 const REAP_POLLS = 100;
 const END_ATTEMPTS = 5;
-/** Ended by one program, whose arguments have an end as well. */
-const MOST_AT_ONCE = 500;
+/** Ended by one program, whose time and arguments have an end as well. */
+const MOST_MARKS = 500;
+const MOST_SESSIONS = 50;
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
@@ -42,9 +43,9 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     },
     hasMultiplexer: async ({ runtimeId }) => (await innerTermOf(runtimeId)) !== null,
 
-    async killMuxSession({ runtimeId }: RuntimeHandle, muxSession) {
+    async killMuxSession({ runtimeId }: RuntimeHandle, name, isWanted = NOBODY) {
       try {
-        await ends.session(runtimeId, muxSession);
+        await ends.session(runtimeId, { name, isWanted });
       } catch (error) {
         // A container that is gone or does not run has no session either.
         if (!(error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0))) throw error;
@@ -83,18 +84,27 @@ function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string
   };
 }
 
+type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean> };
+
+const NOBODY = async (): Promise<boolean> => false;
+
 /** A program in a container costs far more than what it does here, so what ends at the same time is ended by one. */
 function enders(calls: EngineCalls) {
   const marked = (polls: number) =>
-    together<string>(MOST_AT_ONCE, (containerId, markers) => {
+    together<string>(MOST_MARKS, (containerId, markers) => {
       const lines = markers.map((marker) => `BERTH_TERM=${marker}`).join('\n');
       return endMarked(calls, containerId, lines, polls);
     });
   return {
     attached: marked(DETACH_POLLS),
     leftover: marked(REAP_POLLS),
-    session: together<string>(MOST_AT_ONCE, async (containerId, sessions) => {
-      await runScript(calls, containerId, END_SESSIONS, [String(END_POLLS), ...sessions]);
+    session: together<Ending>(MOST_SESSIONS, async (containerId, asked) => {
+      // They may have waited for those before them, and somebody may have come meanwhile.
+      const wanted = await Promise.all(asked.map(({ isWanted }) => isWanted()));
+      const names = asked.filter((_, at) => !wanted[at]).map(({ name }) => name);
+      if (names.length === 0) return;
+      const said = await runScript(calls, containerId, END_SESSIONS, [String(END_POLLS), ...names]);
+      if (said !== 'end\n') throw new RuntimeFailure('sessions did not end in time', null);
     }),
   };
 }

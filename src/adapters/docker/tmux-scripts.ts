@@ -18,7 +18,7 @@ export const DRAW_ANEW = `
 ${CHOOSE_TMUX}
 choose_tmux || exit 0
 ${TMUX} list-clients -t "=$1" -F '#{client_pid} #{client_tty}' 2>/dev/null | while read -r pid tty; do
-  grep -qsF "$2" "/proc/$pid/environ" && ${TMUX} refresh-client -t "$tty"
+  tr '\\0' '\\n' < "/proc/$pid/environ" | grep -qxF "$2" && ${TMUX} refresh-client -t "$tty"
 done
 exit 0
 `;

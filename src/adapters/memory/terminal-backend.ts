@@ -41,9 +41,9 @@ export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
       return attach(session, request, (exitCode) => endSession(key, exitCode));
     },
     hasMultiplexer: async () => true,
-    async killMuxSession(handle, name) {
+    async killMuxSession(handle, name, isWanted) {
       const place = await placeOf(handle).catch(() => null);
-      if (place === null) return;
+      if (place === null || (await isWanted?.())) return;
       endParticipant(place, name);
       endSession(`${place} ${name}`, 0);
     },

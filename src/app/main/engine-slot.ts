@@ -52,7 +52,7 @@ export function engineSlot() {
   const terminals: TerminalBackend = {
     open: async (handle, request) => parts().terminals.open(handle, request),
     hasMultiplexer: async (handle) => parts().terminals.hasMultiplexer(handle),
-    killMuxSession: async (handle, name) => parts().terminals.killMuxSession(handle, name),
+    killMuxSession: async (...session) => parts().terminals.killMuxSession(...session),
     leftovers: async (handle) => parts().terminals.leftovers(handle),
     endMarked: async (handle, marker) => parts().terminals.endMarked(handle, marker),
   };
