@@ -11,8 +11,11 @@ const LONGER = 1.5;
 const SHORTER = 0.99;
 
 export type OutputTurns = {
-  /** Calls `then` when a terminal may be read again that has had its turn; `isMore`: its output waits already. */
-  rest(isMore: boolean, then: () => void): void;
+  /**
+   * Calls `then` when a terminal may be read again that has had its turn; `isMore`: its output waits already. It answers
+   * whether it reads: where it does not, the turn is another's.
+   */
+  rest(isMore: boolean, then: () => boolean): void;
 };
 
 /**
@@ -22,7 +25,7 @@ export type OutputTurns = {
  * happens on the machine, whoever causes it.
  */
 export function outputTurns(monotonicMs: () => number): OutputTurns {
-  const waiting: (() => void)[] = [];
+  const waiting: (() => boolean)[] = [];
   let isAnyAlone = false;
   let isTimed = false;
   let gapMs = FIRST_GAP_MS;
@@ -40,11 +43,13 @@ export function outputTurns(monotonicMs: () => number): OutputTurns {
       isTimed = false;
       learn(monotonicMs() - dueMs);
       const turns = Math.max(1, Math.floor(SHORTEST_TIMER_MS / gapMs));
-      for (const then of waiting.splice(0, turns)) then();
+      for (let left = Math.min(turns, waiting.length); left > 0 && waiting.length > 0; ) {
+        if (waiting.shift()?.()) left -= 1;
+      }
       wait();
     }, ms);
   };
-  const alone = (isMore: boolean, then: () => void): void => {
+  const alone = (isMore: boolean, then: () => boolean): void => {
     isAnyAlone = true;
     const wake = (): void => {
       isAnyAlone = false;

@@ -14,7 +14,10 @@ export type Pace = {
   /** Undrawn output at which drawing begins, well before the log forgets it, and down to which it is drawn. */
   readonly behindBytes: number;
   readonly closeBytes: number;
-  /** What writes faster is no screen that anybody reads: it is left alone until it slows down. */
+  /**
+   * What writes faster is left alone until it slows down: a flood that takes turns with others writes about so much, and they
+   * would all be drawn. Where that goes on for longer than the log holds, a picture lacks what was drawn before.
+   */
   readonly calmMs: number;
   readonly calmBytes: number;
 };

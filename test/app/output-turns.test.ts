@@ -13,7 +13,7 @@ function aScene(t: { teardown(then: () => void): void }) {
   });
   const turns = outputTurns(() => now);
   return {
-    rest: (isMore = false, then = () => {}) => turns.rest(isMore, then),
+    rest: (isMore = false, then = () => true) => turns.rest(isMore, then),
     waits,
     /** The oldest one ends, so much later than it should. */
     end(lateMs: number) {
@@ -42,6 +42,7 @@ t.test('several take turns in order, the further apart the later they come, up t
     rest(false, () => {
       turns.push(flood);
       goesOn(flood);
+      return true;
     });
   // The first one is alone, and stays so here.
   rest();
@@ -65,4 +66,25 @@ t.test('several take turns in order, the further apart the later they come, up t
   const before = turns.length;
   turn(0);
   t.equal(turns.length - before, 4, 'and several in one');
+});
+
+t.test('a turn that one can not use is the next one’s', async (t) => {
+  const { rest, waits, end } = aScene(t);
+  const turns: string[] = [];
+  rest();
+  waits.shift();
+  const asks = (name: string, reads: boolean): void =>
+    rest(false, () => {
+      turns.push(name);
+      return reads;
+    });
+  asks('closed', false);
+  asks('held', false);
+  asks('reads', true);
+  asks('later', true);
+  end(20);
+  t.same(turns, ['closed', 'held', 'reads']);
+  end(20);
+  t.same(turns.slice(3), ['later']);
+  t.same(waits, [], 'and nothing is waited for any more');
 });
