@@ -11,27 +11,34 @@ const AGAIN_MS = 1_000;
  * everybody else from the database, and again until it has them. What it answers ends when the record is written.
  */
 export function terminalEndRecords({ inTransaction }: Pick<Storage, 'inTransaction'>, log: Logger) {
-  const waiting: ClosedTerminal[] = [];
-  let writing: Promise<void> | null = null;
+  const waiting: { readonly closed: ClosedTerminal; readonly written: () => void }[] = [];
+  let isWriting = false;
 
   async function write(): Promise<void> {
+    isWriting = true;
     while (waiting.length > 0) {
       const now = waiting.slice(0, AT_ONCE);
       try {
-        await inTransaction((tx) => recordClosed(tx, now));
-        waiting.splice(0, now.length);
+        await inTransaction((tx) =>
+          recordClosed(
+            tx,
+            now.map(({ closed }) => closed),
+          ),
+        );
+        for (const { written } of waiting.splice(0, now.length)) written();
       } catch (err) {
         log.error({ err, terminals: waiting.length }, 'the end of terminals is not recorded yet');
         // Who ends the process has waited long enough by then.
         await delay(AGAIN_MS, undefined, { ref: false });
       }
     }
-    writing = null;
+    isWriting = false;
   }
 
   return (closed: ClosedTerminal): Promise<void> => {
-    waiting.push(closed);
-    writing ??= write();
-    return writing;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ closed, written: resolve });
+    if (!isWriting) void write();
+    return promise;
   };
 }

@@ -22,8 +22,9 @@ export type ClosedTerminal = { readonly entry: LiveTerminal; readonly grant: Ter
 /** The records go, and that they did is kept. */
 export async function recordClosed(tx: Repositories, closed: readonly ClosedTerminal[]): Promise<void> {
   await tx.terminals.remove(closed.map(({ entry }) => entry.id));
-  const entries = closed.map(({ entry: { userId }, grant }) => {
-    return { userId, action: 'terminal_closed', ...grant.origin, details: detailsOf(grant) } as const;
+  // Each under its own id: what was written already is not written again when that was not heard of.
+  const entries = closed.map(({ entry: { id, userId }, grant }) => {
+    return { id, userId, action: 'terminal_closed', ...grant.origin, details: detailsOf(grant) } as const;
   });
   await tx.audit.append(...entries);
 }

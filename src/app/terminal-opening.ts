@@ -81,12 +81,18 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     return { grant, place, entry, at: null, over };
   }
 
+  /** Never throws. */
   async function end({ grant, place, entry, at, over }: Sitting, how: Leaving): Promise<void> {
-    live.remove(entry);
-    slots.leave(place, entry.id, how);
-    if (entry.recordedAt !== null) await recordEnd({ entry, grant });
-    at?.leave();
-    over();
+    try {
+      live.remove(entry);
+      slots.leave(place, entry.id, how);
+      if (entry.recordedAt !== null) await recordEnd({ entry, grant });
+      at?.leave();
+    } catch (err) {
+      log.error({ err }, 'a terminal did not end in order');
+    } finally {
+      over();
+    }
   }
 
   const connect = ({ grant, place, entry }: Sitting): Promise<TerminalStream | null> =>

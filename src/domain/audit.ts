@@ -52,6 +52,8 @@ export type AuditAction =
   | 'screen_unlock_failed';
 
 export type AuditEntry = {
+  /** Of an entry that may be written again, which then is one; else it gets an id of its own. */
+  readonly id?: string;
   /** null when nobody is signed in, as for a failed sign-in. */
   readonly userId: string | null;
   readonly action: AuditAction;
@@ -61,7 +63,7 @@ export type AuditEntry = {
   readonly details: string;
 };
 
-export type AuditRecord = Omit<AuditEntry, 'action'> & {
+export type AuditRecord = Omit<AuditEntry, 'action' | 'id'> & {
   readonly id: string;
   /** Text, as a newer version may have written ones that this one does not know. */
   readonly action: string;

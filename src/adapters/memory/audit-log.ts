@@ -10,7 +10,10 @@ export function memoryAudit(state: MemoryState, clock: Clock): AuditLog {
 
   return {
     append: async (...entries) => {
-      for (const entry of entries) state.audit.push({ ...entry, id: randomUUID(), createdAt: clock.now() });
+      for (const { id = randomUUID(), ...entry } of entries) {
+        if (!state.audit.some((known) => known.id === id))
+          state.audit.push({ ...entry, id, createdAt: clock.now() });
+      }
     },
 
     async page({ userId, action, from, to }, request) {

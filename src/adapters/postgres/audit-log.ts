@@ -8,13 +8,18 @@ export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
   async append(...entries) {
     if (entries.length === 0) return;
     const rows = entries.map((entry) => ({
+      ...(entry.id === undefined ? {} : { id: entry.id }),
       user_id: entry.userId,
       action: entry.action,
       ip_address: entry.ipAddress,
       user_agent: entry.userAgent,
       details: entry.details,
     }));
-    await db.insertInto('audit_records').values(rows).execute();
+    await db
+      .insertInto('audit_records')
+      .values(rows)
+      .onConflict((known) => known.column('id').doNothing())
+      .execute();
   },
 
   async page({ userId, action, from, to }, { after, limit }) {

@@ -46,7 +46,8 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
   async remove(ids) {
     if (ids.length === 0) return;
     const isMeant = sql<string>`any(${ids}::uuid[])`;
-    await db.deleteFrom('terminal_records').where('id', '=', isMeant).execute();
+    const inOrder = db.selectFrom('terminal_records').select('id').where('id', '=', isMeant).orderBy('id');
+    await db.deleteFrom('terminal_records').where('id', 'in', inOrder.forUpdate()).execute();
   },
 
   async removeAllOf(replica) {
