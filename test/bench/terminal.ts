@@ -7,12 +7,13 @@ import { echo } from './support/terminals/echo.ts';
 import { fair } from './support/terminals/fair.ts';
 import { idle } from './support/terminals/idle.ts';
 import type { Figure, Part } from './support/terminals/part.ts';
+import { relay } from './support/terminals/relay.ts';
 import { aScene } from './support/terminals/scene.ts';
 import { stopped } from './support/terminals/stopped.ts';
 import { throughput } from './support/terminals/throughput.ts';
 
 // The order matters little, but what leaves the service's memory larger comes last.
-const PARTS: Readonly<Record<string, Part>> = { echo, throughput, fair, stopped, idle };
+const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, fair, stopped, idle };
 
 const args = process.argv.slice(2);
 const given = (name: string, otherwise: number): number =>

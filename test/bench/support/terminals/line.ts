@@ -65,7 +65,8 @@ export async function serviceLine(
   });
 }
 
-function lineOf(line: Omit<Line, 'until'>): Line {
+/** Whatever can be written to and read, as a line. */
+export function lineOf(line: Omit<Line, 'until'>): Line {
   return {
     ...line,
     async until(text, seconds = 60) {

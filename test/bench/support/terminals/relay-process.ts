@@ -1,6 +1,7 @@
-/** A terminal of the engine behind a plain TCP socket, and nothing else: the least that one more process can do. */
+/** A terminal of the engine behind a WebSocket, and nothing else: the least that a process for browsers can do. */
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine-probe.ts';
 import { bareTerminal } from './scene.ts';
 
@@ -8,7 +9,7 @@ const [endpoint = '', runtimeId = ''] = process.argv.slice(2);
 const answer = await probe(addressOf(endpoint, null));
 if (!answer.answers) throw new Error('the engine does not answer');
 const pty = await bareTerminal(answer.docker, runtimeId);
-import { WebSocketServer } from 'ws';
+
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
 server.on('connection', (socket) => {
   socket.on('message', (chunk: Buffer) => pty.stream.write(chunk));

@@ -1,8 +1,8 @@
 /** What any process costs a keystroke that lies between: one that passes bytes on and does nothing else. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
 import path from 'node:path';
+import { WebSocket } from 'ws';
 import { quantile } from '../numbers.ts';
 import { answerKeys, type } from './echo.ts';
 import { type Line, lineOf } from './line.ts';

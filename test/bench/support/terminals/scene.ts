@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { dockerTerminals } from '../../../../src/adapters/docker/terminal-backend.ts';
+import type { PtyStream } from '../../../../src/ports/terminal-backend.ts';
 import { administrator, type Client } from '../client.ts';
 import { installation } from '../installation.ts';
 import type { WholeService } from '../whole-service.ts';
@@ -15,6 +16,8 @@ export type Box = { readonly dbId: string; readonly runtimeId: string };
 
 export type Scene = {
   readonly service: WholeService;
+  /** Where the engine is. */
+  readonly endpoint: string;
   /** For whoever opens terminals in another process. */
   readonly at: ServiceAddress;
   /** A container that runs; with a multiplexer in it or without. */
@@ -26,18 +29,26 @@ export type Scene = {
 };
 
 export async function aScene(): Promise<Scene> {
-  const { docker, service, stop } = await installation({ BERTH_DISK_QUOTA: 'soft' });
+  const { docker, endpoint, service, stop } = await installation({ BERTH_DISK_QUOTA: 'soft' });
   try {
     const admin = await administrator(service.address, service.setupCode);
-    return { service, ...parts(admin, docker, { address: service.address, token: admin.token ?? '' }), stop };
+    return {
+      service,
+      endpoint,
+      ...parts(admin, docker, { address: service.address, token: admin.token ?? '' }),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function parts(admin: Client, docker: Docker, at: ServiceAddress): Omit<Scene, 'service' | 'stop'> {
-  const bare = dockerTerminals(docker);
+function parts(
+  admin: Client,
+  docker: Docker,
+  at: ServiceAddress,
+): Omit<Scene, 'service' | 'endpoint' | 'stop'> {
   return {
     at,
     async box(name, { tmux = false, memoryMb = 512 } = {}) {
@@ -53,14 +64,26 @@ function parts(admin: Client, docker: Docker, at: ServiceAddress): Omit<Scene, '
       const line =
         side === 'berth'
           ? await serviceLine(at, dbId, pane)
-          : bareLine(await bare.open({ node: 'bench', runtimeId }, aRequest(pane)));
-      line.write('PS1="> "; echo here-$((40+2))\r');
-      await line.until('here-42');
-      await delay(50);
-      return line;
+          : bareLine(await bareTerminal(docker, runtimeId, pane));
+      return await promptOf(line);
     },
     remove: async ({ dbId }) => void (await admin.call('DELETE', `/api/containers/${dbId}`)),
   };
+}
+
+/** A terminal of the engine, as the service would open it. */
+export const bareTerminal = (
+  docker: Docker,
+  runtimeId: string,
+  pane = `p${randomUUID()}`,
+): Promise<PtyStream> => dockerTerminals(docker).open({ node: 'bench', runtimeId }, aRequest(pane));
+
+/** The line, once its shell has its first prompt. */
+export async function promptOf(line: Line): Promise<Line> {
+  line.write('PS1="> "; echo here-$((40+2))\r');
+  await line.until('here-42');
+  await delay(50);
+  return line;
 }
 
 const aRequest = (pane: string) => ({
