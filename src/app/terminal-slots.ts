@@ -47,6 +47,15 @@ export type TerminalSlotsDeps = {
   readonly screens: Screens;
 };
 
+/** The fault that an opening failed with; whether the container goes down with the terminal. */
+type Why = { readonly fault?: unknown; readonly withContainer?: boolean };
+
+const GOING_DOWN: readonly CloseReason[] = [
+  CLOSE.containerDeleted,
+  CLOSE.containerStopped,
+  CLOSE.containerRestarted,
+];
+
 export type TerminalSlots = ReturnType<typeof terminalSlots>;
 
 /** The terminals of this process by their key, also those that wait for a client whose line was lost. */
@@ -57,17 +66,17 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   const turns = outputTurns(monotonicMs);
   const ending = terminalEnding(holding, log);
 
-  function apply(place: Place, event: SlotEvent, fault?: unknown): void {
+  function apply(place: Place, event: SlotEvent, why: Why = {}): void {
     const held = slots.get(place.key) ?? { place, slot: EMPTY };
     const { slot, effects } = nextSlot(held.slot, event, place.isMain);
     held.slot = slot;
     if (slot.kind === 'empty') slots.delete(place.key);
     else slots.set(place.key, held);
-    for (const effect of effects) perform(place, effect, fault);
+    for (const effect of effects) perform(place, effect, why);
     if (slot.kind === 'empty') listener.emptied(place.key);
   }
 
-  function perform(place: Place, effect: SlotEffect, fault: unknown): void {
+  function perform(place: Place, effect: SlotEffect, { fault, withContainer = false }: Why): void {
     switch (effect.do) {
       case 'open':
         void open(place, effect.stream, effect.forceNew);
@@ -83,7 +92,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
         sockets.get(effect.socket)?.settle(null);
         break;
       case 'end_stream':
-        end(effect.stream);
+        end(effect.stream, withContainer);
         break;
     }
   }
@@ -94,7 +103,8 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       .filter((place) => containerId === null || place.containerId === containerId);
 
   function shutOne(place: Place, reason: CloseReason): void {
-    apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) });
+    const withContainer = GOING_DOWN.includes(reason);
+    apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) }, { withContainer });
   }
 
   async function open(place: Place, stream: string, forceNew: boolean): Promise<void> {
@@ -110,7 +120,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       apply(place, { type: 'opened', stream, muxed, nowMs: monotonicMs() });
     } catch (error) {
       holding.leave(stream);
-      apply(place, { type: 'open_failed', stream }, error);
+      apply(place, { type: 'open_failed', stream }, { fault: error });
     }
   }
 
@@ -119,10 +129,10 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     return slot?.kind === 'opening' && slot.stream === stream;
   }
 
-  function end(id: string): void {
+  function end(id: string, withContainer: boolean): void {
     const opened = streams.get(id);
     streams.delete(id);
-    if (opened !== undefined) ending.end(opened.place, opened.stream);
+    if (opened !== undefined) ending.end(opened.place, opened.stream, withContainer);
   }
 
   return {

@@ -63,7 +63,8 @@ export type TerminalStream = {
   /** Output that fills the scrollback anew, where a multiplexer has it. One at a time: others get the same answer. */
   lookBack(): Promise<LookedBack>;
   resize(cols: number, rows: number): Promise<void>;
-  end(): Promise<void>;
+  /** Ends what runs in the container for it, or leaves that to a container that goes down. */
+  end(withContainer?: boolean): Promise<void>;
 };
 
 /** What draws a terminal for a client that missed too much; a multiplexer does that by itself. */
@@ -188,10 +189,11 @@ export function terminalStream(
       history?.resized({ cols, rows });
       return resized({ cols, rows });
     },
-    async end() {
+    async end(withContainer = false) {
       viewer = null;
       history?.end();
-      await pty.close();
+      if (withContainer) stream.destroy();
+      else await pty.close();
     },
   };
 }
