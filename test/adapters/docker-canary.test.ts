@@ -59,7 +59,7 @@ async function flights(t: Test, instance: TestInstance): Promise<void> {
 /** What a cloud answers at its address is here a server of this test, to which the packets are led. */
 async function metadata(t: Test, instance: TestInstance): Promise<void> {
   const { network, instanceId } = instance;
-  const server = createServer((socket) => socket.end('secret\n')).listen(0, '0.0.0.0');
+  const server = createServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(0, '0.0.0.0');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const to = ['-j', 'REDIRECT', '--to-ports', `${port}`];

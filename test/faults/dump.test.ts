@@ -1,14 +1,22 @@
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { eventually } from '../contract/bus.ts';
 import { runProcess } from '../support/child.ts';
 import { aKeptContainer, inside, readCanary, small } from '../support/fault-scene.ts';
 import { aFolder } from '../support/folder.ts';
 import { aPlace, whileRunning } from '../support/running-service.ts';
 import { systemPostgres } from '../support/system-postgres.ts';
 
+const WHOLE = /^the audit is whole: [1-9]/;
 const COMMANDS = path.resolve('src/app/main/bin/berth.ts');
 
 t.setTimeout(600_000);
+
+/** What the command says of the audit in this database. */
+function verified(t: Test, url: string): Promise<string> {
+  const command = [process.execPath, COMMANDS, 'audit', 'verify'];
+  return runProcess(t, '/usr/bin/env', [`DATABASE_URL=${url}`, ...command]).line();
+}
 
 t.test('a dump made while Berth runs is restored as docs/backup.md says', async (t) => {
   const postgres = await systemPostgres(t);
@@ -20,6 +28,8 @@ t.test('a dump made while Berth runs is restored as docs/backup.md says', async 
   await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth');
   const kept = await whileRunning(t, place, async (call) => {
     const kept = await aKeptContainer(call);
+    // What is sealed by now is what the dump is judged by.
+    t.ok(await eventually(async () => WHOLE.test(await verified(t, url)), 60_000));
     await postgres.run('pg_dump', '--format=custom', `--file=${file}`, url);
     const later = await call('PATCH', `/api/containers/${kept.dbId}`, { name: 'later', ...small });
     t.equal(later.status, 200);
@@ -29,14 +39,7 @@ t.test('a dump made while Berth runs is restored as docs/backup.md says', async 
 
   await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth_restored');
   await postgres.run('pg_restore', '--exit-on-error', '--no-owner', `--dbname=${restoredUrl}`, file);
-  const verify = runProcess(t, '/usr/bin/env', [
-    `DATABASE_URL=${restoredUrl}`,
-    process.execPath,
-    COMMANDS,
-    'audit',
-    'verify',
-  ]);
-  t.match(await verify.line(), /^the audit is whole: [1-9]/);
+  t.match(await verified(t, restoredUrl), WHOLE);
   const after = { ...place, env: { ...place.env, DATABASE_URL: restoredUrl } };
   await whileRunning(t, after, async (call) => {
     const found = await call('GET', `/api/containers/${kept.dbId}`);
