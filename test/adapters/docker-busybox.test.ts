@@ -34,13 +34,22 @@ if (engine !== null) {
   }
 }
 
-async function ended(t: Test, { terminals }: TestInstance, { handle }: Box): Promise<void> {
+async function ended(t: Test, { terminals }: TestInstance, { handle, sh }: Box): Promise<void> {
+  const marks = [randomUUID(), randomUUID(), randomUUID()];
+  const left = async (): Promise<readonly string[]> => (await terminals.leftovers(handle)).marks;
+  await sh(`for mark in ${marks.join(' ')}; do
+    BERTH_TERM=$mark setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
+  done`);
+  t.same([...(await left())].sort(), [...marks].sort());
+  await Promise.all(marks.map((mark) => terminals.endMarked(handle, mark)));
+  t.same(await left(), []);
+
   const panes = ['pane-a', 'pane-b', 'pane-c'];
   const given = () => ({ shell: '/bb/sh', marker: randomUUID() });
   const open = await Promise.all(panes.map((pane) => terminals.open(handle, aTerminal(pane, given()))));
-  t.equal(new Set((await terminals.leftovers(handle)).marks).size, open.length);
+  t.equal(new Set(await left()).size, open.length);
   await Promise.all(open.map((pty) => pty.close()));
-  t.same((await terminals.leftovers(handle)).marks, []);
+  t.same(await left(), []);
   await Promise.all(panes.map((pane) => terminals.killMuxSession(handle, pane)));
   t.same((await terminals.leftovers(handle)).sessions, []);
 }

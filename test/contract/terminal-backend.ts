@@ -89,6 +89,17 @@ export async function terminalBackendContract(
       t.pass('ending the session ends both');
     });
 
+    await t.test('a session that is wanted after all goes on', async (t) => {
+      const pty = await terminals.open(handle, aTerminal('wanted'));
+      const shown = reader(pty);
+      await terminals.killMuxSession(handle, 'wanted', async () => true);
+      pty.stream.write('goes-on');
+      await shown.until('goes-on');
+      await terminals.killMuxSession(handle, 'wanted', async () => false);
+      if (!pty.stream.closed) await once(pty.stream, 'close');
+      t.pass('and ends when it is not');
+    });
+
     await t.test('a forced new session starts afresh', async (t) => {
       const first = await terminals.open(handle, aTerminal('forced'));
       const before = reader(first);

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
+import { eventually } from '../contract/bus.ts';
 import { aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
 import { fakeTerminals } from '../support/terminals.ts';
 
@@ -259,6 +260,26 @@ t.test('deleting the container and ending the service close its terminals with t
   const deleted = closed(two.socket);
   await as(service, ada)('DELETE', `/api/containers/${db_id}`);
   t.same(await deleted, [4004, 'container deleted']);
+});
+
+t.test('in a container that goes down no terminal is ended by itself', async (t) => {
+  for (const [what, byItself] of [
+    ['stop', []],
+    ['delete', []],
+    ['expel', ['pane-pane2']],
+  ] as const) {
+    const backend = fakeTerminals();
+    const { service, ada, path, db_id } = await withContainer(t, { terminalBackend: backend });
+    const one = await connect(service, `${path}?connection_id=pane2`, bearer(ada));
+    await one.until(() => one.messages.length > 0);
+    const call = as(service, ada);
+    if (what === 'stop') await call('POST', `/api/containers/${db_id}/stop`);
+    else if (what === 'delete') await call('DELETE', `/api/containers/${db_id}`);
+    else service.terminals.closeEverything(CLOSE.unauthorized);
+    t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true));
+    await service.terminals.idle();
+    t.same([backend.closed, backend.killed], [byItself, byItself], what);
+  }
 });
 
 t.test('a plain request is told that this is a WebSocket', async (t) => {

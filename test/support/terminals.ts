@@ -17,6 +17,7 @@ export type FakePty = {
 export function fakeTerminals({ muxed = true } = {}) {
   const opened: FakePty[] = [];
   const killed: string[] = [];
+  const closed: string[] = [];
   const backend: TerminalBackend = {
     async open(_handle, { muxSession }): Promise<PtyStream> {
       let typed = '';
@@ -39,7 +40,10 @@ export function fakeTerminals({ muxed = true } = {}) {
         drawAnew: async () => {},
         resize: async () => {},
         exitCode: async () => 0,
-        close: async () => void stream.destroy(),
+        async close() {
+          closed.push(muxSession);
+          stream.destroy();
+        },
       };
     },
     hasMultiplexer: async () => muxed,
@@ -47,7 +51,7 @@ export function fakeTerminals({ muxed = true } = {}) {
     leftovers: async () => ({ sessions: [], marks: [] }),
     endMarked: async () => {},
   };
-  return { ...backend, opened, killed };
+  return { ...backend, opened, killed, closed };
 }
 
 /** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */
