@@ -42,7 +42,7 @@ export function write(folder: string, file: string, text: string): void {
 export async function clearFolder(folder: string): Promise<void> {
   for (let tries = 0; tries < 100 && workingBelow(folder).length > 0; tries++) {
     // an immediate shutdown of PostgreSQL: the data goes too
-    if (tries === 0) for (const pid of workingBelow(folder)) process.kill(pid, 'SIGQUIT');
+    if (tries === 0) for (const pid of workingBelow(folder)) quit(pid);
     await sleep(50);
   }
   rmSync(folder, { recursive: true, force: true });
@@ -56,6 +56,14 @@ export async function clearDeadRuns(): Promise<void> {
     const folder = path.join(tmpdir(), name);
     const isOurs = statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.();
     if (owner !== undefined && isOurs && !alive.has(owner)) await clearFolder(folder);
+  }
+}
+
+function quit(pid: number): void {
+  try {
+    process.kill(pid, 'SIGQUIT');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -18,6 +18,7 @@ const starters = {
   browser: startBrowser,
   systemPostgres: findSystemPostgres,
 };
+const BUSY_RETRY_MS = 50;
 const started = new Map<Need, { part: Promise<Part>; listeners: Set<Socket> }>();
 
 function need(name: Need, socket: Socket): void {
@@ -62,20 +63,29 @@ function stop(): Promise<void> {
 
 function serve(socket: Socket): void {
   socket.on('error', () => {});
-  createInterface({ input: socket }).on('line', (line) => {
+  const lines = createInterface({ input: socket });
+  lines.on('line', (line) => {
     const request = JSON.parse(line) as { need: Need } | { stop: true };
     if ('need' in request) need(request.need, socket);
     else void stop().then(() => process.exit());
   });
+  // A test process that is killed with an unread answer resets its connection, and readline passes that on.
+  lines.on('error', () => {});
 }
 
 function listen(server: Server): void {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   server.once('error', () => {
-    // Another keeper of this run was faster, or one that was killed left its socket.
     const other = connect(socketOf(owner));
+    // Another keeper of this run was faster.
     other.once('connect', () => process.exit());
-    other.once('error', () => {
+    other.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'EAGAIN') {
+        console.log('the other keeper of this run is busy');
+        setTimeout(() => listen(server), BUSY_RETRY_MS);
+        return;
+      }
+      // One that was killed left its socket.
       rmSync(socketOf(owner), { force: true });
       listen(server);
     });

@@ -7,12 +7,16 @@ import type { Part } from './part.ts';
 
 export const TEMPLATE = 'template_berth';
 
-/** A private server, without durability, whose template database has every migration. */
+/**
+ * A private server, without durability, whose template database has every migration. One that a killed keeper left in
+ * the folder is taken over, with its template.
+ */
 export async function startPostgres(folder: string): Promise<Part<'postgres'>> {
   const server = await startEmbedded(path.join(folder, 'postgres'), { durable: false });
   try {
     await withDatabase(server.url(), async (db) => {
-      await sql.raw(`create database ${TEMPLATE}`).execute(db);
+      const { rows } = await sql`select from pg_database where datname = ${TEMPLATE}`.execute(db);
+      if (rows.length === 0) await sql.raw(`create database ${TEMPLATE}`).execute(db);
     });
     await withDatabase(server.url(TEMPLATE), async (db) => {
       await migrate(db, path.resolve('db/migrations'));

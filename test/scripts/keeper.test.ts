@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import { connect, Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import { type Child, runModule, runProcess } from '../support/child.ts';
+import { clearFolder } from '../support/folder.ts';
+import { type Answer, folderOf, type Message, socketOf } from '../support/infra.ts';
+
+t.setTimeout(60_000);
+
+const LISTENS_WITH_NO_QUEUE = `
+  import { createServer } from 'node:net';
+  createServer().listen({ path: PATH, backlog: 1 }, () => console.log('ready'));
+`;
+
+/** A process that stands for a test run: its keeper lives as long. */
+function aRun(t: Test): number {
+  const run = runProcess(t, 'sleep', ['600']).process.pid;
+  if (run === undefined) throw new Error('no process');
+  t.teardown(() => clearFolder(folderOf(run)));
+  return run;
+}
+
+const aKeeper = (t: Test, run: number): Child =>
+  runProcess(t, process.execPath, ['test/support/keeper.ts', `${run}`]);
+
+/** A connection to the keeper of the run, as soon as there is one. */
+async function connected(run: number, keeper: Child): Promise<Socket> {
+  for (;;) {
+    const socket = connect(socketOf(run));
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    if (isOpen) return socket;
+    if (keeper.process.exitCode !== null) throw new Error(keeper.errors());
+  }
+}
+
+async function askPostgres(run: number, keeper: Child): Promise<Answer<'postgres'>> {
+  const socket = await connected(run, keeper);
+  socket.write('{"need":"postgres"}\n');
+  for await (const line of createInterface({ input: socket })) {
+    const message = JSON.parse(line) as Message;
+    if ('answer' in message) return message.answer as Answer<'postgres'>;
+  }
+  throw new Error(`no answer: ${keeper.errors()}`);
+}
+
+/** What happens to the connection of a test process that is killed with an unread answer: it is reset. */
+async function loseConnection(run: number, keeper: Child): Promise<void> {
+  const socket = new Socket().pause();
+  socket.connect(socketOf(run)).write('{"need":"postgres"}\n');
+  await once(socket, 'connect');
+  // By the time that a later question has its answer, this one has, too.
+  await askPostgres(run, keeper);
+  socket.destroy();
+  await once(socket, 'close');
+}
+
+t.test('the infrastructure of a run outlives its test processes and its keeper', async (t) => {
+  const run = aRun(t);
+  const first = aKeeper(t, run);
+  const answer = await askPostgres(run, first);
+  t.match(answer, { ok: true });
+  await loseConnection(run, first);
+  t.same(await askPostgres(run, first), answer, 'the keeper survives a connection that is reset');
+  first.process.kill('SIGKILL');
+  await first.ended;
+  const second = aKeeper(t, run);
+  t.same(await askPostgres(run, second), answer, 'the next keeper takes the server and its template over');
+  (await connected(run, second)).write('{"stop":true}\n');
+  t.equal(await second.ended, 0);
+  t.notOk(existsSync(folderOf(run)), 'and nothing is left');
+});
+
+t.test('a keeper that is too busy to take connections keeps its socket', async (t) => {
+  const run = aRun(t);
+  mkdirSync(folderOf(run), { mode: 0o711 });
+  const busy = runModule(t, LISTENS_WITH_NO_QUEUE.replace('PATH', JSON.stringify(socketOf(run))));
+  await busy.line();
+  busy.process.kill('SIGSTOP');
+  const queued = await fillQueue(t, socketOf(run));
+  const other = aKeeper(t, run);
+  t.equal(await other.line(), 'the other keeper of this run is busy');
+  for (const socket of queued) socket.destroy();
+  busy.process.kill('SIGCONT');
+  t.equal(await other.ended, 0, 'and the second keeper ends as soon as the first one answers');
+});
+
+/** Connects until the queue of a listener that accepts nothing is full. */
+async function fillQueue(t: Test, path: string): Promise<readonly Socket[]> {
+  const queued: Socket[] = [];
+  for (;;) {
+    const socket = connect(path);
+    t.teardown(() => socket.destroy());
+    const refused = await once(socket, 'connect').then(
+      () => false,
+      () => true,
+    );
+    if (refused) return queued;
+    queued.push(socket);
+  }
+}
