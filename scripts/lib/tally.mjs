@@ -11,11 +11,13 @@ import { Parser } from 'tap-parser';
  */
 
 /**
- * A stream for the raw output of tap. `onFile` gets each test file's result when the file ends.
+ * A stream for the raw output of tap. `onFile` gets each test file's result when the file ends. With `failSkips` a
+ * skipped test counts as failed, with the reason of the skip.
  * @param {(file: FileResult) => void} onFile
+ * @param {{ failSkips?: boolean }} [options]
  * @returns {{ parser: Parser, tally: Tally }}
  */
-export function tallying(onFile) {
+export function tallying(onFile, { failSkips = false } = {}) {
   const parser = new Parser();
   const tally = { passed: 0, failed: 0, skipped: 0 };
   /** @type {Failure[]} */
@@ -23,10 +25,12 @@ export function tallying(onFile) {
   let before = { ...tally };
   follow(parser, [], {
     tally,
+    failSkips,
     fail: (failure) => failures.push(failure),
-    file: (point) => {
-      const { name, ok, time = 0 } = point;
-      onFile({ name, ok, ms: time ?? 0, skip: skipReason(point), failures, counts: since(before, tally) });
+    file: (point, name) => {
+      const counts = since(before, tally);
+      const ok = point.ok && counts.failed === 0;
+      onFile({ name, ok, ms: point.time ?? 0, skip: ok ? skipReason(point) : null, failures, counts });
       failures = [];
       before = { ...tally };
     },
@@ -46,28 +50,33 @@ const since = (before, after) => ({
 });
 
 /**
+ * @typedef {{ tally: Tally, failSkips: boolean, fail: (failure: Failure) => void }} Sink
  * @param {Parser} parser
  * @param {readonly string[]} path
- * @param {{ tally: Tally, fail: (failure: Failure) => void, file?: (point: Result) => void }} to
+ * @param {Sink & { file?: (point: Result, name: string) => void }} sink
  * @returns {Seen}
  */
-function follow(parser, path, { tally, fail, file }) {
+function follow(parser, path, { file, ...sink }) {
+  const { tally, failSkips, fail } = sink;
   /** @type {Seen} */
   const seen = { tests: 0, failedTests: 0, failures: 0, skips: 0, others: 0 };
   /** @type {Seen | null} */
   let child = null;
+  let childName = '';
   parser.on('child', (inner) => {
-    child = follow(inner, [...path, inner.name], { tally, fail });
+    childName = inner.name;
+    child = follow(inner, [...path, inner.name], sink);
   });
   parser.on('assert', (point) => {
-    const verdict = verdictOf(point, child);
+    const verdict = verdictOf(point, child, failSkips);
     if (verdict === 'failed' && !child?.failures) fail(describe([...path, point.name], point));
     if (child !== null) countTest(seen, verdict, child, tally);
     else countAssertion(seen, verdict);
-    // outside of every file: the runner itself complains, of a time limit for example
-    if (file && child === null && verdict === 'failed') tally.failed += 1;
+    // Outside of every file the runner itself complains. A file whose time is up counts by itself.
+    if (file && child === null && verdict === 'failed' && !point.diag?.expired) tally.failed += 1;
+    // Such a complaint may also come as the result of the file that has just run.
+    file?.(point, child === null ? point.name : childName);
     child = null;
-    file?.(point);
   });
   return seen;
 }
@@ -75,10 +84,12 @@ function follow(parser, path, { tally, fail, file }) {
 /**
  * @param {Result} point
  * @param {Seen | null} inner
+ * @param {boolean} failSkips
  * @returns {keyof Tally}
  */
-function verdictOf(point, inner) {
-  if (skipReason(point) !== null) return 'skipped';
+function verdictOf(point, inner, failSkips) {
+  if (skipReason(point) !== null) return failSkips ? 'failed' : 'skipped';
+  if (inner !== null && failSkips && inner.failures > 0) return 'failed';
   if (!point.ok) return 'failed';
   const onlySkips = inner !== null && inner.tests === 0 && inner.skips > 0 && inner.others === 0;
   return onlySkips ? 'skipped' : 'passed';
@@ -122,7 +133,8 @@ function countTest(seen, verdict, inner, tally) {
 const describe = (path, point) => ({
   // a message that became a name may be long
   path: path.join(' > ').slice(0, 300),
-  detail: Object.entries(point.diag ?? {})
+  detail: Object.entries({ skipped: skipReason(point) ?? undefined, ...point.diag })
+    .filter(([, value]) => value !== undefined)
     .map(
       ([key, value]) =>
         `${key}: ${typeof value === 'string' ? `\n${value}`.trimEnd() : JSON.stringify(value)}`,

@@ -132,7 +132,8 @@ async function ends(t: Test, box: Box): Promise<void> {
   pty.stream.write(
     'nohup sleep 7001 >/dev/null & (setsid sleep 7002 &) ; bash -c "trap : HUP TERM; sleep 7003; sleep 7004"\r',
   );
-  while ((await sh(box, 'pgrep -c sleep')) < '4') await new Promise((resolve) => setTimeout(resolve, 50));
+  const sleeps = async (): Promise<number> => Number(await sh(box, 'pgrep -c sleep'));
+  t.ok(await until(async () => (await sleeps()) >= 4, 30), 'all four are there');
   await terminals.killMuxSession(handle, 'cycle');
   await ended(pty);
   t.equal(

@@ -6,13 +6,14 @@ import { aTree } from '../support/tree.ts';
 const CONFIG = 'type-strip-only: true\ndisable-coverage: true\njobs: 2\ntimeout: 20\n';
 
 /** What `npm test -- <files>` says in a checkout with these test files. */
-async function run(t: Test, tests: Readonly<Record<string, string>>) {
+async function run(t: Test, tests: Readonly<Record<string, string>>, { requireAll = false } = {}) {
   const files = Object.fromEntries(
     Object.entries(tests).map(([name, code]) => [`test/domain/${name}.test.ts`, code]),
   );
   const imported = Object.entries(files).map(([name, code]) => [name, `import t from 'tap';\n${code}\n`]);
   const root = aTree(t, { '.taprc': CONFIG, ...Object.fromEntries(imported) });
-  const child = runProcess(t, process.execPath, ['scripts/test.mjs', 'test/domain'], root);
+  const command = [`REQUIRE_ALL=${requireAll ? 1 : 0}`, process.execPath, 'scripts/test.mjs', 'test/domain'];
+  const child = runProcess(t, '/usr/bin/env', command, root);
   const lines = await linesOf(child);
   return { code: await child.ended, last: lines.at(-1), all: lines.join('\n') };
 }
@@ -33,6 +34,19 @@ t.test('innermost tests are counted, not assertions, and the sum is the last lin
       "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); }); t.test('d', async (t) => t.ok(1));",
   });
   t.match(result, { code: 0, last: '4 passed, 0 failed, 1 skipped' });
+});
+
+t.test('with REQUIRE_ALL=1 whatever is skipped counts as failed, with its reason', async (t) => {
+  const tests = {
+    assertion: "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); t.ok(1); });",
+    option: "t.test('d', { skip: 'needs root' }, async (t) => t.ok(1));",
+    good: "t.test('e', async (t) => t.ok(1));",
+  };
+  t.match(await run(t, tests), { code: 0 });
+  const strict = await run(t, tests, { requireAll: true });
+  t.match(strict, { code: 1, last: '1 passed, 2 failed' });
+  t.match(strict.all, /FAIL test\/domain\/assertion\.test\.ts.*\n.*> c > c\n.*skipped: \n *no engine/);
+  t.match(strict.all, /FAIL test\/domain\/option\.test\.ts.*\n.*> d\n.*skipped: \n *needs root/);
 });
 
 t.test('what failed is named, with its reason', async (t) => {
@@ -94,6 +108,28 @@ t.test(
     t.notMatch(broken.join('\n'), 'passed only');
   },
 );
+
+t.test('a file whose time is up costs no other file its result, and may pass alone', async (t) => {
+  const fine = "import t from 'tap'; t.test('fine', async (t) => t.ok(1));";
+  const root = aTree(t, {
+    '.taprc': `include: ["test/**/*.test.ts"]\n${CONFIG.replace('jobs: 2\ntimeout: 20', 'jobs: 1\ntimeout: 3')}`,
+    'test/a.test.ts': `
+      import { existsSync, writeFileSync } from 'node:fs';
+      import t from 'tap';
+      const tried = existsSync('tried');
+      t.test('hangs', async (t) => {
+        writeFileSync('tried', '');
+        if (!tried) await new Promise((done) => setTimeout(done, 60_000));
+        t.ok(1);
+      });`,
+    'test/b.test.ts': fine,
+    'test/c.test.ts': fine,
+  });
+  const lines = await whole(t, root);
+  t.match(lines.at(-1), '{"code":0,"passed":3,"failed":0,"skipped":0}');
+  t.match(lines.at(-2), /passed only when run alone:.* test\/a\.test\.ts/);
+  for (const name of ['a', 'b', 'c']) t.match(lines.join('\n'), `ok   test/${name}.test.ts`);
+});
 
 async function whole(t: Test, root: string): Promise<string[]> {
   const child = runProcess(t, process.execPath, ['--input-type=module', '--eval', WHOLE], root);

@@ -25,7 +25,7 @@ export type TestEngine = {
   readonly image: string;
 };
 
-/** The engine of this run, or null after the test was skipped with the reason; with REQUIRE_ALL=1 it fails instead. */
+/** The engine of this run, or null after the test was skipped with the reason. */
 export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
   const part = await needs(t, 'engine');
   if (part === null) return null;
