@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IBuffer } from '@xterm/headless';
 import t, { type Test } from 'tap';
 import { asScrollback, exitOf, lookBackOf } from '../../src/adapters/docker/tmux-history.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
@@ -6,6 +7,7 @@ import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { aBrowserTerminal } from '../support/screens.ts';
 
 const NUMBERS = Array.from({ length: 1000 }, (_, at) => `row-${at + 1}`);
 
@@ -15,13 +17,31 @@ const missing = (output: string): readonly string[] => {
   return NUMBERS.filter((row) => !rows.has(row)).slice(0, -24);
 };
 
+const textAt = (buffer: IBuffer, row: number): string | undefined =>
+  buffer.getLine(row)?.translateToString(true);
+
 t.setTimeout(120_000);
 t.test('what tmux prints of its history', async (t) => {
   t.same(lookBackOf(Buffer.from('1\n')), { fullScreen: true, lines: Buffer.alloc(0) });
   t.same(lookBackOf(Buffer.from('0\nä\nb\n')), { fullScreen: false, lines: Buffer.from('ä\nb\n') });
   t.same(lookBackOf(Buffer.alloc(0)), { fullScreen: false, lines: Buffer.alloc(0) });
-  t.match(asScrollback(Buffer.from('ä\nb\n'), 3).toString(), 'ä\r\nb\r\n\u001b[m\u001b[3;1H\n\n\n\u001b8');
 });
+
+t.test(
+  'a history fills the scrollback with its own lines and no other, however many rows there are',
+  async (t) => {
+    for (const rows of [1, 2, 10, 47])
+      for (const count of [1, 3, 9, 10, 11, 30, 200]) {
+        const lines = Array.from({ length: count }, (_, at) => (at % 5 === 4 ? '' : `line ${at}`));
+        const { terminal, write } = aBrowserTerminal({ cols: 80, rows });
+        await write('what was on the screen before\r\n');
+        await write(asScrollback(Buffer.from(`${lines.join('\n')}\n`), rows));
+        const { baseY } = terminal.buffer.active;
+        const scrollback = Array.from({ length: baseY }, (_, at) => textAt(terminal.buffer.active, at));
+        t.same(scrollback, lines, `${count} lines, ${rows} rows`);
+      }
+  },
+);
 
 t.test('how a shell ended', async (t) => {
   const cases: readonly [string, number | null][] = [

@@ -20,8 +20,9 @@ export function lookBackOf(printed: Buffer): LookBack {
  */
 export function asScrollback(lines: Buffer, rows: number): Buffer {
   const begin = `${ESC}[?2026h${ESC}7${ESC}[r${ESC}[m${ESC})0${ESC}[H${ESC}[2J${ESC}[3J`;
-  const end = `${ESC}[m${ESC}[${rows};1H${'\n'.repeat(rows)}${ESC}8${HISTORY_MARK}`;
-  const text = lines.toString('latin1').replaceAll('\n', '\r\n');
+  // Behind the last line, so many line feeds push off what is written, and none of the rows below it.
+  const end = `${ESC}[m${'\n'.repeat(rows)}${ESC}8${HISTORY_MARK}`;
+  const text = lines.toString('latin1').replace(/\n$/, '').replaceAll('\n', '\r\n');
   return Buffer.from(begin + text + end, 'latin1');
 }
 
