@@ -1,29 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../ports/logger.ts';
 import type { TerminalHolding } from './terminal-holding.ts';
 import type { Place } from './terminal-place.ts';
 import type { TerminalStream } from './terminal-stream.ts';
 
+/** A container under load ends in its own time. What is left after the last attempt is for the reaper. */
+const RETRY_AFTER_MS: readonly number[] = [1_000, 4_000];
+
 /** Ends terminals in their containers, and takes them off the record of what this process has there. */
-export function terminalEnding(holding: TerminalHolding, log: Logger) {
+export function terminalEnding(
+  holding: TerminalHolding,
+  log: Logger,
+  retryAfterMs: readonly number[] = RETRY_AFTER_MS,
+) {
   const ends = new Set<Promise<void>>();
-  let isStopping = false;
+  const stopping = new AbortController();
 
   /** The session of a pane outlives a restart of the service, for as long as its client may come back. */
-  const isLeft = ({ isMain }: Place): boolean => isStopping && !isMain;
+  const isLeft = ({ isMain }: Place): boolean => stopping.signal.aborted && !isMain;
 
-  /** The last one who shows a pane ends its session; not shown by anybody else is known once this one is off the record. */
-  async function endBoth(
-    place: Place,
-    { id, muxSession, end }: TerminalStream,
-    withContainer: boolean,
-  ): Promise<void> {
-    await end(withContainer);
+  /** The row goes last: by it the reaper finds what is still there. The last one who shows a pane ends its session. */
+  async function endBoth(place: Place, stream: TerminalStream, withContainer: boolean): Promise<void> {
+    const { id, muxSession } = stream;
+    await stream.end(withContainer);
     if (isLeft(place)) return;
+    if (!withContainer && !place.isMain && muxSession !== null) {
+      await holding.markEnding(id);
+      await place.endSession(place.muxSession, () => holding.isShown(place));
+    }
     await holding.drop(id);
-    if (withContainer) return;
-    const isShown = (): Promise<boolean> => holding.isShown(place);
-    if (place.isMain || muxSession === null || (await isShown())) return;
-    await place.endSession(place.muxSession, isShown);
+  }
+
+  async function endWithRetries(place: Place, stream: TerminalStream, withContainer: boolean): Promise<void> {
+    for (const afterMs of retryAfterMs) {
+      try {
+        return await endBoth(place, stream, withContainer);
+      } catch (err) {
+        if (stopping.signal.aborted) throw err;
+        log.info({ err, afterMs }, 'a terminal is ended again');
+        await delay(afterMs, undefined, { signal: stopping.signal });
+      }
+    }
+    await endBoth(place, stream, withContainer);
   }
 
   return {
@@ -33,8 +51,8 @@ export function terminalEnding(holding: TerminalHolding, log: Logger) {
      */
     end(place: Place, stream: TerminalStream, withContainer: boolean): void {
       holding.ending(stream.id);
-      const ended = endBoth(place, stream, withContainer)
-        .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended'))
+      const ended = endWithRetries(place, stream, withContainer)
+        .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended: the reaper ends it'))
         .finally(() => {
           // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
           if (!isLeft(place)) holding.leave(stream.id);
@@ -44,9 +62,7 @@ export function terminalEnding(holding: TerminalHolding, log: Logger) {
     },
 
     /** The service stops: sessions that a client may come back to are left in their containers. */
-    leaveWhatStays(): void {
-      isStopping = true;
-    },
+    leaveWhatStays: (): void => stopping.abort(),
 
     /** When all that was to end has ended. */
     idle: async (): Promise<void> => void (await Promise.all(ends)),

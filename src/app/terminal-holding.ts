@@ -1,5 +1,6 @@
 import { DEAD_AFTER_SECONDS, type Hold } from '../domain/terminal-reaping.ts';
 import type { NewHold, TerminalHolds } from '../ports/terminal-holds.ts';
+import { joined } from './joined.ts';
 
 /** Which process it is: a replica, and which start of it. */
 export type Run = { readonly replica: string; readonly run: string };
@@ -20,8 +21,14 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
   const mine = new Map<string, At & { isEnding: boolean }>();
   let renewedMs: number | null = null;
   let steadySinceMs = 0;
-  const isTheirs = ({ run, silentSeconds }: Hold): boolean =>
-    run !== me.run && silentSeconds <= DEAD_AFTER_SECONDS;
+  /** Of one that is ending the process ends the session by itself if it is the last. */
+  const isTheirs = ({ run, silentSeconds, isEnding }: Hold): boolean =>
+    run !== me.run && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
+  // Hundreds end at the same time, and each asks twice.
+  const holdsIn = joined(async (containerIds) => {
+    const found = containerIds.map(async (id) => [id, await holds.inContainer(id)] as const);
+    return new Map(await Promise.all(found));
+  });
 
   async function renew(): Promise<void> {
     await holds.renew(me.run);
@@ -47,12 +54,15 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
       if (held !== undefined) held.isEnding = true;
     },
 
+    /** The same for other processes. */
+    markEnding: (stream: string): Promise<void> => holds.markEnding(stream),
+
     /** Whether somebody shows the session, in this process or in another. */
     async isShown({ containerId, runtimeId, muxSession }: At): Promise<boolean> {
       const isThere = (at: Pick<At, 'runtimeId' | 'muxSession'>): boolean =>
         at.runtimeId === runtimeId && at.muxSession === muxSession;
       if ([...mine.values()].some((held) => isThere(held) && !held.isEnding)) return true;
-      return (await holds.inContainer(containerId)).some((hold) => isThere(hold) && isTheirs(hold));
+      return ((await holdsIn(containerId)) ?? []).some((hold) => isThere(hold) && isTheirs(hold));
     },
 
     /** It has ended in the container. */

@@ -9,6 +9,8 @@ export type Hold = {
   readonly replica: string;
   /** One start of the replica. */
   readonly run: string;
+  /** Its process is ending it: nobody is shown it any more. */
+  readonly isEnding: boolean;
   /** How long that run has not been heard of. */
   readonly silentSeconds: number;
 };
@@ -49,12 +51,13 @@ export const DEAD_AFTER_SECONDS = 75;
  */
 type Standing = 'held' | 'awaited' | 'left';
 
-function standingOf({ stream, replica, run, silentSeconds }: Hold, me: Reaper): Standing {
+function standingOf({ stream, replica, run, silentSeconds, isEnding }: Hold, me: Reaper): Standing {
   if (run === me.run) return me.streams.has(stream) ? 'held' : 'left';
   const isOver = me.isSteady && silentSeconds > DEAD_AFTER_SECONDS;
   if (isOver) return 'left';
   // A replica runs once: an earlier run of this one is dead.
-  return replica === me.replica ? 'awaited' : 'held';
+  if (replica !== me.replica) return 'held';
+  return isEnding ? 'left' : 'awaited';
 }
 
 /** Those of split panes and of participants; the session of the main pane lives as long as its container does. */

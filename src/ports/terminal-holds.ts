@@ -1,7 +1,7 @@
 import type { Hold } from '../domain/terminal-reaping.ts';
 
 /** A terminal in a container that a process has opened. */
-export type NewHold = Omit<Hold, 'silentSeconds'> & {
+export type NewHold = Omit<Hold, 'silentSeconds' | 'isEnding'> & {
   /** Id of the container's row. */
   readonly containerId: string;
 };
@@ -10,6 +10,8 @@ export type NewHold = Omit<Hold, 'silentSeconds'> & {
 export interface TerminalHolds {
   /** Before anything is opened. */
   put(hold: NewHold): Promise<void>;
+  /** It is about to be ended. Absent is success. */
+  markEnding(stream: string): Promise<void>;
   /** When it has ended in the container. Absent is success. */
   remove(streams: readonly string[]): Promise<void>;
   /** This run lives. */

@@ -32,8 +32,10 @@ export async function terminalHoldsContract(
     const { containerId, ...rest } = hold;
     const [found, ...more] = await holds.inContainer(containerId);
     t.match(found, rest);
-    t.ok(found !== undefined && found.silentSeconds < 60);
+    t.ok(found !== undefined && found.silentSeconds < 60 && !found.isEnding);
     t.same(more, []);
+    for (const stream of [hold.stream, randomUUID()]) await holds.markEnding(stream);
+    t.match(await holds.inContainer(containerId), [{ ...rest, isEnding: true }]);
     await holds.remove([hold.stream, randomUUID()]);
     t.same(await holds.inContainer(containerId), []);
     await holds.remove([]);

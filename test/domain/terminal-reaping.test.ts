@@ -18,6 +18,7 @@ const hold = (stream: string, over: Partial<Hold> = {}): Hold => ({
   muxSession: 'pane-a',
   replica: 'r2',
   run: 'r2-now',
+  isEnding: false,
   silentSeconds: 1,
   ...over,
 });
@@ -84,6 +85,14 @@ const CASES: readonly Case[] = [
     me,
     { marks: ['earlier'] },
   ],
+  [
+    'unless it was being ended: nobody comes back to it',
+    both('earlier'),
+    [{ ...earlier, isEnding: true }],
+    me,
+    { marks: ['earlier'], sessions: ['pane-a'] },
+  ],
+  ['what another process is ending is left to it', both('theirs'), [{ ...theirs, isEnding: true }], me, {}],
   ['which goes on waiting', { sessions: ['pane-a'], marks: [] }, [earlier], me, {}],
   [
     'until nobody came',

@@ -58,7 +58,7 @@ export type MemoryState = FactorState & {
   audit: (AuditEntry & { id: string; createdAt: Date })[];
   terminals: (TerminalRecord & { readonly closing: boolean })[];
   recordings: (Recording & { seenAt: Date })[];
-  terminalHolds: NewHold[];
+  terminalHolds: (NewHold & { isEnding: boolean })[];
   /** When each run was last seen. */
   replicaRuns: Map<string, Date>;
   sshKeys: SshKey[];

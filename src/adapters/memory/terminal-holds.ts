@@ -11,7 +11,10 @@ export function memoryTerminalHolds(state: MemoryState, clock: Clock): TerminalH
   };
   return {
     async put(hold) {
-      state.terminalHolds.push(hold);
+      state.terminalHolds.push({ ...hold, isEnding: false });
+    },
+    async markEnding(stream) {
+      for (const hold of state.terminalHolds) if (hold.stream === stream) hold.isEnding = true;
     },
     async remove(streams) {
       state.terminalHolds = state.terminalHolds.filter(({ stream }) => !streams.includes(stream));

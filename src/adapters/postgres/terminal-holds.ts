@@ -14,6 +14,10 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
       .execute();
   },
 
+  async markEnding(stream) {
+    await db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', stream).execute();
+  },
+
   async remove(streams) {
     if (streams.length === 0) return;
     const isOne = sql<string>`any(${streams}::uuid[])`;
@@ -35,7 +39,7 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
     const rows = await db
       .selectFrom('terminal_holds as h')
       .leftJoin('replica_runs as r', 'r.run', 'h.run')
-      .select(['h.stream', 'h.runtime_id', 'h.mux_session', 'h.replica', 'h.run'])
+      .select(['h.stream', 'h.runtime_id', 'h.mux_session', 'h.replica', 'h.run', 'h.is_ending'])
       .select(sql<number | null>`extract(epoch from now() - r.seen_at)::float8`.as('silent'))
       .where('h.container_id', '=', containerId)
       .execute();
@@ -45,6 +49,7 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
       muxSession: row.mux_session,
       replica: row.replica,
       run: row.run,
+      isEnding: row.is_ending,
       silentSeconds: row.silent ?? Number.POSITIVE_INFINITY,
     }));
   },

@@ -45,6 +45,7 @@ export type TerminalHoldsTable = {
   mux_session: string;
   replica: string;
   run: string;
+  is_ending: Defaulted<boolean>;
 };
 
 export type ReplicaRunsTable = { run: string; seen_at: Date };
