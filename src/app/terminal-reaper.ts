@@ -1,5 +1,6 @@
 import type { ContainerState } from '../domain/container.ts';
 import { DEAD_AFTER_SECONDS, decideReaping } from '../domain/terminal-reaping.ts';
+import type { RuntimeHandle } from '../ports/container-runtime.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { TerminalBackend } from '../ports/terminal-backend.ts';
@@ -71,11 +72,17 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     if (handle !== null) {
       if (marks.length + sessions.length > 0)
         log.info({ dbId, marks, sessions }, 'ending what terminals left');
-      await Promise.all(sessions.map((session) => backend.killMuxSession(handle, session)));
+      // One that can not be ended keeps nothing else there; the next pass finds it again.
+      await Promise.all(sessions.map((session) => endSession(handle, session)));
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }
     await terminalHolds.remove(forget);
   }
+
+  const endSession = (handle: RuntimeHandle, session: string): Promise<void> =>
+    backend
+      .killMuxSession(handle, session)
+      .catch((err: unknown) => log.info({ err, session }, 'a session is still there'));
 
   return pass;
 }

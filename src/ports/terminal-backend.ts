@@ -46,7 +46,10 @@ export interface PtyStream {
   drawAnew(): Promise<void>;
   /** After the stream ended: the exit code of the shell, or null when it is unknown (engine gone, connection cut). */
   exitCode(): Promise<number | null>;
-  /** Detaches: ends this attachment's processes, and leaves the multiplexer session running. */
+  /**
+   * Detaches: ends this attachment's processes, and leaves the multiplexer session running. Throws when they go on, and can
+   * be called again.
+   */
   close(): Promise<void>;
 }
 
@@ -57,7 +60,7 @@ export interface TerminalBackend {
   hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;
   /**
    * Ends the multiplexer session and all that runs in it; one that shares its windows ends alone. Absent is success, and
-   * so is one that is wanted after all, which is asked just before.
+   * so is one that is wanted after all, which is asked just before. Throws when it is still there.
    */
   killMuxSession(handle: RuntimeHandle, muxSession: string, isWanted?: () => Promise<boolean>): Promise<void>;
   /** What is there of all terminals, whoever opened them. The container runs. */

@@ -5,8 +5,8 @@ import { together } from '../../src/adapters/docker/together.ts';
 function aScene(most: number) {
   const runs: { key: string; items: readonly string[]; end(error?: Error): void }[] = [];
   const ask = together<string>(most, (key, items) => {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    runs.push({ key, items, end: (error) => (error === undefined ? resolve() : reject(error)) });
+    const { promise, resolve, reject } = Promise.withResolvers<readonly []>();
+    runs.push({ key, items, end: (error) => (error === undefined ? resolve([]) : reject(error)) });
     return promise;
   });
   return { runs, ask, soon: () => new Promise((resolve) => setImmediate(resolve)) };
@@ -51,4 +51,14 @@ t.test('a run that fails is the answer to those that were in it alone', async (t
   await soon();
   runs[1]?.end();
   await t.resolves(second);
+});
+
+t.test('a run that answers for each item fails those alone that it could not do', async (t) => {
+  const ask = together<string>(9, async (_, items) =>
+    items.map((item) => (item === 'stuck' ? new Error('still there') : null)),
+  );
+  void ask('one', 'first');
+  const [stuck, fine] = [ask('one', 'stuck'), ask('one', 'fine')];
+  await t.rejects(stuck, { message: 'still there' });
+  await t.resolves(fine);
 });

@@ -28,7 +28,7 @@ export const KEEPER = [
  */
 const PROCESS_TREE = `
 stat_of() { { read -r s < "/proc/$1/stat"; } 2>/dev/null || return 1; s=\${s##*) }; }
-start_of() { stat_of "$1" || return 1; set -- $s; echo "\${20}"; }
+start_of() { stat_of "$1" || return 1; set -- $s; start=\${20}; }
 tree() {
   found=" $* "; grew=1
   while [ $grew = 1 ]; do
@@ -41,9 +41,9 @@ tree() {
       case "$found" in *" \${q%% *} "*) found="$found$p "; grew=1;; esac
     done
   done
-  for p in $found; do t=$(start_of "$p") && echo "$p:$t"; done
+  for p in $found; do start_of "$p" && echo "$p:$start"; done
 }
-alive() { for x in "$@"; do [ "$(start_of "\${x%%:*}")" = "\${x#*:}" ] && echo "\${x%%:*}"; done; }
+alive() { for x in "$@"; do start_of "\${x%%:*}" && [ "$start" = "\${x#*:}" ] && echo "\${x%%:*}"; done; }
 finish() {
   n=$1; shift; left=$(alive "$@")
   [ -n "$left" ] || return 0
@@ -90,29 +90,40 @@ exit 0
 export const TMUX = 'berth_tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 
 /**
- * `POLLS SESSION...`: ends sessions and what runs in them, and prints `end`; one that shares its windows with others than these
- * ends alone.
+ * `POLLS SESSION...`: ends sessions and what runs in them, and prints `gone` and its name for each that is not there any more;
+ * one that shares its windows with others than these ends alone. Each program that it starts costs more than all that it
+ * reads, and a busy container has hundreds of processes.
  */
 export const END_SESSIONS = `${PROCESS_TREE}
 ${CHOOSE_TMUX}
 polls=$1; shift
-shares() (
-  IFS=,
-  for s in $(${TMUX} display-message -p -t "=$1:" '#{session_group_list}'); do
-    case "$2" in *" $s "*) ;; *) exit 0;; esac
+asked=" $* "; present=' '
+only_asked() {
+  list=$1,
+  while [ -n "$list" ]; do
+    case "$asked" in *" \${list%%,*} "*) list=\${list#*,};; *) return 1;; esac
   done
-  exit 1
-)
+}
+panes_of_asked() {
+  ${TMUX} list-panes -a -F '#{session_name} #{pane_pid} #{session_group_list}' | while read -r name pid group; do
+    only_asked "$name" && only_asked "\${group:-$name}" && echo "$pid"
+  done
+}
+sessions() { for one in $(${TMUX} list-sessions -F '#{session_name}'); do present="$present$one "; done; }
 if choose_tmux; then
-  panes=
-  for session in "$@"; do
-    shares "$session" " $* " || panes="$panes $(${TMUX} list-panes -s -t "=$session:" -F '#{pane_pid}')"
-  done
+  panes=$(panes_of_asked)
   all=$(tree $panes)
-  for session in "$@"; do ${TMUX} kill-session -t "=$session"; done
+  sessions
+  for session in "$@"; do
+    case "$present" in *" $session "*) ${TMUX} kill-session -t "=$session";; esac
+  done
   finish "$polls" $all
+  present=' '
+  sessions
 fi 2>/dev/null
-echo end
+for session in "$@"; do
+  case "$present" in *" $session "*) ;; *) echo "gone $session";; esac
+done
 `;
 
 /**

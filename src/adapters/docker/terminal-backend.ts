@@ -2,27 +2,18 @@ import type Docker from 'dockerode';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
 import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
-import { endMarked, runScript } from './exec.ts';
+import { runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
-import { ATTACH, END_SESSIONS, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
+import { ATTACH, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
+import { terminalEnders } from './terminal-enders.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
-import { together } from './together.ts';
-
-/** Twentieths of a second between hanging up and killing. */
-const DETACH_POLLS = 20;
-const END_POLLS = 40;
-const REAP_POLLS = 100;
-const END_ATTEMPTS = 5;
-/** Ended by one program, whose time and arguments have an end as well. */
-const MOST_MARKS = 500;
-const MOST_SESSIONS = 50;
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
   const calls = engineCalls(docker);
   const innerTermOf = tmuxFinder(calls);
-  const ends = enders(calls);
+  const ends = terminalEnders(calls);
   return {
     async open({ runtimeId }, request) {
       const { muxSession, marker, forceNew, cols, rows } = request;
@@ -35,7 +26,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         tty: true,
         stdin: true,
       });
-      const endAttachment = () => ended(calls, opened.exec, () => ends.attached(runtimeId, marker));
+      const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
       const pty = ptyStream(calls, opened, request, tmux, endAttachment);
       const history = forceNew ? null : tmux?.putHistory(opened.stream, rows).catch(() => {});
       await Promise.all([pty.resize(cols, rows), history]);
@@ -84,30 +75,7 @@ function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string
   };
 }
 
-type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean> };
-
 const NOBODY = async (): Promise<boolean> => false;
-
-/** A program in a container costs far more than what it does here, so what ends at the same time is ended by one. */
-function enders(calls: EngineCalls) {
-  const marked = (polls: number) =>
-    together<string>(MOST_MARKS, (containerId, markers) => {
-      const lines = markers.map((marker) => `BERTH_TERM=${marker}`).join('\n');
-      return endMarked(calls, containerId, lines, polls);
-    });
-  return {
-    attached: marked(DETACH_POLLS),
-    leftover: marked(REAP_POLLS),
-    session: together<Ending>(MOST_SESSIONS, async (containerId, asked) => {
-      // They may have waited for those before them, and somebody may have come meanwhile.
-      const wanted = await Promise.all(asked.map(({ isWanted }) => isWanted()));
-      const names = asked.filter((_, at) => !wanted[at]).map(({ name }) => name);
-      if (names.length === 0) return;
-      const said = await runScript(calls, containerId, END_SESSIONS, [String(END_POLLS), ...names]);
-      if (said !== 'end\n') throw new RuntimeFailure('sessions did not end in time', null);
-    }),
-  };
-}
 
 function ptyStream(
   calls: EngineCalls,
@@ -144,21 +112,13 @@ function ptyStream(
       return code === 0 && tmux !== null ? await tmux.lastExit().catch(() => null) : code;
     },
     close: () => {
-      closing ??= close();
+      closing ??= close().catch((error: unknown) => {
+        closing = null;
+        throw error;
+      });
       return closing;
     },
   };
-}
-
-/**
- * Closing the connection alone would leave the process running for ever. It may not even have begun when it is
- * looked for, so the engine has the last word on its end.
- */
-async function ended(calls: EngineCalls, exec: Docker.Exec, end: () => Promise<void>): Promise<void> {
-  for (let attempt = 0; attempt < END_ATTEMPTS; attempt += 1) {
-    await end();
-    if ((await exitCodeOf(calls, exec, 0.2)) !== null) return;
-  }
 }
 
 /** A terminal that has not quite begun or has just ended can not be resized; Podman answers 201. All are fine. */
