@@ -69,3 +69,8 @@ export type Storage = { readonly repositories: Repositories; readonly inTransact
 export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable';
 }
+
+/** The database may be well, but all connections to it were in use for too long. Nothing was asked of it. */
+export class StorageBusy extends StorageUnavailable {
+  override name = 'StorageBusy';
+}

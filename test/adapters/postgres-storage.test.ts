@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { StorageUnavailable } from '../../src/ports/repositories.ts';
+import { StorageBusy, StorageUnavailable } from '../../src/ports/repositories.ts';
 import { auditChainContract } from '../contract/audit-chain.ts';
 import { auditLogContract } from '../contract/audit-log.ts';
 import { carriedImagesContract } from '../contract/carried-images.ts';
@@ -142,6 +142,19 @@ if (url !== null) {
       StorageUnavailable,
     );
   });
+
+  await t.test(
+    'a connection that is not free in time is a shortage, and no fault of the database',
+    async (t) => {
+      const narrow = openDatabase(openPool({ url, poolSize: 1 }));
+      t.teardown(() => narrow.destroy());
+      const { repositories, inTransaction } = postgresStorage(narrow);
+      await inTransaction(async () => {
+        await t.rejects(repositories.settings.read(), StorageBusy);
+      });
+      await t.resolves(repositories.settings.read(), 'and then it is free again');
+    },
+  );
 
   await t.test(
     'of two who wait for each other one is told to come again, and the other goes on',

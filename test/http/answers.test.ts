@@ -1,4 +1,5 @@
 import t from 'tap';
+import { StorageBusy } from '../../src/ports/repositories.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN } from '../support/service.ts';
 
 t.test('every 401 names the scheme, and whether a credential was sent', async (t) => {
@@ -162,4 +163,30 @@ t.test('every answer says that it is not to be kept or guessed at, and has an id
     t.equal(answer.headers['x-powered-by'], undefined);
   }
   t.same((await as(service, null)('GET', '/api/version')).json(), { name: 'berth', version: '0.0.0' });
+});
+
+t.test('a shortage of database connections is 503 with Retry-After on every route', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, ada);
+  const { repositories } = service.ports.storage;
+  const busy = async (): Promise<never> => {
+    throw new StorageBusy('no connection to the database was free in time');
+  };
+  for (const each of [repositories.sessions, repositories.tokens]) Object.assign(each, { listOwned: busy });
+  Object.assign(repositories.containers, { findOwned: busy });
+  const id = '00000000-0000-4000-8000-000000000000';
+  for (const [method, url] of [
+    ['GET', '/api/sessions'],
+    ['GET', '/api/tokens'],
+    ['POST', `/api/containers/${id}/start`],
+    ['GET', `/api/containers/${id}/terminal`],
+  ] as const) {
+    const answer = await call(method, url);
+    t.same(
+      [answer.statusCode, answer.json().code, Number(answer.headers['retry-after']) > 0],
+      [503, 'unavailable', true],
+      `${method} ${url}`,
+    );
+  }
 });

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/resources.ts';
 import type { Result } from '../../domain/result.ts';
-import { StorageUnavailable } from '../../ports/repositories.ts';
+import { StorageBusy, StorageUnavailable } from '../../ports/repositories.ts';
 import { headersOfData } from './headers.ts';
 import { validationFields } from './validation.ts';
 
@@ -152,7 +152,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
   const log = request.log.child({ reqId: request.id });
-  if (error instanceof StorageUnavailable && !hasWords(request)) {
+  if (isMomentary(error, request)) {
     log.warn({ err: error }, 'database does not answer');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
@@ -175,6 +175,10 @@ export function onBadAddress(error: FastifyError, request: FastifyRequest, reply
   if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroy());
   void onError(error, request, reply);
 }
+
+/** Whether the fault is of this moment, so that the client is told when to ask again. */
+const isMomentary = (error: Error, request: FastifyRequest): boolean =>
+  error instanceof StorageBusy || (error instanceof StorageUnavailable && !hasWords(request));
 
 /** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */
 const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>

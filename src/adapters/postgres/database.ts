@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { StorageUnavailable } from '../../ports/repositories.ts';
+import { StorageBusy, StorageUnavailable } from '../../ports/repositories.ts';
 import type { Database } from './schema.ts';
 
 export type DatabaseOptions = {
@@ -19,6 +19,8 @@ export type DatabaseOptions = {
 const NO_ANSWER =
   /^(08...|57P0[1-3]|53[0-9A-Z]{3}|25P03|40P01|40001|55P03|57014|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const SILENCE = 'Query read timeout';
+/** The pool's own words for one that waited for a connection. */
+const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 const NO_ANSWER_WORDS =
   /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Client was closed/;
 
@@ -29,9 +31,11 @@ export function isNoAnswer(error: unknown): boolean {
   return (typeof code === 'string' && NO_ANSWER.test(code)) || NO_ANSWER_WORDS.test(error.message);
 }
 
-const translate = (error: unknown): never => {
+function translate(error: unknown): never {
+  if (error instanceof Error && error.message === POOL_IS_FULL)
+    throw new StorageBusy('no connection to the database was free in time', { cause: error });
   throw isNoAnswer(error) ? new StorageUnavailable('the database does not answer', { cause: error }) : error;
-};
+}
 
 class TranslatingClient extends pg.Client {
   constructor(...options: ConstructorParameters<typeof pg.Client>) {
