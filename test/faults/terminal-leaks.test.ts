@@ -28,7 +28,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 const standIn = (terminals: TerminalBackend, handle: RuntimeHandle): TerminalBackend => ({
   ...terminals,
   open: (_, request) => terminals.open(handle, request),
-  killMuxSession: (_, name) => terminals.killMuxSession(handle, name),
+  killMuxSession: (_, ...asked) => terminals.killMuxSession(handle, ...asked),
   leftovers: () => terminals.leftovers(handle),
   endMarked: (_, marker) => terminals.endMarked(handle, marker),
 });

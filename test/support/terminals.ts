@@ -47,7 +47,9 @@ export function fakeTerminals({ muxed = true } = {}) {
       };
     },
     hasMultiplexer: async () => muxed,
-    killMuxSession: async (_handle, name) => void killed.push(name),
+    async killMuxSession(_handle, name, isWanted) {
+      if (!(await isWanted?.())) killed.push(name);
+    },
     leftovers: async () => ({ sessions: [], marks: [] }),
     endMarked: async () => {},
   };
