@@ -37,6 +37,12 @@ export function containerEvent(type: EventType, container: Container, restarted?
   return { type, dbId, ownerId, data: type === 'container_updated' ? { ...data, ...updated } : data };
 }
 
+/** An operation has failed, and the container is in the state that it was in before. `reason` is for people. */
+export function failedEvent(container: Container, reason: string): ContainerEvent {
+  const event = progressEvent(container);
+  return { ...event, data: { ...event.data, reason } };
+}
+
 /** How far the tools of its role are; of what the installer has said, the last line. */
 export function progressEvent(container: Container): ContainerEvent {
   const { status, detail } = container.roleSetup;

@@ -8,6 +8,8 @@ import type { Resources } from './resources.ts';
  *   forward --commit--> committed --clean up--> done
  *      |
  *      +--a step fails--> back --undo--> failed
+ *      |
+ *      +--the engine cannot be looked at before the first step--> failed
  *
  * "old" is the engine's container at the start, "fresh" the one that the operation makes: each has its own
  * generation, so neither can be taken for the other. What was installed in the old one is in an image of its own
@@ -145,11 +147,15 @@ export function needsFresh({ before, target }: Pick<Operation, 'before' | 'targe
   return memoryMb !== same.memoryMb || cpuMillicores !== same.cpuMillicores || diskMb !== same.diskMb;
 }
 
-/** What was made is removed, and what ran runs again, before the row is put back. */
+/**
+ * What was made is removed, and what ran runs again, before the row is put back. What the engine has done after all,
+ * although its answer was lost, is committed.
+ */
 function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
   if (fresh !== 'gone') return remove('fresh');
-  // A container that is removed cannot be put back; what is left of the delete is to say so.
   if (kind === 'delete' && old === 'gone') return commit('none');
+  if (kind === 'start' && old === 'running' && before.state !== 'running') return commit('old');
+  if (kind === 'stop' && old !== 'running' && before.state === 'running') return commit('old');
   if (kind === 'update' && old === 'stopped' && before.state === 'running') return start('old');
   return { do: 'put_back' };
 }
@@ -157,4 +163,32 @@ function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
 /** After the commit the row points at the fresh container; the one that it replaced goes. */
 function cleanUp(operation: Operation, { old }: Facts): Step {
   return operation.kind === 'update' && needsFresh(operation) && old !== 'gone' ? remove('old') : DONE;
+}
+
+/** What was being done when an operation met a fault. `touchesEngine`: a step of it may have reached the engine. */
+export type Fault = { readonly during: 'look' | 'step'; readonly touchesEngine: boolean };
+
+/**
+ * What a fault leads to: `back`, undo what was done; `abandon`, end it as failed at once, as nothing was done that
+ * could need undoing; `leave`, another try goes on with it later.
+ */
+export function afterFault({ phase }: Operation, fault: Fault): 'back' | 'abandon' | 'leave' {
+  if (phase !== 'forward') return 'leave';
+  if (fault.during === 'step') return 'back';
+  return fault.touchesEngine ? 'leave' : 'abandon';
+}
+
+/**
+ * What the caller is told of an operation: `under_way`, its outcome is still open and may be what was asked for;
+ * `failed`, what was asked for is not done and will not be.
+ */
+export function standing(
+  { kind, phase }: Operation,
+  outcome: 'done' | 'unchanged' | 'failed' | null,
+): 'done' | 'under_way' | 'failed' {
+  if (outcome === 'failed') return 'failed';
+  if (outcome !== null || phase === 'committed') return 'done';
+  // A request that the engine did not answer may still be carried out by it; what is made anew is removed again.
+  const mayStillBeDone = phase === 'forward' || kind === 'start' || kind === 'stop' || kind === 'delete';
+  return mayStillBeDone ? 'under_way' : 'failed';
 }

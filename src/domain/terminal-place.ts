@@ -19,7 +19,9 @@ export const closeAs = (reason: CloseReason, takesPart: boolean): CloseReason =>
  * container of an update may be the same afterwards.
  */
 export function closeFor(now: PlaceNow | null, runtimeId: string): CloseReason | null {
-  if (now === null || now.state === 'deleted' || now.operation === 'delete') return CLOSE.containerDeleted;
+  if (now === null || now.state === 'deleted') return CLOSE.containerDeleted;
+  // Until the engine has removed it, a delete may still fail.
+  if (now.operation === 'delete') return null;
   if (now.operation === 'stop' || ['stopping', 'stopped', 'failed'].includes(now.state))
     return CLOSE.containerStopped;
   return now.runtimeId === runtimeId ? null : CLOSE.containerRestarted;
@@ -27,5 +29,6 @@ export function closeFor(now: PlaceNow | null, runtimeId: string): CloseReason |
 
 /** Why the program of a terminal has ended: by itself, or with its container. */
 export function endFor(now: PlaceNow | null, runtimeId: string): CloseReason {
+  if (now?.operation === 'delete') return CLOSE.containerDeleted;
   return closeFor(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : CLOSE.ended);
 }

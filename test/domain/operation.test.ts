@@ -1,11 +1,14 @@
 import t from 'tap';
 import {
+  afterFault,
   type Facts,
+  type Fault,
   nextStep,
   type Operation,
   type OperationKind,
   type Seen,
   type Step,
+  standing,
 } from '../../src/domain/operation.ts';
 
 const SEEN: readonly Seen[] = ['running', 'stopped', 'gone'];
@@ -275,6 +278,49 @@ t.test('a delete goes back only while its container is still there', async (t) =
   const failed = operation({ kind: 'delete', phase: 'back' });
   t.same(play(failed, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
   t.same(play(failed, { old: 'gone', fresh: 'gone' }).steps, ['commit none', 'finish done']);
+});
+
+t.test('what the engine has done although its answer was lost is committed', async (t) => {
+  const stopped = { ...operation().before, state: 'stopped' as const };
+  const start = operation({ kind: 'start', phase: 'back', before: stopped });
+  t.same(play(start, { old: 'running', fresh: 'gone' }).steps, ['commit old', 'finish done']);
+  t.same(play(start, { old: 'stopped', fresh: 'gone' }).steps, ['put_back']);
+  const stop = operation({ kind: 'stop', phase: 'back' });
+  t.same(play(stop, { old: 'stopped', fresh: 'gone' }).steps, ['commit old', 'finish done']);
+  t.same(play(stop, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
+});
+
+t.test('where a fault leads', async (t) => {
+  const first: Fault = { during: 'look', touchesEngine: false };
+  const later: Fault = { during: 'look', touchesEngine: true };
+  const step: Fault = { during: 'step', touchesEngine: true };
+  const cases: [string, Operation['phase'], Fault, ReturnType<typeof afterFault>][] = [
+    ['nothing was done that needs undoing', 'forward', first, 'abandon'],
+    ['what was done cannot be seen', 'forward', later, 'leave'],
+    ['a step has failed', 'forward', step, 'back'],
+    ['the undoing has failed', 'back', step, 'leave'],
+    ['what is undone cannot be seen', 'back', later, 'leave'],
+    ['it is committed', 'committed', step, 'leave'],
+  ];
+  for (const kind of KINDS) {
+    for (const [name, phase, fault, way] of cases)
+      t.equal(afterFault(operation({ kind, phase }), fault), way, `${kind}: ${name}`);
+  }
+});
+
+t.test('an operation is called failed only when what was asked for will not be done', async (t) => {
+  for (const kind of KINDS) {
+    const told = (phase: Operation['phase']) => standing(operation({ kind, phase }), null);
+    t.equal(told('forward'), 'under_way', kind);
+    t.equal(told('committed'), 'done', kind);
+    const ends = FACTS.map((facts) => play(operation({ kind, phase: 'back' }), facts).step.do);
+    if (told('back') === 'failed')
+      t.same([...new Set(ends)], ['put_back'], `${kind} is undone, whatever is seen`);
+    for (const phase of PHASES) {
+      t.equal(standing(operation({ kind, phase }), 'failed'), 'failed');
+      t.equal(standing(operation({ kind, phase }), 'done'), 'done');
+    }
+  }
 });
 
 t.test('after the commit nothing goes back, and one container is left', async (t) => {

@@ -24,12 +24,7 @@ const CASES: readonly Case[] = [
   ],
   ['is stopped', { ...running, state: 'stopped' }, CLOSE.containerStopped, CLOSE.containerStopped],
   ['has failed', { ...running, state: 'failed' }, CLOSE.containerStopped, CLOSE.containerStopped],
-  [
-    'is being deleted',
-    { ...running, state: 'stopping', operation: 'delete' },
-    CLOSE.containerDeleted,
-    CLOSE.containerDeleted,
-  ],
+  ['is being deleted', { ...running, state: 'stopping', operation: 'delete' }, null, CLOSE.containerDeleted],
   ['is deleted', { ...running, state: 'deleted' }, CLOSE.containerDeleted, CLOSE.containerDeleted],
   ['is unknown', null, CLOSE.containerDeleted, CLOSE.containerDeleted],
 ];

@@ -5,18 +5,22 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { OperationKind } from '../../domain/operation.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
-import type { Done } from '../operations/deps.ts';
+import { type Done, isUnderWay } from '../operations/deps.ts';
 import type { Prepare } from '../operations/submit.ts';
 import { findOwn } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
 import { diskAllowsStart, roomOnHost } from './disk.ts';
 import { roomFor } from './room.ts';
 
+/** A container as an operation has left it; `underWay`: the engine did not answer, and the operation goes on by itself. */
+export type Acted = { readonly container: Container; readonly underWay: boolean };
+
 /** `oldId` and `volumeKept` are there only when the container had to be made anew. */
-export type Started = {
-  readonly container: Container;
+export type Started = Acted & {
   readonly recreated: { readonly oldId: string | null; readonly volumeKept: boolean } | null;
 };
+
+const acted = (done: Done): Acted => ({ container: done.container, underWay: isUnderWay(done) });
 
 /** Has the operation done on the caller's container as it is when its turn comes. */
 async function operate(
@@ -61,29 +65,29 @@ export const startContainer =
     const { freshRuntimeId, before, volumeKept } = operation;
     const recreated =
       freshRuntimeId === null ? null : { oldId: before.runtimeId, volumeKept: volumeKept ?? false };
-    return ok({ container, recreated });
+    return ok({ container, recreated, underWay: isUnderWay(done.value) });
   };
 
 /** Stops it politely and closes its terminals. One that is down already is only recorded as such. */
 export const stopContainer =
   (deps: ContainerDeps) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
     const done = await operate(deps, 'stop', id, caller, origin);
-    return done.ok ? ok(done.value.container) : done;
+    return done.ok ? ok(acted(done.value)) : done;
   };
 
 /** Removes it from the engine and marks the row deleted. The volume is kept. */
 export const deleteContainer =
   (deps: ContainerDeps) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
     const done = await operate(deps, 'delete', id, caller, origin);
-    return done.ok ? ok(done.value.container) : done;
+    return done.ok ? ok(acted(done.value)) : done;
   };
 
 /** Undoes a delete while the volume is kept: the container is made anew, stopped. Only the row's own id will do. */
 export const restoreContainer =
   (deps: ContainerDeps) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> => {
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
     if (dbId === null) return refuse({ code: 'container_not_found' });
@@ -99,5 +103,5 @@ export const restoreContainer =
         ? ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } })
         : room;
     });
-    return done.ok ? ok(done.value.container) : done;
+    return done.ok ? ok(acted(done.value)) : done;
   };

@@ -7,9 +7,11 @@ import { type FieldFaults, type Resources, resourceFaults } from '../../domain/r
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
 import type { Repositories } from '../../ports/repositories.ts';
+import { isUnderWay } from '../operations/deps.ts';
 import { findOwn } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
 import { diskFaults, roomOnHost } from './disk.ts';
+import type { Acted } from './lifecycle.ts';
 import { tierOf } from './room.ts';
 
 export type UpdateRequest = {
@@ -19,8 +21,7 @@ export type UpdateRequest = {
   readonly carryOver: boolean;
 };
 
-export type Updated = {
-  readonly container: Container;
+export type Updated = Acted & {
   readonly restarted: boolean;
   /** What a recreate lost; null when that is not known. Absent when nothing was lost. */
   readonly leftBehind?: LossReport | null;
@@ -61,9 +62,10 @@ export const updateContainer =
     });
     if (!done.ok) return done;
     const { container, operation } = done.value;
-    if (!needsFresh(operation)) return ok({ container, restarted: false });
+    const underWay = isUnderWay(done.value);
+    if (underWay || !needsFresh(operation)) return ok({ container, underWay, restarted: false });
     const { freshImage, leftBehind } = operation;
-    return ok({ container, restarted: true, ...(freshImage === null ? { leftBehind } : {}) });
+    return ok({ container, underWay, restarted: true, ...(freshImage === null ? { leftBehind } : {}) });
   };
 
 /** Every bad field; an own name that stays as it is is not taken. */

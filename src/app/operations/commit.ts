@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../domain/audit.ts';
 import { CONTAINER_STATES, type Container, type ContainerState } from '../../domain/container.ts';
-import { containerEvent, type EventType } from '../../domain/events.ts';
+import { type ContainerEvent, containerEvent, type EventType, failedEvent } from '../../domain/events.ts';
 import { type Facts, needsFresh, nextStep, type OperationKind, type Step } from '../../domain/operation.ts';
 import type { StateChange } from '../../ports/container-repository.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
@@ -135,30 +135,46 @@ const FAILED_REASON: { readonly [K in OperationKind]: string } = {
   restore: 'the engine could not create it',
 };
 
-/** The row says what the engine shows, and why; announced when that is not what it was before. */
+/** The row says what the engine shows, and why. */
 export async function putBack(
+  deps: OperationDeps,
+  operation: StoredOperation,
+  { old }: Facts,
+): Promise<Done> {
+  const shown = old === 'running' ? 'running' : 'stopped';
+  return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : shown);
+}
+
+/** The row is as it was before, and says why: for an operation that has not reached the engine. */
+export async function abandon(deps: OperationDeps, operation: StoredOperation): Promise<Done> {
+  return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
+}
+
+/** Whether the container is there only because of the operation. */
+const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
+
+async function endAsFailed(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
-  facts: Facts,
+  state: ContainerState,
 ): Promise<Done> {
-  const absent = operation.kind === 'create' || operation.kind === 'restore';
-  const state = absent ? 'deleted' : facts.old === 'running' ? 'running' : 'stopped';
+  const reason = FAILED_REASON[operation.kind];
   return await storage.inTransaction(async (tx) => {
     const container = await changeRow(tx, operation, {
-      change: { state, reason: FAILED_REASON[operation.kind] },
+      change: { state, reason },
       isOurs: () => tx.operations.finish(operation.id, owner, 'failed'),
     });
-    const type = announcedAs(operation, state);
-    if (type !== null) await tx.events.append(containerEvent(type, container));
+    await tx.events.append(failureEvent(operation, container, reason));
     return { operation: { ...operation, outcome: 'failed' }, container };
   });
 }
 
 /** One that could not be made was in the lists while that was tried. */
-function announcedAs({ before }: StoredOperation, now: ContainerState): EventType | null {
-  if (now === 'deleted') return 'container_deleted';
-  if (before.state === now) return null;
-  return now === 'running' ? 'container_started' : 'container_stopped';
+function failureEvent({ before }: StoredOperation, container: Container, reason: string): ContainerEvent {
+  const { state } = container;
+  if (state === 'deleted') return containerEvent('container_deleted', container);
+  if (state === before.state) return failedEvent(container, reason);
+  return containerEvent(state === 'running' ? 'container_started' : 'container_stopped', container);
 }
 
 /** Nothing had to be done; the row is at rest again. */

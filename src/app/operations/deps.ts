@@ -1,4 +1,5 @@
 import type { Container } from '../../domain/container.ts';
+import { standing } from '../../domain/operation.ts';
 import type { ContainerInsight } from '../../ports/container-insight.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -25,6 +26,10 @@ export type OperationDeps = {
 
 /** How far an operation is, and its row as it is then. */
 export type Done = { readonly operation: StoredOperation; readonly container: Container };
+
+/** Whether another try goes on with it: what was asked for may still be done. */
+export const isUnderWay = ({ operation }: Done): boolean =>
+  standing(operation, operation.outcome) === 'under_way';
 
 /** Another process has taken the operation over; this one must not touch it any more. */
 export class LeaseLost extends Error {

@@ -47,8 +47,8 @@ export async function perform(
     case 'verify_fresh':
       return await verify(deps, await handleOf(deps, operation, container, 'fresh'));
     case 'remove':
-      if (operation.kind === 'delete') terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
       await runtime.remove(await handleOf(deps, operation, container, step.which));
+      if (operation.kind === 'delete') terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
       return step.which === 'fresh' ? { freshRuntimeId: null } : {};
   }
 }

@@ -1,7 +1,15 @@
 import type { Container } from '../../domain/container.ts';
-import { type Facts, nextStep, type Operation, type Step } from '../../domain/operation.ts';
+import {
+  afterFault,
+  type Facts,
+  type Fault,
+  nextStep,
+  type Operation,
+  type Step,
+  standing,
+} from '../../domain/operation.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
-import { commit, leaveUnchanged, putBack } from './commit.ts';
+import { abandon, commit, leaveUnchanged, putBack } from './commit.ts';
 import { type Done, LeaseLost, type OperationDeps } from './deps.ts';
 import { type Look, look } from './look.ts';
 import { type EngineStep, perform } from './perform.ts';
@@ -25,46 +33,91 @@ export function expectedStep(operation: Operation): string {
 
 /**
  * Carries an operation to its end: look, plan, write the step down, do it. What a step has made true is written with
- * the next one; a killed process loses nothing by that, for all of it can be seen in the engine. After a fault it goes
- * back; once committed, or when going back fails too, the rest is left to whoever takes it over. Answers the finished
- * operation and the row as it has left it; throws what stopped it.
+ * the next one; a killed process loses nothing by that, for all of it can be seen in the engine. Answers the operation
+ * and its row as they are then: ended, or left to another try, its outcome still open. Throws the fault of one that has
+ * failed, or that can only be undone from here on.
  */
 export async function carryOut(
   deps: OperationDeps,
   begun: StoredOperation,
   { row, firstStep, looking }: Begun = {},
 ): Promise<Done> {
-  let operation = begun;
-  let fault: unknown;
   // Nobody else changes what the steps need of the row before the operation has ended.
-  let container = row ?? (await rowOf(deps, operation));
+  let at: Taken = {
+    operation: begun,
+    container: row ?? (await rowOf(deps, begun)),
+    ...(looking && { seen: looking }),
+  };
   let written = firstStep;
-  let seen = looking;
-  while (operation.outcome === null) {
-    const { facts, freshRuntimeId } = await (seen ?? look(deps.runtime, operation, container.node));
-    seen = undefined;
-    operation = { ...operation, freshRuntimeId };
-    const step = nextStep(operation, facts);
+  // What another process has begun may have reached the engine already.
+  let touchesEngine = firstStep === undefined;
+  let fault: unknown;
+  while (at.operation.outcome === null) {
+    let step: Step | null = null;
     try {
-      await deps.checkpoint(`${operation.kind} before ${stepName(step)}`);
-      const isWritten = stepName(step) === written;
-      const taken = await take(deps, { operation, container }, facts, step, isWritten);
-      ({ operation, container } = taken);
-      seen = taken.seen;
+      const { facts, freshRuntimeId } = await (at.seen ??
+        look(deps.runtime, at.operation, at.container.node));
+      at = { operation: { ...at.operation, freshRuntimeId }, container: at.container };
+      step = nextStep(at.operation, facts);
+      touchesEngine = true;
+      at = await takeStep(deps, at, facts, step, stepName(step) === written);
       written = undefined;
-      deps.metrics.stepDone({ kind: operation.kind, step: stepName(step), outcome: 'ok' });
-      await deps.checkpoint(`${operation.kind} after ${stepName(step)}`);
     } catch (error) {
-      deps.metrics.stepDone({ kind: operation.kind, step: stepName(step), outcome: 'failed' });
-      if (error instanceof LeaseLost || operation.phase !== 'forward') throw error;
-      deps.log.error({ err: error, dbId: operation.dbId, step: stepName(step) }, 'operation goes back');
       fault = error;
-      operation = { ...operation, phase: 'back' };
-      await record(deps, operation, 'going back');
+      const during = step === null ? 'look' : 'step';
+      const next = await recover(deps, at, error, { during, touchesEngine });
+      if (next === null) break;
+      at = next;
     }
   }
-  if (operation.outcome === 'failed') throw fault ?? new Error('the operation was put back');
-  return { operation, container };
+  if (standing(at.operation, at.operation.outcome) === 'failed')
+    throw fault ?? new Error('the operation was put back');
+  return { operation: at.operation, container: at.container };
+}
+
+/** One step, counted, between the points at which a test ends the process. */
+async function takeStep(
+  deps: OperationDeps,
+  at: Done,
+  facts: Facts,
+  step: Step,
+  isWritten: boolean,
+): Promise<Taken> {
+  const { kind } = at.operation;
+  const count = (outcome: 'ok' | 'failed') => deps.metrics.stepDone({ kind, step: stepName(step), outcome });
+  try {
+    await deps.checkpoint(`${kind} before ${stepName(step)}`);
+    const taken = await take(deps, at, facts, step, isWritten);
+    count('ok');
+    await deps.checkpoint(`${kind} after ${stepName(step)}`);
+    return taken;
+  } catch (error) {
+    count('failed');
+    throw error;
+  }
+}
+
+/** Where the operation goes on after a fault, as it is written down; null when that is left to another try. */
+async function recover(
+  deps: OperationDeps,
+  { operation, container }: Done,
+  error: unknown,
+  fault: Fault,
+): Promise<Done | null> {
+  const { kind, dbId, phase } = operation;
+  const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
+  deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation met a fault');
+  if (way === 'leave') return null;
+  try {
+    if (way === 'abandon') return await abandon(deps, operation);
+    const back = { ...operation, phase: 'back' } as const;
+    await record(deps, back, 'going back');
+    return { operation: back, container };
+  } catch (err) {
+    // What is not written down is not so: whoever goes on with it finds it as it was before the fault.
+    deps.log.error({ err, dbId, kind }, 'the fault of an operation could not be written down');
+    return null;
+  }
 }
 
 /** Where the operation is after a step, with a look at the engine if the step was one. */

@@ -6,7 +6,7 @@ import { NameTaken } from '../../ports/container-repository.ts';
 import type { StoredOperation } from '../../ports/operation-repository.ts';
 import type { Repositories } from '../../ports/repositories.ts';
 import { orRollBack } from '../transaction.ts';
-import type { Done, OperationDeps } from './deps.ts';
+import { type Done, isUnderWay, type OperationDeps } from './deps.ts';
 import { DURING, newOperation, type Wish } from './intent.ts';
 import { look } from './look.ts';
 import { type Begun, carryOut, expectedStep, rowOf } from './run.ts';
@@ -46,12 +46,21 @@ export function operations(deps: OperationDeps) {
     unreleased.delete(id);
   }
 
-  /** Works on an operation whose lease this process holds. One that cannot be ended is given back. */
+  const giveBack = async (id: string): Promise<void> =>
+    void (await release(id).catch(() => unreleased.add(id)));
+
+  /** Works on an operation whose lease this process holds. One that is not ended is given back. */
   function work(operation: StoredOperation, begun: Begun = {}): Promise<Done> {
-    const done = carryOut(deps, operation, begun).catch(async (error: unknown) => {
-      await release(operation.id).catch(() => unreleased.add(operation.id));
-      throw error;
-    });
+    const done = carryOut(deps, operation, begun).then(
+      async (left) => {
+        if (left.operation.outcome === null) await giveBack(operation.id);
+        return asItShows(left);
+      },
+      async (error: unknown) => {
+        await giveBack(operation.id);
+        throw error;
+      },
+    );
     running.set(operation.id, done);
     const forget = (): void => void running.delete(operation.id);
     done.then(forget, forget);
@@ -107,9 +116,9 @@ export function operations(deps: OperationDeps) {
 
   return {
     /**
-     * Carries a wish out, or joins one of the same kind. Answers the operation that did it and the row as it
-     * has left it. `answering` is the engine's
-     * answer to a ping, for who has asked already.
+     * Carries a wish out, or joins one of the same kind. Answers the operation and the row as it has left it; the
+     * outcome is null when the operation goes on by another try. Throws when what was asked for is not done and will
+     * not be. `answering` is the engine's answer to a ping, for who has asked already.
      */
     async submit(
       dbId: string,
@@ -158,6 +167,10 @@ export function operations(deps: OperationDeps) {
     idle: async (): Promise<void> => void (await Promise.allSettled(running.values())),
   };
 }
+
+/** With the row as it is for others while the operation goes on. */
+const asItShows = (left: Done): Done =>
+  isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;
 
 /** Another operation is active, or the row is not as it was when this one was prepared. */
 class NotItsTurn extends Error {

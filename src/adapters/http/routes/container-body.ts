@@ -8,6 +8,7 @@ import type {
   ContainerBody,
   CreateContainerRequest,
   StartedBody,
+  UnderWayBody,
   UpdateContainerRequest,
   UpdatedBody,
 } from '../schema/containers.ts';
@@ -60,6 +61,11 @@ export const toUpdateRequest = (body: UpdateContainerRequest): UpdateRequest => 
   name: body.name,
   resources: { memoryMb: body.memory_mb, cpuMillicores: body.cpu_shares, diskMb: body.disk_mb },
   carryOver: body.carry_over ?? false,
+});
+
+export const toUnderWayBody = (container: Container): Static<typeof UnderWayBody> => ({
+  ...toContainerBody(container),
+  message: 'still working on it',
 });
 
 /** `left_behind` is there only when something may have been lost; null when it is not known what. */

@@ -1,5 +1,6 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { Containers } from '../../../app/containers/index.ts';
+import type { Updated } from '../../../app/containers/update.ts';
 import type { Idempotency } from '../../../app/idempotency.ts';
 import { CONTAINER_STATES, type Container } from '../../../domain/container.ts';
 import { orThrow } from '../errors.ts';
@@ -11,6 +12,7 @@ import {
   toContainerBody,
   toCreateRequest,
   toStartedBody,
+  toUnderWayBody,
   toUpdatedBody,
   toUpdateRequest,
   toVisibleBody,
@@ -29,6 +31,13 @@ const toCreatedAnswer = (made: Container) => ({
   status: made.state === 'creating' ? 202 : 201,
   body: toContainerBody(made),
 });
+
+const toUpdatedAnswer = (
+  updated: Updated,
+): { status: 200 | 202; body: Static<typeof schema.UnderWayBody> | Static<typeof schema.UpdatedBody> } =>
+  updated.underWay
+    ? { status: 202, body: toUnderWayBody(updated.container) }
+    : { status: 200, body: toUpdatedBody(updated) };
 
 export const containerRoutes =
   (containers: Containers, keys: Idempotency): Routes =>
@@ -91,21 +100,26 @@ const lifecycleRoutes =
       '/api/containers/:id/start',
       {
         config: { scope: 'write', failure: 'failed to start container' },
-        schema: { params: IdParams, response: { 200: schema.StartedBody } },
+        schema: { params: IdParams, response: { 200: schema.StartedBody, 202: schema.UnderWayBody } },
       },
-      async (request) =>
-        toStartedBody(orThrow(await containers.start(request.params.id, request.caller, request.origin))),
+      async ({ params, caller, origin }, reply) => {
+        const started = orThrow(await containers.start(params.id, caller, origin));
+        if (started.underWay) return reply.code(202).send(toUnderWayBody(started.container));
+        return toStartedBody(started);
+      },
     );
 
     http.post(
       '/api/containers/:id/stop',
       {
         config: { scope: 'write', failure: 'failed to stop container' },
-        schema: { params: IdParams, response: { 200: schema.StoppedBody } },
+        schema: { params: IdParams, response: { 200: schema.StoppedBody, 202: schema.UnderWayBody } },
       },
-      async (request) => {
-        const stopped = orThrow(await containers.stop(request.params.id, request.caller, request.origin));
-        return { message: 'container stopped', id: stopped.runtimeId, name: stopped.name, status: 'stopped' };
+      async ({ params, caller, origin }, reply) => {
+        const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        const { runtimeId: id, name } = container;
+        return { message: 'container stopped', id, name, status: 'stopped' };
       },
     );
 
@@ -113,10 +127,13 @@ const lifecycleRoutes =
       '/api/containers/:id/restore',
       {
         config: { scope: 'write', failure: 'failed to restore container' },
-        schema: { params: IdParams, response: { 200: schema.ContainerBody } },
+        schema: { params: IdParams, response: { 200: schema.ContainerBody, 202: schema.UnderWayBody } },
       },
-      async (request) =>
-        toContainerBody(orThrow(await containers.restore(request.params.id, request.caller, request.origin))),
+      async ({ params, caller, origin }, reply) => {
+        const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        return toContainerBody(container);
+      },
     );
 
     http.patch(
@@ -127,19 +144,17 @@ const lifecycleRoutes =
           params: IdParams,
           headers: IdempotencyHeaders,
           body: schema.UpdateContainerRequest,
-          response: { 200: schema.UpdatedBody },
+          response: { 200: schema.UpdatedBody, 202: schema.UnderWayBody },
         },
       },
       async (request, reply) => {
         const { params, caller, origin } = request;
         const wanted = toUpdateRequest(request.body);
-        const { body } = await onlyOnce(keys, request, reply, {
-          first: async () => {
-            const updated = orThrow(await containers.update(params.id, wanted, caller, origin));
-            return { status: 200, body: toUpdatedBody(updated) };
-          },
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async () =>
+            toUpdatedAnswer(orThrow(await containers.update(params.id, wanted, caller, origin))),
         });
-        return body;
+        return reply.code(status as 200 | 202).send(body);
       },
     );
 
@@ -147,10 +162,11 @@ const lifecycleRoutes =
       '/api/containers/:id',
       {
         config: { scope: 'write', failure: 'failed to delete container' },
-        schema: { params: IdParams, response: { 200: schema.DeletedBody } },
+        schema: { params: IdParams, response: { 200: schema.DeletedBody, 202: schema.UnderWayBody } },
       },
-      async (request) => {
-        const gone = orThrow(await containers.remove(request.params.id, request.caller, request.origin));
+      async ({ params, caller, origin }, reply) => {
+        const { container: gone, underWay } = orThrow(await containers.remove(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(gone));
         return { message: 'container deleted', id: gone.runtimeId, db_id: gone.dbId, name: gone.name };
       },
     );

@@ -88,6 +88,9 @@ export const StoppedBody = Type.Object({
   status: Type.String(),
 });
 
+/** The engine did not answer in time: the operation goes on, and events tell how it ends. */
+export const UnderWayBody = Type.Composite([ContainerBody, Type.Object({ message: Type.String() })]);
+
 export const DeletedBody = Type.Object({
   message: Type.String(),
   id: Nullable(Type.String()),
