@@ -106,7 +106,7 @@ async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
   const archive = spawn('tar', ['-c', '/etc/hostname'], { stdio: ['ignore', 'pipe', 'ignore'] }).stdout;
   const [repo, tag] = old.split(':');
   const imported = await docker.importImage(archive, { repo, tag, changes: [`LABEL ${BASE_LABEL}=older`] });
-  await followToEnd(docker, imported, () => {});
+  await followToEnd(imported, () => {});
   t.teardown(() => docker.getImage(old).remove());
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (message: string) => warnings.push(message) };

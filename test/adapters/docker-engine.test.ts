@@ -183,11 +183,7 @@ async function runTiny(
   const archive = spawn('tar', ['-ch', '/bin/sh', '/bin/sleep', ...new Set(libraries)], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  await followToEnd(
-    docker,
-    await docker.importImage(archive.stdout, { repo: 'tiny', tag: 'latest' }),
-    () => {},
-  );
+  await followToEnd(await docker.importImage(archive.stdout, { repo: 'tiny', tag: 'latest' }), () => {});
   const container = await docker.createContainer({
     Image: 'tiny',
     Cmd: ['/bin/sh', '-c', "trap 'exit 0' TERM; while :; do sleep 60 & wait $!; done"],

@@ -1,10 +1,14 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
-import { ARCHIVE_KEYS, BASE_CHANGES, buildArgs, machineRecipe } from './base-recipe.ts';
+import { lineSplitter, startChild } from '../child-process.ts';
+import { ARCHIVE_KEYS, BASE_CHANGES, buildArgs, machineRecipe, type Recipe } from './base-recipe.ts';
 import type { BaseImageSettings, Draft } from './base-settings.ts';
-import { adminPath, isRoot, lastLines, lineSplitter } from './host.ts';
+import { withTimeout } from './client.ts';
+import { adminPath, isRoot, lastLines, mountsBelow, run } from './host.ts';
 import { installPackages, missingPackages } from './packages.ts';
 import { followToEnd } from './progress.ts';
 
@@ -20,55 +24,82 @@ export async function buildFromPackages(
   if (!isRoot()) throw new Error('building the base image needs root');
   const tools = await missingPackages({ mmdebstrap: 'mmdebstrap' });
   const absent = existsSync(ARCHIVE_KEYS) ? tools : [...tools, 'debian-archive-keyring'];
-  if (absent.length > 0) await installPackages(absent, settings.progress, settings.log);
+  if (absent.length > 0) await installPackages(absent, settings);
   const recipe = await machineRecipe();
-  const build = startBuild(buildArgs(recipe), recipe.env, settings);
-  const imported = importDraft(docker, draft, build.archive);
-  // A failed build ends the archive early, which the engine may take for its end: only both count.
-  const [built, arrived] = await Promise.allSettled([build.done, imported]);
-  if (built.status === 'rejected') throw built.reason;
-  if (arrived.status === 'rejected') throw arrived.reason;
+  const folder = await mkdtemp(join(tmpdir(), 'berth-image-'));
+  try {
+    await chmod(folder, 0o755);
+    const build = await startBuild(recipe, folder, settings);
+    const imported = importDraft(docker, draft, build.archive, settings.signal);
+    // A failed build ends the archive early, which the engine may take for its end: only both count.
+    const [built, arrived] = await Promise.allSettled([build.done, imported]);
+    if (built.status === 'rejected') throw built.reason;
+    if (arrived.status === 'rejected') throw arrived.reason;
+  } finally {
+    await removeFolder(folder);
+  }
 }
 
-async function importDraft(docker: Docker, { repo, tag }: Draft, archive: Readable): Promise<void> {
+/** Removes what a build has left. A file system of the host that is still mounted there keeps everything in place. */
+async function removeFolder(folder: string): Promise<void> {
+  for (const mount of (await mountsBelow(folder)).toReversed()) await run('umount', ['--lazy', mount]);
+  if ((await mountsBelow(folder)).length === 0) await rm(folder, { recursive: true, force: true });
+}
+
+async function importDraft(
+  docker: Docker,
+  { repo, tag }: Draft,
+  archive: Readable,
+  signal?: AbortSignal,
+): Promise<void> {
   const options = {
     repo,
     tag,
     changes: [...BASE_CHANGES],
-    abortSignal: AbortSignal.timeout(BUILD_SECONDS * 1000),
+    abortSignal: withTimeout(BUILD_SECONDS, signal),
   };
   const answer = await docker.importImage(archive, options);
-  await followToEnd(docker, answer, () => {});
+  await followToEnd(answer, () => {});
 }
 
 type Build = { readonly archive: Readable; readonly done: Promise<void> };
 
-function startBuild(args: readonly string[], env: NodeJS.ProcessEnv, { progress }: BaseImageSettings): Build {
+async function startBuild(
+  { env, ...recipe }: Recipe,
+  folder: string,
+  { progress, signal }: BaseImageSettings,
+): Promise<Build> {
   const startedAt = Date.now();
   let step = 'starting';
   let output = '';
   const report = (): void =>
     progress(`building the base image: ${step} (${Math.round((Date.now() - startedAt) / 1000)} s)`);
-  const child = spawn('mmdebstrap', args, {
-    env: { ...process.env, ...env, PATH: adminPath(), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
+  const own = { PATH: adminPath(), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive', TMPDIR: folder };
+  const [program, args] = await inNamespaces('mmdebstrap', buildArgs({ env, ...recipe }));
+  const limit = withTimeout(BUILD_SECONDS, signal);
+  const child = await startChild(program, args, {
+    env: { ...process.env, ...env, ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
+    signal: limit,
   });
   const onLine = (line: string): void => {
     output = `${output}\n${line}`.slice(-2000);
     if (line.startsWith('I: ')) step = line.slice(3, 80);
   };
-  child.stderr.on('data', lineSplitter(onLine));
+  child.stderr?.on('data', lineSplitter(onLine));
   const timer = setInterval(report, REPORT_MS);
-  const limit = setTimeout(() => child.kill(), BUILD_SECONDS * 1000);
   report();
   const done = new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
     child.once('close', (code) =>
       code === 0 ? resolve() : reject(new Error(`mmdebstrap: ${lastLines(output, 3)}`)),
     );
-  }).finally(() => {
-    clearInterval(timer);
-    clearTimeout(limit);
-  });
-  return { archive: child.stdout, done };
+  }).finally(() => clearInterval(timer));
+  return { archive: child.stdout as Readable, done };
+}
+
+/** In namespaces of its own, where this machine has them: processes and mounts of the build go with it, however it ends. */
+async function inNamespaces(program: string, args: readonly string[]): Promise<[string, readonly string[]]> {
+  const flags = ['--mount', '--pid', '--fork', '--kill-child'];
+  const { code } = await run('unshare', [...flags, 'true']);
+  return code === 0 ? ['unshare', [...flags, program, ...args]] : [program, args];
 }

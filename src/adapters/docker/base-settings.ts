@@ -12,6 +12,8 @@ export type BaseImageSettings = {
   readonly allowPull: boolean;
   /** One with a way out: the default network of a private engine has none. */
   readonly network?: string;
+  /** Ends the preparation early; nothing of it is left then. */
+  readonly signal?: AbortSignal;
 };
 
 /** Name of an image that is not finished, or not known to be. */

@@ -107,7 +107,7 @@ async function flatten(
       changes,
       abortSignal,
     });
-    await followToEnd(calls.docker, answer, () => {});
+    await followToEnd(answer, () => {});
   });
 }
 

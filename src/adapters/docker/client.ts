@@ -1,6 +1,8 @@
 import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import Docker from 'dockerode';
 import { RuntimeFailure, RuntimeUnavailable } from '../../ports/container-runtime.ts';
+import { limitAnswers } from './answer-limit.ts';
 
 /** Time limits of engine calls, in seconds. */
 export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
@@ -9,6 +11,9 @@ export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30,
 const MAX_CHANGES = 8;
 /** An engine that answered this recently is not asked again whether it lives. */
 const FRESH_MS = 1000;
+
+/** As Node's own agents, which keep a connection for the next call. */
+const KEPT_ALIVE = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 } as const;
 
 export type EngineAddress =
   | { readonly socketPath: string }
@@ -20,12 +25,13 @@ export type TlsFiles = { readonly ca: Buffer; readonly cert: Buffer; readonly ke
 export function dockerAt(address: EngineAddress): Docker {
   const nothing = { host: undefined, port: undefined, ca: undefined, cert: undefined, key: undefined };
   if ('socketPath' in address) {
-    return new Docker({ ...nothing, socketPath: address.socketPath } as Docker.DockerOptions);
+    const docker = new Docker({ ...nothing, socketPath: address.socketPath } as Docker.DockerOptions);
+    return limitAnswers(docker, () => new Agent(KEPT_ALIVE));
   }
   const { host, port, tls } = address;
-  const agent = tls === null ? { agent: new ConnectLimitAgent() } : {};
   const protocol = tls === null ? 'http' : 'https';
-  return new Docker({ ...nothing, ...tls, ...agent, host, port, protocol } as Docker.DockerOptions);
+  const docker = new Docker({ ...nothing, ...tls, host, port, protocol } as Docker.DockerOptions);
+  return limitAnswers(docker, () => (tls === null ? new ConnectLimitAgent() : new SecureAgent(KEPT_ALIVE)));
 }
 
 /** Gives up on a connection that is not open in time; the limits of calls cover what follows. */
@@ -107,6 +113,10 @@ async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Prom
     clearTimeout(timer);
   }
 }
+
+/** A signal that comes after so many seconds, or together with an earlier one. */
+export const withTimeout = (seconds: number, signal?: AbortSignal): AbortSignal =>
+  AbortSignal.any([AbortSignal.timeout(seconds * 1000), ...(signal === undefined ? [] : [signal])]);
 
 /** The engine's own status code, or null for anything that is not an answer of the engine. */
 export function statusOf(error: unknown): number | null {

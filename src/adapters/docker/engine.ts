@@ -130,7 +130,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
   const { log, progress } = settings;
   try {
     const absent = await missingEnginePackages();
-    if (absent.length > 0) await installPackages(absent, progress, log);
+    if (absent.length > 0) await installPackages(absent, settings);
     const engine = await startPrivateEngine(at, remap, progress);
     if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped

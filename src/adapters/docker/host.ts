@@ -1,23 +1,12 @@
-import { spawn } from 'node:child_process';
 import { access, constants, readdir, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { type CommandOptions, type CommandResult, runCommand } from '../child-process.ts';
 
 /** The small part of a logger that this adapter needs. */
 export type Log = {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
-};
-
-export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
-
-export type CommandOptions = {
-  readonly timeoutSeconds?: number;
-  readonly input?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  /** Called for each complete line of stdout and stderr. */
-  readonly onLine?: (line: string) => void;
 };
 
 /** Administration tools live in folders that a user's PATH often lacks. */
@@ -30,38 +19,16 @@ export function adminPath(): string {
 /** Whether this process is root on Linux, so that it can manage an engine of its own. */
 export const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
-/** Runs a command to its end. Never throws for a failing command; code 127 means that it could not be started. */
-export function run(
+/** Runs a program of this machine to its end, as `runCommand` does: it never rejects. */
+export const run = (
   command: string,
   args: readonly string[],
   options: CommandOptions = {},
-): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      env: { ...process.env, ...options.env, PATH: adminPath(), LC_ALL: 'C' },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    const limit = setTimeout(() => child.kill('SIGKILL'), (options.timeoutSeconds ?? 30) * 1000);
-    const out = collector(child.stdout, options.onLine);
-    const err = collector(child.stderr, options.onLine);
-    child.stdin.on('error', () => {});
-    child.stdin.end(options.input ?? '');
-    const end = (result: CommandResult): void => {
-      clearTimeout(limit);
-      resolve(result);
-    };
-    child.once('error', (error) => end({ code: 127, stdout: '', stderr: error.message }));
-    child.once('close', (code) => end({ code: code ?? 137, stdout: out(), stderr: err() }));
+): Promise<CommandResult> =>
+  runCommand(command, args, {
+    ...options,
+    env: { ...process.env, ...options.env, PATH: adminPath(), LC_ALL: 'C' },
   });
-}
-
-/** Collects a stream; the result tells all that came until now. */
-function collector(stream: Readable, onLine?: (line: string) => void): () => string {
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  if (onLine !== undefined) stream.on('data', lineSplitter(onLine));
-  return () => Buffer.concat(chunks).toString();
-}
 
 /** Runs a command that must succeed, and returns its stdout. */
 export async function runOrThrow(
@@ -77,16 +44,6 @@ export async function runOrThrow(
 /** The end of a program's output, for a message of one line. */
 export const lastLines = (text: string, count: number): string =>
   text.trim().split('\n').slice(-count).join(' | ').slice(-600);
-
-/** Turns chunks into lines; the rest of a chunk without a newline waits for the next one. */
-export function lineSplitter(onLine: (line: string) => void): (chunk: Buffer) => void {
-  let rest = '';
-  return (chunk) => {
-    const lines = (rest + chunk.toString()).split(/[\r\n]+/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') onLine(line.trim());
-  };
-}
 
 /** Full path of a program, or null when it is not installed. */
 export async function which(program: string): Promise<string | null> {

@@ -33,18 +33,29 @@ export async function missingPackages(
   return found.filter((name) => name !== null);
 }
 
+export type InstallSettings = {
+  readonly progress: Progress;
+  readonly log: Log;
+  /** Ends the installation early. What it leaves half done is completed by the next one. */
+  readonly signal?: AbortSignal | undefined;
+};
+
 /**
  * Installs distribution packages as root, saying so first. No service that comes with them is started: Berth
  * runs its own. Throws with the end of the output when they can not be installed.
  */
-export async function installPackages(names: readonly string[], progress: Progress, log: Log): Promise<void> {
+export async function installPackages(names: readonly string[], settings: InstallSettings): Promise<void> {
+  const { progress, log, signal } = settings;
   if ((await which('apt-get')) === null) throw new Error('apt-get is not available on this machine');
   progress(`installing ${names.join(', ')} from the packages of this distribution`);
-  const update = await aptGet(['update'], progress, 180);
+  const update = await aptGet(['update'], settings, 180);
+  signal?.throwIfAborted();
   if (update.code !== 0) log.warn(`apt-get update: ${lastLines(update.stderr, 3)}`);
   const restore = await withoutServices();
   try {
-    const install = await aptGet(['install', '-y', '--no-install-recommends', ...names], progress, 900);
+    await completeInterrupted(settings);
+    const install = await aptGet(['install', '-y', '--no-install-recommends', ...names], settings, 900);
+    signal?.throwIfAborted();
     if (install.code !== 0)
       throw new Error(`apt-get install: ${lastLines(install.stderr || install.stdout, 3)}`);
   } finally {
@@ -52,14 +63,29 @@ export async function installPackages(names: readonly string[], progress: Progre
   }
 }
 
-function aptGet(args: readonly string[], progress: Progress, timeoutSeconds: number): ReturnType<typeof run> {
+/** apt-get refuses to install anything while an earlier installation is half done, such as one that was ended early. */
+async function completeInterrupted({ signal, log }: InstallSettings): Promise<void> {
+  const { code, stderr } = await run('dpkg', ['--configure', '-a'], {
+    timeoutSeconds: 300,
+    env: QUIET,
+    signal,
+  });
+  if (code !== 0) log.warn(`dpkg --configure -a: ${lastLines(stderr, 3)}`);
+}
+
+const QUIET = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' };
+
+function aptGet(
+  args: readonly string[],
+  { progress, signal }: InstallSettings,
+  timeoutSeconds: number,
+): ReturnType<typeof run> {
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
-  const env = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' };
   const tell = throttled(REPORT_MS, (line: string) => progress(line.slice(0, 80)));
   const onLine = (line: string): void => {
     if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) tell(line);
   };
-  return run('apt-get', [...options, ...args], { timeoutSeconds, env, onLine });
+  return run('apt-get', [...options, ...args], { timeoutSeconds, env: QUIET, onLine, signal });
 }
 
 const UNITS = ['docker.service', 'docker.socket', 'containerd.service'];

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type Docker from 'dockerode';
+import { startChild } from '../child-process.ts';
 import { type EngineVersion, probe } from './engine-probe.ts';
 import {
   adminPath,
@@ -117,15 +117,13 @@ async function launch(at: Layout, remap: boolean): Promise<Running> {
   const log = openSync(at.log, 'a', 0o600);
   const env = { ...process.env, PATH: adminPath(), DOCKER_HOST: undefined, XDG_RUNTIME_DIR: undefined };
   // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.
-  const child = spawn('dockerd', daemonArgs(at, await defaultRouteMtu(), remap), {
+  const child = await startChild('dockerd', daemonArgs(at, await defaultRouteMtu(), remap), {
     detached: true,
     stdio: ['ignore', log, log],
     cwd: '/',
     env,
-  });
-  closeSync(log);
+  }).finally(() => closeSync(log));
   let ended = false;
-  child.once('error', () => (ended = true));
   child.once('exit', () => (ended = true));
   child.unref();
   const engine = await answering(at, START_SECONDS, () => !ended);

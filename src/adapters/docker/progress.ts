@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type Docker from 'dockerode';
 
 export type Report = {
   readonly error?: string;
@@ -8,19 +7,45 @@ export type Report = {
   readonly progressDetail?: { readonly total?: number };
 };
 
+/** Longer than any report; what has no end of line is no report. */
+const MAX_LINE_BYTES = 1024 * 1024;
+
 /** Reads the engine's report of a long action to its end. Throws the fault that it contains. */
 export async function followToEnd(
-  docker: Docker,
   answer: NodeJS.ReadableStream,
   onReport: (report: Report) => void,
 ): Promise<void> {
-  const reports = await new Promise<readonly Report[]>((resolve, reject) => {
-    const onEnd = (error: Error | null, all: Report[]): void =>
-      error === null ? resolve(all) : reject(error);
-    docker.modem.followProgress(answer as Readable, onEnd, onReport);
-  });
-  const fault = reports.find((report) => report.error !== undefined);
-  if (fault?.error !== undefined) throw new Error(fault.error);
+  let fault: string | null = null;
+  for await (const line of linesOf(answer as Readable)) {
+    if (line.trim() === '') continue;
+    const report = reportOf(line);
+    fault ??= report.error ?? null;
+    onReport(report);
+  }
+  if (fault !== null) throw new Error(fault);
+}
+
+async function* linesOf(answer: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE_BYTES)
+      throw new Error(`the engine reports a line above ${MAX_LINE_BYTES} bytes`);
+    yield* lines;
+  }
+  yield rest;
+}
+
+function reportOf(line: string): Report {
+  try {
+    const report: unknown = JSON.parse(line);
+    if (typeof report === 'object' && report !== null) return report;
+  } catch {
+    // said below
+  }
+  throw new Error(`the engine reports in words of its own: ${line.trim().slice(0, 100)}`);
 }
 
 /** Passes on at most one report in `everyMs`. */

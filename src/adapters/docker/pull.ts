@@ -39,7 +39,7 @@ export async function pullImage(
     const answer = await docker.pull(reference, { abortSignal: abort.signal });
     clearTimeout(timer);
     timer = giveUpAfter(limits.pullSeconds);
-    await followToEnd(docker, answer, (report) => {
+    await followToEnd(answer, (report) => {
       say(report);
       if (announced(report) > limits.maxBytes) abort.abort(tooLarge);
     });

@@ -27,7 +27,7 @@ export async function overfill({ docker }: EngineCalls, volume: string): Promise
   try {
     const [repo, tag] = image.split(':') as [string, string];
     const empty = Readable.from([Buffer.alloc(1024)]);
-    await followToEnd(docker, await docker.importImage(empty, { repo, tag }), () => {});
+    await followToEnd(await docker.importImage(empty, { repo, tag }), () => {});
     const container = await docker.createContainer({
       name,
       Image: image,

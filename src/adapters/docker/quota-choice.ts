@@ -66,13 +66,14 @@ async function tryBoth(
 async function tryImage(
   calls: EngineCalls,
   { images, rootOwner: owner }: DiskSettings,
-  { instanceId, mayInstall, progress, log }: QuotaWish,
+  wish: QuotaWish,
 ): Promise<Fault> {
+  const { instanceId, mayInstall } = wish;
   if (images === null) return 'images need root on the machine of the engine';
   const absent = [...new Set(await missingPackages(TOOLS))];
   if (absent.length > 0) {
     if (!mayInstall) return `images need ${absent.join(', ')}`;
-    await installPackages(absent, progress, log);
+    await installPackages(absent, wish);
   }
   const volume = canaryVolume(instanceId);
   const image = images.imageOf(volume);

@@ -17,7 +17,7 @@ export async function startBrowser(
 ): Promise<Part<'browser'>> {
   const fonts = Object.entries(FONTS).filter(([file]) => !existsSync(file));
   const absent = [...(findExecutable() ? [] : ['chromium']), ...fonts.map(([, name]) => name)];
-  if (absent.length > 0 && process.getuid?.() === 0) await installPackages(absent, progress, log);
+  if (absent.length > 0 && process.getuid?.() === 0) await installPackages(absent, { progress, log });
   const executable = findExecutable();
   if (executable === undefined) throw new Error('apt-get install chromium');
   return { value: { executable }, stop: async () => {} };

@@ -13,7 +13,7 @@ export async function findSystemPostgres(
 ): Promise<Part<'systemPostgres'>> {
   const startsServices = existsSync('/run/systemd/system');
   if (newest() === null && process.getuid?.() === 0 && !startsServices)
-    await installPackages(['postgresql'], progress, log);
+    await installPackages(['postgresql'], { progress, log });
   const programs = newest();
   if (programs === null) throw new Error('apt-get install postgresql');
   return { value: { programs }, stop: async () => {} };

@@ -1,13 +1,14 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { type CommandOptions, runCommand } from '../../child-process.ts';
 import { type Account, accountForInitdb, accountForServer } from './account.ts';
 import { findBinaries } from './binaries.ts';
 
-const run = promisify(execFile);
+/** A slow disk is granted time; nothing waits for ever. */
+const INITDB_SECONDS = 300;
+const CHOWN_SECONDS = 600;
 
 /** A database directory that is ready to be served, and what serves it. */
 export type Cluster = {
@@ -47,8 +48,10 @@ async function initialise(data: string, directory: string, owner: Account, durab
     ...['-D', draft, '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', '--auth=reject'],
     ...(durable ? [] : ['--no-sync']),
   ]);
-  await run(file, args, { cwd: draft, env: cleanEnvironment }).catch((error: Error & { stderr?: string }) => {
-    throw new Error(`initdb failed: ${error.stderr?.trim() || error.message}`);
+  await runOrThrow('initdb', file, args, {
+    cwd: draft,
+    env: cleanEnvironment,
+    timeoutSeconds: INITDB_SECONDS,
   });
   await admitOnlyThisUser(draft);
   await give(draft, owner);
@@ -65,6 +68,17 @@ async function admitOnlyThisUser(data: string): Promise<void> {
 async function give(tree: string, { uid }: Account): Promise<void> {
   await chmod(tree, 0o700);
   if (process.getuid?.() !== 0 || (await stat(tree)).uid === uid) return;
-  await run('chown', ['-R', '--no-dereference', `${uid}:${uid}`, tree]);
+  const args = ['-R', '--no-dereference', `${uid}:${uid}`, tree];
+  await runOrThrow('chown', 'chown', args, { timeoutSeconds: CHOWN_SECONDS });
   await chown(tree, uid, uid);
+}
+
+async function runOrThrow(
+  name: string,
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<void> {
+  const { code, stdout, stderr } = await runCommand(file, args, options);
+  if (code !== 0) throw new Error(`${name} failed with ${code}: ${(stderr || stdout).trim()}`);
 }

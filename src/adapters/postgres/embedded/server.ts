@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, readFile, rename, stat } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { startChild } from '../../child-process.ts';
 import { type Cluster, cleanEnvironment } from './cluster.ts';
 import { serves } from './postmaster.ts';
 
@@ -89,14 +90,12 @@ async function detached(
     await rename(logFile, `${logFile}.1`);
   const log = openSync(logFile, 'a', 0o600);
   const { file, args: argv } = account.command(server, args);
-  const child = spawn(file, argv, {
+  const child = await startChild(file, argv, {
     cwd: data,
     env: cleanEnvironment,
     detached: true,
     stdio: ['ignore', log, log],
-  });
-  closeSync(log);
-  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  }).finally(() => closeSync(log));
   child.unref();
   return child;
 }

@@ -1,0 +1,103 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** How long a program that is told to end may take before it is killed. */
+const KILL_AFTER_MS = 2_000;
+
+export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+export type CommandOptions = {
+  readonly timeoutSeconds?: number;
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Called for each complete line of stdout and stderr. */
+  readonly onLine?: (line: string) => void;
+  /** Ends the program early, with everything that it started; so does the end of this process. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type ChildOptions = Omit<SpawnOptions, 'signal'> & Pick<CommandOptions, 'signal'>;
+
+/**
+ * Starts a program and resolves once it runs. Rejects when it cannot be started: a missing program, no free descriptor,
+ * process or memory. Unlike `spawn` it never throws and never leaves an 'error' event without a listener.
+ */
+export async function startChild(
+  file: string,
+  args: readonly string[],
+  { signal, ...options }: ChildOptions,
+): Promise<ChildProcess> {
+  signal?.throwIfAborted();
+  const child = spawn(file, args, signal === undefined ? options : { ...options, detached: true });
+  // The listener stays: a signal that cannot be sent is an 'error' event as well.
+  await new Promise<void>((resolve, reject) => child.on('error', reject).once('spawn', resolve));
+  if (signal !== undefined) endWith(child, signal);
+  return child;
+}
+
+/** Runs a program to its end. Never rejects: code 127 means that it could not be started, 137 that it was killed. */
+export async function runCommand(
+  file: string,
+  args: readonly string[],
+  { timeoutSeconds = 30, input = '', onLine, ...options }: CommandOptions = {},
+): Promise<CommandResult> {
+  let child: ChildProcess;
+  try {
+    child = await startChild(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (error) {
+    return { code: 127, stdout: '', stderr: error instanceof Error ? error.message : String(error) };
+  }
+  const limit = setTimeout(() => child.kill('SIGKILL'), timeoutSeconds * 1000);
+  const out = collector(child.stdout, onLine);
+  const err = collector(child.stderr, onLine);
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  const code = await new Promise<number>((resolve) => child.once('close', (ended) => resolve(ended ?? 137)));
+  clearTimeout(limit);
+  return { code, stdout: out(), stderr: err() };
+}
+
+/** The program leads a process group of its own, so that a signal reaches what it started, too. */
+function endWith(child: ChildProcess, signal: AbortSignal): void {
+  let timer: NodeJS.Timeout | undefined;
+  const killGroup = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(-(child.pid as number), name);
+    } catch {
+      // The group is empty.
+    }
+  };
+  const kill = (): void => killGroup('SIGKILL');
+  const end = (): void => {
+    killGroup('SIGTERM');
+    timer = setTimeout(kill, KILL_AFTER_MS);
+  };
+  signal.addEventListener('abort', end, { once: true });
+  process.once('exit', kill);
+  child.once('exit', () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+    process.off('exit', kill);
+    if (signal.aborted) kill();
+  });
+  if (signal.aborted) end();
+}
+
+/** Collects a stream; the result is everything that came so far. */
+function collector(stream: Readable | null, onLine?: (line: string) => void): () => string {
+  const chunks: Buffer[] = [];
+  stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (onLine !== undefined) stream?.on('data', lineSplitter(onLine));
+  return () => Buffer.concat(chunks).toString();
+}
+
+/** Turns chunks into lines; the rest of a chunk without a newline waits for the next one. */
+export function lineSplitter(onLine: (line: string) => void): (chunk: Buffer) => void {
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + chunk.toString()).split(/[\r\n]+/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') onLine(line.trim());
+  };
+}

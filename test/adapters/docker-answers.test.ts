@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import t, { type Test } from 'tap';
+import { dockerAt, engineCalls } from '../../src/adapters/docker/client.ts';
+import { engineStream } from '../../src/adapters/docker/engine-stream.ts';
+import { followToEnd } from '../../src/adapters/docker/progress.ts';
+import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+
+const MIB = 1024 * 1024;
+/** Far more than the client may keep, and so little that a client without a limit reads it within its time limit. */
+const SENT_MIB = 200;
+
+/** A client of an engine that answers a ping, and everything else in this way. */
+async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    if (request.url === '/_ping') response.end('OK');
+    else answer(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close().closeAllConnections());
+  const docker = dockerAt({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: null });
+  return { docker, calls: engineCalls(docker) };
+}
+
+/** Sends a body without an end, as far as somebody reads it; what was sent is counted. */
+function flood(status: number, piece: string) {
+  const sent = { mib: 0 };
+  const answer = (response: ServerResponse): void => {
+    const block = Buffer.alloc(MIB, piece);
+    function* body() {
+      for (; sent.mib < SENT_MIB; sent.mib += 1) yield block;
+    }
+    response.writeHead(status, { 'content-type': 'application/json' });
+    pipeline(Readable.from(body()), response).catch(() => {});
+  };
+  return { sent, answer };
+}
+
+t.test('an answer without an end is given up before it fills the memory', async (t) => {
+  for (const status of [200, 500]) {
+    const { sent, answer } = flood(status, ' ');
+    const { calls } = await anEngine(t, answer);
+    const asked = calls.read(30, (abortSignal) => calls.docker.listContainers({ abortSignal }));
+    await t.rejects(
+      asked,
+      new RuntimeUnavailable('the engine is unreachable: the engine answered with more than 32 MiB'),
+    );
+    t.ok(sent.mib < SENT_MIB / 2, `${status}: ${sent.mib} MiB were sent`);
+  }
+});
+
+t.test('so is the fault that is answered in place of a stream', async (t) => {
+  const { sent, answer } = flood(500, ' ');
+  const { calls } = await anEngine(t, answer);
+  await t.rejects(engineStream(calls, '/containers/x/logs'), { message: /more than 32 MiB/ });
+  t.ok(sent.mib < SENT_MIB / 2, `${sent.mib} MiB were sent`);
+});
+
+const progressOf = async (t: Test, answer: (response: ServerResponse) => void) => {
+  const { docker } = await anEngine(t, answer);
+  const seen: (string | undefined)[] = [];
+  const done = followToEnd(await docker.pull('x'), ({ status }) => seen.push(status));
+  return { seen, done };
+};
+
+t.test('a report of progress that never ends its line is given up', async (t) => {
+  const { sent, answer } = flood(200, '"');
+  await t.rejects((await progressOf(t, answer)).done, { message: /line above/ });
+  t.ok(sent.mib < SENT_MIB / 2, `${sent.mib} MiB were sent`);
+});
+
+t.test('a report that is none is a fault of the engine, and ends nothing else', async (t) => {
+  for (const words of ['pulled!\n', 'null\n', '{"status":\n']) {
+    const { done } = await progressOf(t, (response) => response.end(words));
+    await t.rejects(done, { message: /words of its own/ }, words);
+  }
+});
+
+t.test('a report is read to its end, across chunks, and its fault is thrown then', async (t) => {
+  const { seen, done } = await progressOf(t, (response) => {
+    response.write('{"status":"on');
+    setImmediate(() => response.end('e"}\r\n\r\n{"error":"disk on fire"}\n{"status":"two"}'));
+  });
+  await t.rejects(done, { message: 'disk on fire' });
+  t.same(seen.filter(Boolean), ['one', 'two']);
+});
+
+t.test('a stream may be longer, and is read at the pace of its reader', async (t) => {
+  const { answer } = flood(200, 'x');
+  const { calls } = await anEngine(t, answer);
+  let bytes = 0;
+  for await (const chunk of await engineStream(calls, '/containers/x/logs')) bytes += chunk.length;
+  t.equal(bytes, SENT_MIB * MIB);
+});
