@@ -59,7 +59,9 @@ export function warmPool(deps: WarmPoolDeps) {
     const members = await rows.list(deps.owner, firstTime);
     if (size === 0 && members.length === 0) return;
     // Rows before the listing: what becomes ready in between is left alone.
-    const running = new Set((await runtime.list()).filter((one) => one.running).map((one) => one.dbId));
+    const running = new Set(
+      (await runtime.list()).filter((one) => one.state === 'running').map((one) => one.dbId),
+    );
     model = size === 0 ? null : await modelNow(deps);
     firstTime = false;
     const plan = planPool(members, running, size, model);

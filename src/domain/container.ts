@@ -57,6 +57,7 @@ export type Container = {
 /** What the engine says of a row's container now. */
 export type Observation =
   | { readonly kind: 'running' }
+  | { readonly kind: 'paused' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'gone'; readonly volumeExists: boolean };
 
@@ -77,7 +78,10 @@ export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
   return bytes > 32_768 ? { env: 'must be at most 32 KiB in all' } : {};
 }
 
-/** The state that a row should show once what its engine says is known; null when it already does. */
+/**
+ * The state that a row should show once what its engine says is known; null when it already does. What is paused does
+ * not run: a start makes it go on.
+ */
 export function settledState(container: Container, seen: Observation): ContainerState | null {
   if (container.state === 'deleted') return null;
   const state = seen.kind === 'running' ? 'running' : 'stopped';

@@ -40,7 +40,10 @@ export type Operation = {
   readonly freshImage: string | null;
 };
 
-export type Seen = 'running' | 'stopped' | 'gone';
+export type Seen = 'running' | 'paused' | 'stopped' | 'gone';
+
+/** Whether it has programs, which hold on to the volume. */
+const isUp = (seen: Seen): boolean => seen === 'running' || seen === 'paused';
 
 /** What the engine says of the two containers that an operation can touch. */
 export type Facts = { readonly old: Seen; readonly fresh: Seen };
@@ -91,7 +94,7 @@ function forward(operation: Operation, facts: Facts): Step {
     case 'start':
       return forwardStart(operation, facts);
     case 'stop':
-      if (facts.old === 'running') return { do: 'stop_old' };
+      if (isUp(facts.old)) return { do: 'stop_old' };
       return operation.before.state === 'stopped' ? UNCHANGED : commit('old');
     case 'delete':
       if (facts.fresh !== 'gone') return remove('fresh');
@@ -105,6 +108,7 @@ function runFresh({ fresh }: Facts): Step {
   switch (fresh) {
     case 'gone':
       return { do: 'create_fresh' };
+    case 'paused':
     case 'stopped':
       return start('fresh');
     case 'running':
@@ -117,6 +121,7 @@ function forwardStart({ before }: Operation, facts: Facts): Step {
   switch (facts.old) {
     case 'running':
       return before.state === 'running' ? UNCHANGED : commit('old');
+    case 'paused':
     case 'stopped':
       return start('old');
     case 'gone':
@@ -128,7 +133,7 @@ function forwardStart({ before }: Operation, facts: Facts): Step {
 function forwardUpdate(operation: Operation, facts: Facts): Step {
   if (!needsFresh(operation)) return commit('old');
   if (facts.fresh === 'gone') return towardsFresh(operation, facts);
-  if (facts.fresh === 'stopped') return facts.old === 'running' ? { do: 'stop_old' } : start('fresh');
+  if (facts.fresh !== 'running') return isUp(facts.old) ? { do: 'stop_old' } : start('fresh');
   return operation.verified ? commit('fresh') : { do: 'verify_fresh' };
 }
 
@@ -137,7 +142,7 @@ function towardsFresh({ carryOver, measured, freshImage }: Operation, { old }: F
   if (old === 'gone') return { do: 'create_fresh' };
   if (!measured) return { do: 'measure_old' };
   if (!carryOver || freshImage !== null) return { do: 'create_fresh' };
-  return old === 'running' ? { do: 'stop_old' } : { do: 'capture_old' };
+  return isUp(old) ? { do: 'stop_old' } : { do: 'capture_old' };
 }
 
 /** A name can change while the container runs; limits and disk come with a container of their own. */
@@ -155,8 +160,9 @@ function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
   if (fresh !== 'gone') return remove('fresh');
   if (kind === 'delete' && old === 'gone') return commit('none');
   if (kind === 'start' && old === 'running' && before.state !== 'running') return commit('old');
-  if (kind === 'stop' && old !== 'running' && before.state === 'running') return commit('old');
-  if (kind === 'update' && old === 'stopped' && before.state === 'running') return start('old');
+  if (kind === 'stop' && !isUp(old) && before.state === 'running') return commit('old');
+  const isDown = old === 'stopped' || old === 'paused';
+  if (kind === 'update' && isDown && before.state === 'running') return start('old');
   return { do: 'put_back' };
 }
 

@@ -11,6 +11,8 @@ export type RuntimeHandle = {
 /** What the engine says now. `gone` is an answer of a healthy engine, never a guess about a silent one. */
 export type ObservedContainer =
   | { readonly kind: 'running'; readonly startedAt: Date }
+  /** Its programs stand still, and go on with the next start. Only somebody else at the engine does that. */
+  | { readonly kind: 'paused' }
   | { readonly kind: 'stopped'; readonly exitCode: number }
   | { readonly kind: 'gone' };
 
@@ -63,7 +65,7 @@ export type ListedContainer = {
   readonly handle: RuntimeHandle;
   readonly dbId: string;
   readonly generation: number;
-  readonly running: boolean;
+  readonly state: Exclude<ObservedContainer['kind'], 'gone'>;
 };
 
 /** How a volume keeps its size; that stays as it was made. */
@@ -108,7 +110,7 @@ export interface ContainerRuntime {
   create(spec: ContainerSpec): Promise<RuntimeHandle>;
   /**
    * Never on anything but the volume that the container was made with, in the size of its spec: one that cannot be had,
-   * or a new container's that does not fit into a smaller size, is a failure.
+   * or a new container's that does not fit into a smaller size, is a failure. One that is paused goes on where it was.
    */
   start(handle: RuntimeHandle): Promise<void>;
   /** Asks politely, then kills after `graceSeconds`. Answers what is there afterwards. */

@@ -14,7 +14,9 @@ import { engineOrSkip, type TestInstance, testInstance } from '../support/engine
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  await containerRuntimeContract('docker', instance);
+  const { docker } = instance;
+  const pause = ({ runtimeId }: RuntimeHandle) => docker.getContainer(runtimeId).pause();
+  await containerRuntimeContract('docker', { ...instance, pause });
   await t.test('docker: ownership', (t) => ownership(t, instance));
   await t.test('docker: stopping', (t) => stopping(t, instance));
   await t.test('docker: confinement', (t) => confinement(t, instance));

@@ -45,7 +45,8 @@ async function withEngine(engine: TestEngine): Promise<void> {
     t.same(readdirSync(path.join(folder, 'volumes')), []);
     t.same(await attached(folder), []);
   });
-  await containerRuntimeContract('Docker, volumes as images', instance);
+  const pause = ({ runtimeId }: RuntimeHandle) => instance.docker.getContainer(runtimeId).pause();
+  await containerRuntimeContract('Docker, volumes as images', { ...instance, pause });
   await t.test('a volume that is full is full for its owner alone', (t) => full(t, scene));
   await t.test('it grows and shrinks with all that is in it', (t) => sizes(t, scene));
   await t.test('nothing starts without the mount, and a start brings it back', (t) => unmounted(t, scene));

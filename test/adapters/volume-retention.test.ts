@@ -181,7 +181,9 @@ async function collecting(t: Test, world: World): Promise<void> {
       { list: async () => Promise.reject(new RuntimeUnavailable('down')) },
       { removeVolume: async () => Promise.reject(new RuntimeFailure('volume is in use', 409)) },
       {
-        list: async () => [{ dbId, generation: 9, running: false, handle: { node: 'test', runtimeId: 'a' } }],
+        list: async () => [
+          { dbId, generation: 9, state: 'stopped' as const, handle: { node: 'test', runtimeId: 'a' } },
+        ],
       },
     ];
     for (const fault of faults) {

@@ -2,7 +2,15 @@ import t from 'tap';
 import type { ContainerRuntime, ExecRequest, RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aSpec } from '../support/container-spec.ts';
 
-export type OpenRuntime = { readonly runtime: ContainerRuntime; readonly image: string };
+/** `pause`: what somebody else does at the engine. */
+export type OpenRuntime = {
+  readonly runtime: ContainerRuntime;
+  readonly image: string;
+  readonly pause: (handle: RuntimeHandle) => Promise<unknown>;
+};
+
+const listedAs = async (runtime: ContainerRuntime, { runtimeId }: RuntimeHandle): Promise<unknown> =>
+  (await runtime.list()).find((each) => each.handle.runtimeId === runtimeId)?.state;
 
 const absent = (runtime: ContainerRuntime, handle: RuntimeHandle): Promise<boolean> =>
   runtime.list().then((all) => !all.some((each) => each.handle.runtimeId === handle.runtimeId));
@@ -15,7 +23,10 @@ const ask = (command: readonly string[], more: Partial<ExecRequest> = {}): ExecR
 });
 
 /** What every place where containers run must do. */
-export async function containerRuntimeContract(name: string, { runtime, image }: OpenRuntime): Promise<void> {
+export async function containerRuntimeContract(
+  name: string,
+  { runtime, image, pause }: OpenRuntime,
+): Promise<void> {
   await t.test(`${name}: ContainerRuntime`, async (t) => {
     await t.test('a create that is tried again returns the same container', async (t) => {
       const spec = aSpec(image);
@@ -27,11 +38,11 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       const listed = (await runtime.list()).filter((each) => each.dbId === spec.dbId);
       t.same(
         listed
-          .map(({ generation, running }) => ({ generation, running }))
+          .map(({ generation, state }) => ({ generation, state }))
           .sort((a, b) => a.generation - b.generation),
         [
-          { generation: 1, running: false },
-          { generation: 2, running: false },
+          { generation: 1, state: 'stopped' },
+          { generation: 2, state: 'stopped' },
         ],
       );
       await Promise.all([first, next].map((handle) => runtime.remove(handle)));
@@ -58,12 +69,32 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       await Promise.all([runtime.start(handle), runtime.start(handle)]);
       const running = await runtime.observe(handle);
       t.ok(running.kind === 'running' && Math.abs(Date.now() - running.startedAt.getTime()) < 60_000);
-      t.ok((await runtime.list()).some((each) => each.handle.runtimeId === handle.runtimeId && each.running));
+      t.equal(await listedAs(runtime, handle), 'running');
       for (const seen of await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)])) {
         t.equal(seen, 'stopped');
       }
       t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
       await runtime.remove(handle);
+    });
+
+    await t.test('a paused container does not run, and a start makes it go on', async (t) => {
+      const handle = await runtime.create(aSpec(image));
+      await runtime.start(handle);
+      const before = await runtime.observe(handle);
+      await pause(handle);
+      t.same(await runtime.observe(handle), { kind: 'paused' });
+      t.equal(await listedAs(runtime, handle), 'paused');
+      await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure', statusCode: 409 });
+      await Promise.all([runtime.start(handle), runtime.start(handle)]);
+      t.same(await runtime.observe(handle), before, 'it was not started anew');
+      t.match(await runtime.exec(handle, ask(['true'])), { exitCode: 0 });
+      await pause(handle);
+      t.equal(await runtime.stop(handle, 5), 'stopped');
+      t.match(await runtime.observe(handle), { kind: 'stopped' });
+      await runtime.start(handle);
+      await pause(handle);
+      await runtime.remove(handle);
+      t.same(await runtime.observe(handle), { kind: 'gone' });
     });
 
     await t.test('a removed container is gone, its volume stays, removing it again is success', async (t) => {

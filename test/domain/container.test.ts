@@ -14,12 +14,15 @@ import { aContainer } from '../support/builders.ts';
 const now = new Date('2026-01-02T00:00:00Z');
 const running: Observation = { kind: 'running' };
 const stopped: Observation = { kind: 'stopped' };
+const paused: Observation = { kind: 'paused' };
 const gone: Observation = { kind: 'gone', volumeExists: false };
 
 t.test('a row settles on what the engine says, and a second pass changes nothing', async (t) => {
   const cases: [Container['state'], Observation, Container['state'] | null][] = [
     ['running', running, null],
     ['running', stopped, 'stopped'],
+    ['running', paused, 'stopped'],
+    ['stopped', paused, null],
     ['running', gone, 'stopped'],
     ['creating', running, 'running'],
     ['creating', gone, 'stopped'],

@@ -11,7 +11,7 @@ import {
   standing,
 } from '../../src/domain/operation.ts';
 
-const SEEN: readonly Seen[] = ['running', 'stopped', 'gone'];
+const SEEN: readonly Seen[] = ['running', 'paused', 'stopped', 'gone'];
 const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
 const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
 const FACTS = SEEN.flatMap((old) => SEEN.map((fresh): Facts => ({ old, fresh })));
@@ -62,7 +62,8 @@ function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = 
       continue;
     }
     [op, facts] = after(op, facts, step);
-    bothRan ||= facts.old === 'running' && facts.fresh === 'running';
+    // What is paused has its volume in use as well.
+    bothRan ||= ['running', 'paused'].includes(facts.old) && facts.fresh === 'running';
   }
   throw new Error(`does not end: ${steps.join(', ')}`);
 }
@@ -118,6 +119,18 @@ t.test('the way of each operation when nothing fails', async (t) => {
       { kind: 'start', before: { ...operation().before, state: 'stopped' } },
       { old: 'stopped', fresh: 'gone' },
       ['start old', 'commit old', 'finish done'],
+    ],
+    [
+      'start of a paused one',
+      { kind: 'start', before: { ...operation().before, state: 'stopped' } },
+      { old: 'paused', fresh: 'gone' },
+      ['start old', 'commit old', 'finish done'],
+    ],
+    [
+      'stop of a paused one that is shown as stopped',
+      { kind: 'stop', before: { ...operation().before, state: 'stopped' } },
+      { old: 'paused', fresh: 'gone' },
+      ['stop_old', 'finish unchanged'],
     ],
     [
       'start of a vanished one',
@@ -233,7 +246,7 @@ t.test('whatever is seen, every operation in every phase comes to an end', async
       }
     }
   }
-  t.equal(ways, 486 * PROGRESS.length);
+  t.equal(ways, 864 * PROGRESS.length);
 });
 
 t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
@@ -250,6 +263,14 @@ t.test('an update never runs two containers on one volume, wherever it fails', a
         t.same(end.facts, { old, fresh: 'gone' }, 'the old container is as it was');
       }
     }
+  }
+});
+
+t.test('an update of a paused container stops it before another one starts', async (t) => {
+  for (const carryOver of [false, true]) {
+    const end = play(operation({ carryOver }), { old: 'paused', fresh: 'gone' });
+    t.notOk(end.bothRan);
+    t.same(end.facts, { old: 'gone', fresh: 'running' });
   }
 });
 

@@ -63,6 +63,8 @@ t.test('a container that does not run is refused where it must run', async (t) =
     [...inside, 'GET /logs 200', 'GET /stats 409', 'GET /changes 200'],
     'ended behind our back',
   );
+  if (box) Object.assign(box, { startedAt: new Date(), paused: true });
+  t.same(await statuses(), [...inside, 'GET /logs 200', 'GET /stats 409', 'GET /changes 200'], 'paused');
   runtime.boxes.clear();
   t.same(await statuses(), [...inside, 'GET /logs 409', 'GET /stats 409', 'GET /changes 409'], 'vanished');
 });

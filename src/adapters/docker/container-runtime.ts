@@ -58,6 +58,8 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async start(handle) {
       const container = await own.require(handle);
       const info = await known(handle);
+      // Its volume is in use as it is.
+      if (info?.State.Paused) return await goOn(calls, container);
       if (info !== null) {
         await volumes.beforeStart(info);
         mounted.set(handle.runtimeId, { Mounts: info.Mounts });
@@ -111,6 +113,15 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   };
 }
 
+/** What somebody else has woken is awake. */
+async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
+  const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }));
+  await waking.catch(async (error: unknown) => {
+    const info = await inspect(calls, container.id);
+    if (!info?.State.Running || info.State.Paused) throw error;
+  });
+}
+
 /** False when there was nothing to stop. What has stopped before is 304. */
 async function stopWholly(
   calls: EngineCalls,
@@ -144,9 +155,11 @@ async function removeWholly(calls: EngineCalls, container: Docker.Container): Pr
 
 function observed(info: Docker.ContainerInspectInfo | null, instanceId: string): ObservedContainer {
   if (info === null || info.Config.Labels[INSTANCE_LABEL] !== instanceId) return { kind: 'gone' };
-  return info.State.Running
-    ? { kind: 'running', startedAt: new Date(info.State.StartedAt) }
-    : { kind: 'stopped', exitCode: info.State.ExitCode };
+  const { Running, Paused, StartedAt, ExitCode } = info.State;
+  if (Paused) return { kind: 'paused' };
+  return Running
+    ? { kind: 'running', startedAt: new Date(StartedAt) }
+    : { kind: 'stopped', exitCode: ExitCode };
 }
 
 /** By the engine's name, which no id can be taken for: an id is hexadecimal, and a name begins with `ws-`. */
@@ -172,6 +185,6 @@ async function listOwn(
     handle: { node: settings.node, runtimeId: Id },
     dbId: Labels[DB_ID_LABEL] ?? '',
     generation: Number(Labels[GENERATION_LABEL] ?? 0),
-    running: State === 'running' || State === 'paused',
+    state: State === 'running' || State === 'paused' ? State : 'stopped',
   }));
 }

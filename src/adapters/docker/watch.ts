@@ -4,7 +4,7 @@ import { INSTANCE_LABEL } from './labels.ts';
 
 const SETTLE_MS = 200;
 const RECONNECT_MS = 2_000;
-const EVENTS = ['start', 'die', 'destroy', 'oom'];
+const EVENTS = ['start', 'die', 'destroy', 'oom', 'pause', 'unpause'];
 
 /**
  * Listens to the engine's events, which may be lost and are therefore hints: several close together become one, and

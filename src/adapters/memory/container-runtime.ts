@@ -6,6 +6,7 @@ import {
   type ContainerSpec,
   type ExecRequest,
   type ExecResult,
+  type ListedContainer,
   type ObservedContainer,
   RuntimeFailure,
   type RuntimeHandle,
@@ -16,6 +17,8 @@ export type Box = {
   readonly handle: RuntimeHandle;
   /** null while it is stopped. */
   startedAt: Date | null;
+  /** By somebody else at the engine. */
+  paused: boolean;
 };
 
 export type MemoryVolume = { quota: Quota; usedBytes: number | null; isResizable: boolean };
@@ -53,16 +56,19 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
       const handle = { node, runtimeId };
       if (!volumes.has(spec.volume))
         volumes.set(spec.volume, { quota: 'soft', usedBytes: 0, isResizable: true });
-      if (!boxes.has(runtimeId)) boxes.set(runtimeId, { spec, handle, startedAt: null });
+      if (!boxes.has(runtimeId)) boxes.set(runtimeId, { spec, handle, startedAt: null, paused: false });
       return handle;
     },
     async start(handle) {
-      existing(handle).startedAt ??= new Date();
+      const box = existing(handle);
+      box.startedAt ??= new Date();
+      box.paused = false;
     },
     async stop({ runtimeId }) {
       const box = boxes.get(runtimeId);
       if (box === undefined) return 'gone';
       box.startedAt = null;
+      box.paused = false;
       return 'stopped';
     },
     async resize(handle, resources) {
@@ -81,11 +87,11 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     async ping() {},
     observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
     list: async () =>
-      [...boxes.values()].map(({ handle, spec, startedAt }) => ({
-        handle,
-        dbId: spec.dbId,
-        generation: spec.generation,
-        running: startedAt !== null,
+      [...boxes.values()].map((box) => ({
+        handle: box.handle,
+        dbId: box.spec.dbId,
+        generation: box.spec.generation,
+        state: kindOf(box),
       })),
     watch: () => () => {},
     volumeExists: async (volume) => volumes.has(volume),
@@ -109,15 +115,22 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
       if (reference !== null && !used) images.delete(reference);
     },
     async exec(handle, request) {
-      const { spec, startedAt } = existing(handle);
-      if (startedAt === null) throw new RuntimeFailure('container is not running', 409);
+      const box = existing(handle);
+      const { spec } = box;
+      if (kindOf(box) !== 'running') throw new RuntimeFailure('container is not running', 409);
       return await runCommand(spec, request);
     },
   };
 }
 
+function kindOf({ startedAt, paused }: Box): ListedContainer['state'] {
+  if (startedAt === null) return 'stopped';
+  return paused ? 'paused' : 'running';
+}
+
 function observed(box: Box | undefined): ObservedContainer {
   if (box === undefined) return { kind: 'gone' };
+  if (kindOf(box) === 'paused') return { kind: 'paused' };
   return box.startedAt === null
     ? { kind: 'stopped', exitCode: 0 }
     : { kind: 'running', startedAt: box.startedAt };

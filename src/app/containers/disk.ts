@@ -122,5 +122,5 @@ async function stopForDisk(deps: ContainerDeps, row: Container, reason: string):
   deps.log.warn({ dbId: row.dbId, reason }, 'container is stopped for its disk');
   deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
   await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
-  await settle(deps, stopping, 'stopped');
+  await settle(deps, stopping, 'stopped', 'stopped');
 }

@@ -38,8 +38,9 @@ async function settleSeen(
 ): Promise<void> {
   const current = listed.find(({ handle }) => handle.runtimeId === row.runtimeId);
   const gone = { kind: 'gone', volumeExists: true } as const;
-  const state = settledState(row, current ? { kind: current.running ? 'running' : 'stopped' } : gone);
-  if (state !== null) await settle(deps, row, state);
+  const seen = current ? { kind: current.state } : gone;
+  const state = settledState(row, seen);
+  if (state !== null) await settle(deps, row, state, seen.kind);
 }
 
 /** Volumes are never touched here: a container that is removed can be made again, data cannot. */
@@ -62,7 +63,7 @@ async function putAway(
     beat();
     const { runtimeId } = one.handle;
     const decision = decideOrphan(runtimeId, row, false, seen.get(runtimeId) ?? null, deps.clock.now());
-    if (decision === 'quarantine' && !one.running) continue;
+    if (decision === 'quarantine' && one.state === 'stopped') continue;
     deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container that no row accounts for');
     if (decision === 'remove') await deps.runtime.remove(one.handle);
     else await deps.runtime.stop(one.handle, QUARANTINE_GRACE_SECONDS);

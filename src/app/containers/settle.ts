@@ -1,9 +1,11 @@
-import type { Container, ContainerState } from '../../domain/container.ts';
+import type { Container, ContainerState, Observation } from '../../domain/container.ts';
 import { containerEvent } from '../../domain/events.ts';
+import { CLOSE } from '../../domain/terminal.ts';
 import { settleRoleSetup } from '../role-setup/settle.ts';
 import type { ContainerDeps } from './deps.ts';
 
 const ENDED = 'it ended by itself, or together with its engine: start it again';
+const PAUSED = 'it was paused at the engine: start it, and its programs go on';
 
 /** Of the service itself: nobody asked for it. */
 const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
@@ -12,16 +14,21 @@ const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
  * Makes a row say what was seen of its container, and announces it once. One that Berth was stopping keeps the reason,
  * and is in the audit: that was done, and did not just happen.
  */
-export async function settle(deps: ContainerDeps, row: Container, state: ContainerState): Promise<void> {
-  await deps.storage.inTransaction(async (tx) => {
+export async function settle(
+  deps: ContainerDeps,
+  row: Container,
+  state: ContainerState,
+  seen: Observation['kind'],
+): Promise<void> {
+  const isSettled = await deps.storage.inTransaction(async (tx) => {
     // The row may have got another container since it was read, by an operation that has ended already. It is held
     // before anything is written, as the order of the events asks for.
     const now = await tx.roleSetups.hold(row.dbId);
-    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return;
+    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return false;
     const given = row.state === 'stopping' ? row.stateReason : null;
-    const reason = state === 'stopped' ? (given ?? ENDED) : null;
+    const reason = state === 'stopped' ? (given ?? (seen === 'paused' ? PAUSED : ENDED)) : null;
     const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
-    if (changed === null) return;
+    if (changed === null) return false;
     deps.log.info({ dbId: row.dbId, from: row.state, to: state }, 'container settled');
     const type = state === 'running' ? 'container_started' : 'container_stopped';
     if (state === 'stopped' && given !== null) {
@@ -29,5 +36,8 @@ export async function settle(deps: ContainerDeps, row: Container, state: Contain
     }
     await settleRoleSetup(tx, changed, null);
     await tx.events.append(containerEvent(type, changed));
+    return true;
   });
+  // What is paused ends nothing by itself.
+  if (isSettled && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
 }
