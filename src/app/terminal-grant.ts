@@ -42,7 +42,8 @@ export function placeOf(grant: TerminalGrant, backend: TerminalBackend): Place {
   const { connectionId, cols, rows } = ask;
   const { shell } = container;
   const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
-  const place = { key, containerId: container.dbId, runtimeId: handle.runtimeId, size: { cols, rows } };
+  const { runtimeId } = handle;
+  const place = { key, containerId: container.dbId, handle, runtimeId, size: { cols, rows } };
   if (access !== null) return { ...place, ...participantPlace(grant, access, handle, backend) };
   const muxSession = muxSessionName(connectionId);
   return {
@@ -61,7 +62,7 @@ function participantPlace(
   { collaborationId }: SharedAccess,
   handle: RuntimeHandle,
   backend: TerminalBackend,
-): Omit<Place, 'key' | 'containerId' | 'runtimeId' | 'size'> {
+): Omit<Place, 'key' | 'containerId' | 'handle' | 'runtimeId' | 'size'> {
   const { id: userId } = caller.user;
   const muxSession = muxSessionName(MAIN_CONNECTION);
   const session = participantSession(userId);

@@ -1,6 +1,5 @@
 import type { Recording } from '../domain/recording.ts';
 import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../domain/terminal.ts';
-import { closeAs, endFor } from '../domain/terminal-place.ts';
 import { resumeFrom } from '../domain/terminal-resume.ts';
 import type { Leaving } from '../domain/terminal-slot.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -14,6 +13,7 @@ import { recordAtOnce } from './recording-at-once.ts';
 import { type RecordingTold, WORDS, watches } from './recording-news.ts';
 import type { Onlooker, SharedNews, SharedTerminals } from './shared-terminals.ts';
 import { terminalEndRecords } from './terminal-end-records.ts';
+import type { TerminalEnds } from './terminal-ends.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
 import { recordOpened } from './terminal-opened.ts';
 import type { Place } from './terminal-place.ts';
@@ -34,10 +34,12 @@ export type OpenTerminal = {
   hear(listener: (news: SharedNews) => void): void;
   /** The peer has answered a ping. */
   pinged(): void;
-  /** Why its program has ended. */
-  endReason(): Promise<CloseReason>;
+  /** After its last output: why it is over, and the exit code of a program that has ended, if it is known. */
+  ended(): Promise<TerminalEnded>;
   release(how: Leaving): Promise<void>;
 };
+
+export type TerminalEnded = { readonly reason: CloseReason; readonly code: number | null };
 
 export type TerminalOpeningDeps = {
   readonly storage: Storage;
@@ -49,6 +51,7 @@ export type TerminalOpeningDeps = {
   readonly slots: TerminalSlots;
   readonly replicas: Pick<TerminalReplicas, 'took'>;
   readonly shared: Pick<SharedTerminals, 'enter'>;
+  readonly ends: TerminalEnds;
 };
 
 /** A socket at its terminal, from the moment that it asks for it until its end is on record. */
@@ -63,8 +66,8 @@ type Sitting = {
 
 /** Terminals of sockets: each that is put on record as open is put on record as closed, whatever comes between. */
 export function terminalOpening(deps: TerminalOpeningDeps) {
-  const { storage, backend, clock, log, recordings, live, slots, replicas, shared } = deps;
-  const { repositories, inTransaction } = storage;
+  const { storage, backend, clock, log, recordings, live, slots, replicas, shared, ends } = deps;
+  const { inTransaction } = storage;
   const sittings = new Set<Promise<void>>();
   const recordEnd = terminalEndRecords(storage, log);
 
@@ -125,7 +128,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       pinged() {
         entry.lastPingAt = clock.now();
       },
-      endReason: () => endReason(sitting.place),
+      ended: () => ended(sitting.place, stream),
       release: (how) => end(sitting, how),
     };
   }
@@ -159,9 +162,12 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     return one === undefined ? null : { ...one, on: true, message: WORDS.started };
   }
 
-  async function endReason({ containerId, runtimeId, part }: Place): Promise<CloseReason> {
-    const [now] = await repositories.terminals.places([containerId]).catch(() => []);
-    return now === undefined ? CLOSE.ended : closeAs(endFor(now, runtimeId), part !== null);
+  async function ended(place: Place, stream: TerminalStream): Promise<TerminalEnded> {
+    const end = await stream.ending();
+    const reason = await ends.afterEnd(place, end);
+    // There is no more to come of it: whoever comes back gets another one.
+    if (reason !== CLOSE.ended) slots.detached(place.key, stream.id);
+    return { reason, code: end.kind === 'exited' ? end.code : null };
   }
 
   return {
@@ -181,6 +187,10 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       await end(sitting, 'lost');
       return null;
     },
+
+    /** Why `open` threw. */
+    whyNot: (grant: TerminalGrant, error: unknown): Promise<CloseReason> =>
+      ends.afterFault(placeOf(grant, backend), error),
 
     /** When no socket has a terminal any more, and the end of each is on record. */
     over: async (): Promise<void> => void (await Promise.all(sittings)),

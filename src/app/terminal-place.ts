@@ -1,6 +1,7 @@
 import type { CollaborationMode } from '../domain/collaboration.ts';
 import type { TerminalKey } from '../domain/terminal.ts';
 import type { Part } from '../ports/collaboration-repository.ts';
+import type { RuntimeHandle } from '../ports/container-runtime.ts';
 import type { ScreenSize } from '../ports/screen.ts';
 import type { PtyStream } from '../ports/terminal-backend.ts';
 
@@ -9,7 +10,8 @@ export type Place = {
   readonly key: TerminalKey;
   /** Id of the container's row. */
   readonly containerId: string;
-  /** Id of its container in the engine. */
+  /** Its container in the engine. */
+  readonly handle: RuntimeHandle;
   readonly runtimeId: string;
   /** Name of its multiplexer session, where the image has a multiplexer. */
   readonly muxSession: string;

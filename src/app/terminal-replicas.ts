@@ -1,5 +1,5 @@
 import { CLOSE, type CloseReason } from '../domain/terminal.ts';
-import { closeFor, endFor } from '../domain/terminal-place.ts';
+import { closeFor, downFor } from '../domain/terminal-place.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { TerminalRecord, TerminalRecords } from '../ports/terminal-records.ts';
@@ -42,7 +42,7 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
       if (live.find(news.id) !== null) quietly(closeAsked());
     } else if (news.replica !== replica) {
       if (news.kind === 'taken') quietly(giveUpTaken([news.key].filter(slots.has)));
-      else quietly(shutWhere(slots.places(news.containerId), endFor));
+      else quietly(shutWhere(slots.places(news.containerId), downFor));
     }
   }
 
@@ -64,7 +64,7 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
     const found = new Map((await records.places(ids)).map((one) => [one.containerId, one]));
     for (const { key, containerId, runtimeId } of places) {
       const reason = judge(found.get(containerId) ?? null, runtimeId);
-      if (reason !== null && reason !== CLOSE.ended) slots.shutKey(key, reason);
+      if (reason !== null) slots.shutKey(key, reason);
     }
   }
 

@@ -173,6 +173,12 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       if (held !== undefined) shutOne(held.place, reason);
     },
 
+    /** The line to this stream of the key broke, and with it what could be shown of the program. */
+    detached(key: TerminalKey, stream: string): void {
+      const held = slots.get(key);
+      if (held !== undefined) apply(held.place, { type: 'detached', stream });
+    },
+
     /** Another process shows what is under the key. */
     taken(key: TerminalKey): void {
       const held = slots.get(key);

@@ -1,3 +1,4 @@
+import type { StreamEnd } from '../domain/terminal-end.ts';
 import type { Held } from '../domain/terminal-resume.ts';
 import type { ScreenSize, Screens } from '../ports/screen.ts';
 import type { OnScreen, PtyStream } from '../ports/terminal-backend.ts';
@@ -59,7 +60,8 @@ export type TerminalStream = {
   onDrain(then: () => void): void;
   /** All output has been read, and there will be no more. */
   over(): boolean;
-  exitCode(): Promise<number | null>;
+  /** Waits for its end, and tells what it was. */
+  ending(): Promise<StreamEnd>;
   /** Output that fills the scrollback anew, where a multiplexer has it. One at a time: others get the same answer. */
   lookBack(): Promise<LookedBack>;
   resize(cols: number, rows: number): Promise<void>;
@@ -173,7 +175,7 @@ export function terminalStream(
       stream.on('drain', once).on('close', once);
     },
     over: () => over,
-    exitCode: pty.exitCode,
+    ending: pty.ending,
     lookBack() {
       if (looking === null) isLooking = true;
       looking ??= lookBack().finally(() => {

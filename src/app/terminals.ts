@@ -5,6 +5,7 @@ import { CLOSE, type CloseReason } from '../domain/terminal.ts';
 import { guestExpired } from '../domain/user.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Storage } from '../ports/repositories.ts';
 import type { Screens } from '../ports/screen.ts';
@@ -13,6 +14,7 @@ import type { LiveRecordings } from './live-recordings.ts';
 import { liveTerminals } from './live-terminals.ts';
 import { type RecordingNews, watches } from './recording-news.ts';
 import { sharedTerminals } from './shared-terminals.ts';
+import { terminalEnds } from './terminal-ends.ts';
 import type { TerminalAsk, TerminalGrant } from './terminal-grant.ts';
 import { type Run, terminalHolding } from './terminal-holding.ts';
 import { terminalOpening } from './terminal-opening.ts';
@@ -23,6 +25,7 @@ import { terminalSlots } from './terminal-slots.ts';
 export type TerminalDeps = {
   readonly storage: Storage;
   readonly backend: TerminalBackend;
+  readonly runtime: Pick<ContainerRuntime, 'observe'>;
   readonly bus: Bus;
   readonly me: Run;
   readonly clock: Clock;
@@ -38,7 +41,7 @@ export type Terminals = ReturnType<typeof terminals>;
 
 /** Opens terminals, keeps them for clients whose line was lost, and knows the live ones of this process. */
 export function terminals(deps: TerminalDeps) {
-  const { storage, backend, bus, me, clock, log, recordings, news, monotonicMs, screens } = deps;
+  const { storage, backend, runtime, bus, me, clock, log, recordings, news, monotonicMs, screens } = deps;
   const { repositories } = storage;
   const records = repositories.terminals;
   const { replica } = me;
@@ -63,6 +66,7 @@ export function terminals(deps: TerminalDeps) {
   });
   const opening = terminalOpening({
     ...{ storage, backend, clock, log, recordings, live, slots, replicas, shared },
+    ends: terminalEnds({ records, runtime }),
   });
 
   return {
@@ -78,6 +82,9 @@ export function terminals(deps: TerminalDeps) {
     },
 
     open: opening.open,
+
+    /** What to tell a client whose terminal could not be opened. */
+    whyNotOpened: opening.whyNot,
 
     /** Whether somebody may keep an open terminal, going by what is known of them now. */
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),

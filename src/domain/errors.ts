@@ -21,6 +21,7 @@ export type DomainError =
   | { readonly code: 'container_not_found' }
   | { readonly code: 'container_not_running' }
   | { readonly code: 'container_busy' }
+  | { readonly code: 'too_many_processes' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   | { readonly code: 'disk_quota_exceeded' }
   | { readonly code: 'host_disk_short' }

@@ -27,8 +27,8 @@ export function closeFor(now: PlaceNow | null, runtimeId: string): CloseReason |
   return now.runtimeId === runtimeId ? null : CLOSE.containerRestarted;
 }
 
-/** Why the program of a terminal has ended: by itself, or with its container. */
-export function endFor(now: PlaceNow | null, runtimeId: string): CloseReason {
+/** The same, with what is about to close them: a delete or an update takes the container down, whatever its row says. */
+export function downFor(now: PlaceNow | null, runtimeId: string): CloseReason | null {
   if (now?.operation === 'delete') return CLOSE.containerDeleted;
-  return closeFor(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : CLOSE.ended);
+  return closeFor(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : null);
 }

@@ -15,8 +15,16 @@ export type Slot =
   | ({ readonly kind: 'attached'; readonly socket: string } & Running)
   | ({ readonly kind: 'kept'; readonly untilMs: number } & Running);
 
-/** `over`: the program has ended; what it wrote last may not have been seen yet. */
-type Running = { readonly stream: string; readonly muxed: boolean; readonly over: boolean };
+/**
+ * `over`: the stream has ended; what was written last may not have been seen yet. `detached`: its program may run on,
+ * and only another stream shows it.
+ */
+type Running = {
+  readonly stream: string;
+  readonly muxed: boolean;
+  readonly over: boolean;
+  readonly detached: boolean;
+};
 
 /** Who waits for a stream that is being opened: a socket, or nobody any more. */
 type Watcher = { readonly socket: string } | { readonly left: Leaving };
@@ -48,6 +56,7 @@ export type SlotEvent =
       readonly nowMs: number;
     }
   | { readonly type: 'program_ended'; readonly stream: string }
+  | { readonly type: 'detached'; readonly stream: string }
   | { readonly type: 'tick'; readonly nowMs: number }
   /** Another process has opened the same terminal since. */
   | { readonly type: 'taken'; readonly nowMs: number }
@@ -92,6 +101,9 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
     case 'program_ended':
       if (slot.kind === 'empty' || slot.kind === 'opening' || slot.stream !== event.stream) return step(slot);
       return step({ ...slot, over: true });
+    case 'detached':
+      if (slot.kind === 'empty' || slot.kind === 'opening' || slot.stream !== event.stream) return step(slot);
+      return step({ ...slot, over: true, detached: true });
     case 'tick':
       if (slot.kind !== 'kept' || slot.untilMs > event.nowMs) return step(slot);
       return step(EMPTY, endStream(slot.stream, !isMain));
@@ -115,9 +127,10 @@ function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Ev
   const anew: Slot = { kind: 'opening', stream: fresh, watcher: { socket } };
   if (slot.kind === 'empty' || forceNew || otherMode) return step(anew, ...replaced, ...ending(slot), open);
   if (slot.kind === 'opening') return step({ ...slot, watcher: { socket } }, ...replaced);
-  const { stream, muxed, over } = slot;
-  if (resumes !== stream && (muxed || over)) return step(anew, ...replaced, ...ending(slot), open);
-  return step({ kind: 'attached', stream, muxed, over, socket }, ...replaced, {
+  const { stream, muxed, over, detached } = slot;
+  const goesOn = resumes === stream || !(muxed || over);
+  if (detached || !goesOn) return step(anew, ...replaced, ...ending(slot), open);
+  return step({ kind: 'attached', stream, muxed, over, detached, socket }, ...replaced, {
     do: 'attach',
     stream,
     socket,
@@ -126,7 +139,7 @@ function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Ev
 
 function opened(slot: Slot, { stream, muxed, nowMs }: Event<'opened'>, isMain: boolean): SlotStep {
   if (slot.kind !== 'opening' || slot.stream !== stream) return step(slot, endStream(stream));
-  const running = { stream, muxed, over: false };
+  const running = { stream, muxed, over: false, detached: false };
   if ('left' in slot.watcher) return letGo(running, slot.watcher.left, isMain, nowMs);
   const { socket } = slot.watcher;
   return step({ kind: 'attached', socket, ...running }, { do: 'attach', stream, socket });
@@ -150,13 +163,14 @@ function taken(slot: Slot, { nowMs }: Event<'taken'>, isMain: boolean): SlotStep
 }
 
 /** The main pane's program is never ended by a close: in a multiplexer it lives on, without one it is waited for. */
-function letGo({ stream, muxed, over }: Running, how: Leaving, isMain: boolean, nowMs: number): SlotStep {
+function letGo(running: Running, how: Leaving, isMain: boolean, nowMs: number): SlotStep {
+  const { stream, muxed, over, detached } = running;
   const isDone = how === 'deliberate' && (over || muxed || !isMain);
   // A multiplexer shows it again; until then nothing reads it for somebody who may not.
   const isShownAgain = how === 'expelled' && muxed && isMain;
   if (isDone || isShownAgain) return step(EMPTY, endStream(stream, !isMain));
   const untilMs = nowMs + (isMain ? KEEP_MAIN_MS : KEEP_PANE_MS);
-  return step({ kind: 'kept', stream, muxed, over, untilMs });
+  return step({ kind: 'kept', stream, muxed, over, detached, untilMs });
 }
 
 function socketsOf(slot: Slot): readonly string[] {

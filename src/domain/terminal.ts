@@ -44,7 +44,11 @@ export const CLOSE = {
   tooSlow: { code: 4008, reason: 'too slow' },
   containerStopped: { code: 4009, reason: 'container stopped' },
   containerRestarted: { code: 4010, reason: 'container restarted' },
+  notOpened: { code: 1011, reason: 'failed to open terminal' },
   serviceRestarting: { code: 4012, reason: 'service restarting' },
+  /** The line to the program broke, but not the program: it is shown again as soon as the engine answers. */
+  detached: { code: 4013, reason: 'detached' },
+  tooManyProcesses: { code: 4014, reason: 'too many processes' },
 } as const;
 
 export type CloseReason = (typeof CLOSE)[keyof typeof CLOSE];

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { OpenFault, StreamEnd } from '../domain/terminal-end.ts';
 import type { Leftovers } from '../domain/terminal-reaping.ts';
 import type { RuntimeHandle } from './container-runtime.ts';
 import type { TerminalBytes } from './metrics.ts';
@@ -44,8 +45,8 @@ export interface PtyStream {
   lookBack(): Promise<OnScreen>;
   /** Where a multiplexer draws: it draws all of its screen once more. Never throws. */
   drawAnew(): Promise<void>;
-  /** After the stream ended: the exit code of the shell, or null when it is unknown (engine gone, connection cut). */
-  exitCode(): Promise<number | null>;
+  /** Waits for the end of the stream, and tells what it was. Never throws. */
+  ending(): Promise<StreamEnd>;
   /**
    * Detaches: ends this attachment's processes, and leaves the multiplexer session running. Throws when they go on, and can
    * be called again.
@@ -53,8 +54,19 @@ export interface PtyStream {
   close(): Promise<void>;
 }
 
+/** A terminal was to be opened in a container that runs, and its shell did not begin. */
+export class TerminalNotStarted extends Error {
+  override name = 'TerminalNotStarted';
+  readonly fault: OpenFault;
+  constructor(fault: OpenFault) {
+    super(`the terminal did not start: ${fault}`);
+    this.fault = fault;
+  }
+}
+
 /** Opens terminals inside containers. */
 export interface TerminalBackend {
+  /** Throws `TerminalNotStarted` when no shell begins, and what every call to an engine throws. */
   open(handle: RuntimeHandle, request: TerminalRequest): Promise<PtyStream>;
   /** Whether sessions of this running container can be shown to several. */
   hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;

@@ -145,7 +145,7 @@ async function ends(t: Test, box: Box): Promise<void> {
   const lost = await terminals.open(handle, aTerminal('lost'));
   await reader(lost).until('# ');
   lost.stream.destroy();
-  t.equal(await lost.exitCode(), null, 'a cut connection tells no exit code');
+  t.same(await lost.ending(), { kind: 'lost' }, 'a cut connection is not the end of the program');
   await lost.close();
 }
 
@@ -167,7 +167,7 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   pty.stream.write('stty size; pwd; echo "$TERM [$BERTH_TERM]"; exit 3\r');
   t.match(await output.until('[marker-main'), /17 71\r\n\/workspace\r\nxterm-256color/);
   await ended(pty);
-  t.equal(await pty.exitCode(), 3);
+  t.same(await pty.ending(), { kind: 'exited', code: 3 });
 
   const slow = await terminals.open(handle, aTerminal('main'));
   const seen = reader(slow);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { IBuffer } from '@xterm/headless';
 import t, { type Test } from 'tap';
-import { asScrollback, exitOf, lookBackOf } from '../../src/adapters/docker/tmux-history.ts';
+import { asScrollback, endOf, lookBackOf } from '../../src/adapters/docker/tmux-history.ts';
+import type { StreamEnd } from '../../src/domain/terminal-end.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
@@ -44,13 +45,16 @@ t.test(
 );
 
 t.test('how a shell ended', async (t) => {
-  const cases: readonly [string, number | null][] = [
-    ['0\n', 0],
-    ['137\n', 137],
-    ['13', null],
-    ['', null],
+  const lost = { kind: 'lost' } as const;
+  const cases: readonly [string, StreamEnd][] = [
+    ['over 0\n', { kind: 'exited', code: 0 }],
+    ['over 137\n', { kind: 'exited', code: 137 }],
+    ['over \n', { kind: 'exited', code: null }],
+    ['on\n', lost],
+    ['over 13', lost],
+    ['', lost],
   ];
-  for (const [printed, code] of cases) t.equal(exitOf(printed), code, printed);
+  for (const [printed, end] of cases) t.same(endOf(printed), end, printed);
 });
 
 const engine = await engineOrSkip(t);
@@ -98,14 +102,14 @@ async function exitCodes(t: Test, { terminals }: TestInstance, handle: RuntimeHa
     await output.until('# ');
     pty.stream.write(`${typed}\r`);
     await ended(pty, output);
-    t.equal(await pty.exitCode(), code, typed);
+    t.same(await pty.ending(), { kind: 'exited', code }, typed);
   }
   const killed = await terminals.open(handle, aTerminal('leaving'));
   const last = reader(killed);
   await last.until('# ');
   await terminals.killMuxSession(handle, 'leaving');
   await ended(killed, last);
-  t.equal(await killed.exitCode(), null, 'one that was ended has none');
+  t.same(await killed.ending(), { kind: 'exited', code: null }, 'one that was ended has none');
 }
 
 async function ended({ stream }: PtyStream, output: { all(): string }): Promise<void> {

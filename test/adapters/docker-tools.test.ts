@@ -86,5 +86,9 @@ async function again(t: Test, { terminals }: TestInstance, handle: RuntimeHandle
   await output.until('ä漢😀|');
   pty.stream.write('exit 9\r');
   await once(pty.stream, 'close', { signal: AbortSignal.timeout(20_000) });
-  t.equal(await pty.exitCode(), 9, 'it was the same shell, and its exit code is known');
+  t.same(
+    await pty.ending(),
+    { kind: 'exited', code: 9 },
+    'it was the same shell, and its exit code is known',
+  );
 }

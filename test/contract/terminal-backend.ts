@@ -61,7 +61,7 @@ export async function terminalBackendContract(
         await pty.resize(120, 40);
         pty.stream.write('\rexit\r');
         await once(pty.stream, 'close');
-        t.equal(await pty.exitCode(), 0);
+        t.same(await pty.ending(), { kind: 'exited', code: 0 });
         await t.resolves(pty.resize(10, 10), 'a resize after the end is harmless');
         await t.resolves(pty.close(), 'a close after the end is harmless');
       },
@@ -127,6 +127,7 @@ export async function terminalBackendContract(
       );
       await terminals.endMarked(handle, lost);
       if (!second.stream.closed) await once(second.stream, 'close');
+      t.same(await second.ending(), { kind: 'lost' }, 'that is no end of the program');
       const after = await terminals.leftovers(handle);
       t.ok(after.sessions.includes('left'), 'the session goes on');
       t.same(
@@ -136,6 +137,7 @@ export async function terminalBackendContract(
       await t.resolves(terminals.endMarked(handle, lost), 'again');
       await terminals.killMuxSession(handle, 'left');
       if (!first.stream.closed) await once(first.stream, 'close');
+      t.match(await first.ending(), { kind: 'exited' });
       t.notOk((await terminals.leftovers(handle)).sessions.includes('left'));
     });
 

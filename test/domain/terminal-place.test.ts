@@ -1,13 +1,18 @@
 import t from 'tap';
 import { CLOSE, type CloseReason } from '../../src/domain/terminal.ts';
-import { closeAs, closeFor, endFor, type PlaceNow } from '../../src/domain/terminal-place.ts';
+import { closeAs, closeFor, downFor, type PlaceNow } from '../../src/domain/terminal-place.ts';
 
 const running: PlaceNow = { state: 'running', runtimeId: 'r1', operation: null };
 
-type Case = readonly [name: string, now: PlaceNow | null, close: CloseReason | null, end: CloseReason];
+type Case = readonly [
+  name: string,
+  now: PlaceNow | null,
+  close: CloseReason | null,
+  down: CloseReason | null,
+];
 
 const CASES: readonly Case[] = [
-  ['runs', running, null, CLOSE.ended],
+  ['runs', running, null, null],
   ['is updated', { ...running, state: 'updating', operation: 'update' }, null, CLOSE.containerRestarted],
   ['was made anew', { ...running, runtimeId: 'r2' }, CLOSE.containerRestarted, CLOSE.containerRestarted],
   [
@@ -30,8 +35,8 @@ const CASES: readonly Case[] = [
 ];
 
 t.test('what becomes of terminals in a container that', async (t) => {
-  for (const [name, now, close, end] of CASES) {
-    t.same([closeFor(now, 'r1'), endFor(now, 'r1')], [close, end], name);
+  for (const [name, now, close, down] of CASES) {
+    t.same([closeFor(now, 'r1'), downFor(now, 'r1')], [close, down], name);
   }
 });
 

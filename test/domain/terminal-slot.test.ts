@@ -14,10 +14,21 @@ import {
 const NOW = 1_000;
 const opening: Slot = { kind: 'opening', stream: 'a', watcher: { socket: 's1' } };
 const unwatched: Slot = { kind: 'opening', stream: 'a', watcher: { left: 'lost' } };
-const shown = { kind: 'attached', socket: 's1', stream: 'a', muxed: true, over: false } as const;
+const shown = {
+  kind: 'attached',
+  socket: 's1',
+  stream: 'a',
+  muxed: true,
+  over: false,
+  detached: false,
+} as const;
 const plain = { ...shown, muxed: false };
 const ended = { ...shown, over: true };
-const kept = (untilMs: number, of: typeof plain | typeof shown | typeof ended = shown): Slot => {
+const cut = { ...ended, detached: true };
+const kept = (
+  untilMs: number,
+  of: Omit<Extract<Slot, { kind: 'attached' }>, 'kind'> & { readonly kind?: 'attached' } = shown,
+): Slot => {
   const { socket: _socket, ...running } = of;
   return { ...running, kind: 'kept', untilMs };
 };
@@ -147,6 +158,23 @@ const BOTH: readonly Case[] = [
   ['the socket leaves before there is a terminal', opening, left('lost'), unwatched, []],
   ['the program ends', shown, { type: 'program_ended', stream: 'a' }, ended, []],
   ['the program ends unseen', kept(9), { type: 'program_ended', stream: 'a' }, kept(9, ended), []],
+  ['its line breaks', shown, { type: 'detached', stream: 'a' }, cut, []],
+  ['the line of another breaks', shown, { type: 'detached', stream: 'x' }, shown, []],
+  ['a line breaks after the end', EMPTY, { type: 'detached', stream: 'a' }, EMPTY, []],
+  [
+    'a stream whose line broke is not resumed',
+    cut,
+    connect({ resumes: 'a' }),
+    fresh,
+    [close(), end(), open()],
+  ],
+  [
+    'nor when it had no multiplexer, after the client has left',
+    kept(9, { ...cut, muxed: false }),
+    connect({ resumes: 'a' }),
+    fresh,
+    [end(), open()],
+  ],
   ['another program ends', shown, { type: 'program_ended', stream: 'x' }, shown, []],
   ['time passes', kept(NOW + 1), { type: 'tick', nowMs: NOW }, kept(NOW + 1), []],
   ['time passes while it is shown', shown, { type: 'tick', nowMs: NOW }, shown, []],

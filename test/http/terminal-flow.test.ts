@@ -40,7 +40,7 @@ function amplifier(): PtyStream {
     lookBack: async () => 'shell',
     drawAnew: async () => {},
     resize: async () => {},
-    exitCode: async () => 0,
+    ending: async () => ({ kind: 'exited', code: 0 }),
     close: async () => void stream.destroy(),
   };
 }

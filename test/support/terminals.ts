@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Service } from '../../src/app/main/compose.ts';
+import type { StreamEnd } from '../../src/domain/terminal-end.ts';
 import type { PtyStream, TerminalBackend } from '../../src/ports/terminal-backend.ts';
 import { as, ORIGIN, type Person } from './service.ts';
 
@@ -13,8 +14,9 @@ export type FakePty = {
   readonly stream: Duplex;
 };
 
-/** `muxed`: whether the image has a multiplexer. */
+/** `muxed`: whether the image has a multiplexer. `endsAs` says how streams end from now on. */
 export function fakeTerminals({ muxed = true } = {}) {
+  let ending: StreamEnd = { kind: 'exited', code: 0 };
   const opened: FakePty[] = [];
   const killed: string[] = [];
   const closed: string[] = [];
@@ -39,7 +41,7 @@ export function fakeTerminals({ muxed = true } = {}) {
         lookBack: async () => 'shell',
         drawAnew: async () => {},
         resize: async () => {},
-        exitCode: async () => 0,
+        ending: async () => ending,
         async close() {
           closed.push(muxSession);
           stream.destroy();
@@ -53,7 +55,10 @@ export function fakeTerminals({ muxed = true } = {}) {
     leftovers: async () => ({ sessions: [], marks: [] }),
     endMarked: async () => {},
   };
-  return { ...backend, opened, killed, closed };
+  const endsAs = (how: StreamEnd): void => {
+    ending = how;
+  };
+  return { ...backend, opened, killed, closed, endsAs };
 }
 
 /** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */

@@ -137,20 +137,25 @@ grep -hsoaE 'BERTH_TERM=[0-9a-f-]{36}' /proc/[0-9]*/environ
 echo end
 `;
 
-/** Prints the terminal type for programs inside tmux, or nothing when there is no tmux. */
+export const NO_TMUX = 'none';
+
+/** Prints the terminal type for programs inside tmux, or `none` when there is no tmux. */
 export const FIND_TMUX = `
 ${CHOOSE_TMUX}
-choose_tmux || exit 0
+choose_tmux || { echo ${NO_TMUX}; exit 0; }
 for t in tmux-256color screen-256color screen; do
   for d in /etc/terminfo /lib/terminfo /usr/share/terminfo /usr/lib/terminfo ${TOOLS_FOLDER}/terminfo; do
     for f in "$d"/?/"$t" "$d"/??/"$t"; do [ -e "$f" ] && echo "$t" && exit 0; done
   done
 done
+echo ${NO_TMUX}
 `;
 
+/** A shell that cannot begin is to say nothing: what it shows is taken for its beginning. */
 const PREPARE = `
-stty cols "$1" rows "$2" 2>/dev/null
-cd /workspace 2>/dev/null || cd /
+exec 2>/dev/null
+stty cols "$1" rows "$2"
+cd /workspace || cd /
 `;
 
 /**
@@ -193,7 +198,7 @@ const END_GROUP = `(
 const AS_PARTICIPANT = `
 flags=
 if [ -n "$7" ]; then
-  [ -z "$8" ] || ${TMUX} new-session -d -t "=$4" -s "$8" 2>/dev/null
+  [ -z "$8" ] || ${TMUX} new-session -d -t "=$4" -s "$8"
   [ "$7" = view ] && flags=-r
   case "$(${TMUX} list-commands attach-session)" in
     *'-f flags'*) flags="$flags -f ignore-size";;
@@ -221,16 +226,19 @@ cat > "/run/berth-tmux.$$" <<END
 ${CONFIG}
 END
 mv -f "/run/berth-tmux.$$" /run/berth-tmux.conf
-[ "$5" = new ] && { ${END_GROUP} ${TMUX} kill-session -t "=$4"; } 2>/dev/null
-${TMUX} has-session -t "=$4" 2>/dev/null || rm -f "/run/berth-exit.$4"
-${TMUX} new-session -d -s "$4" -x "$1" -y "$2" sh -c '${SHELL_IN_TMUX}' "$3" "$4" "$injected" 2>/dev/null
+[ "$5" = new ] && { ${END_GROUP} ${TMUX} kill-session -t "=$4"; }
+${TMUX} has-session -t "=$4" || {
+  rm -f "/run/berth-exit.$4"
+  ${TMUX} new-session -d -s "$4" -x "$1" -y "$2" sh -c '${SHELL_IN_TMUX}' "$3" "$4" "$injected" ||
+    ${TMUX} has-session -t "=$4" || exit 1
+}
 ${AS_PARTICIPANT}
 export BERTH_TERM="$marker"
 run=exec
-${TMUX} attach-session $flags -t "=\${8:-$4}"
+${TMUX} attach-session $flags -t "=\${8:-$4}" 2>&1
 `;
 
 /** `COLS ROWS SHELL`: a login shell without a multiplexer. */
 export const PLAIN_SHELL = `${PREPARE}
-exec "$3" -l
+exec "$3" -l 2>&1
 `;

@@ -1,12 +1,14 @@
 import type Docker from 'dockerode';
+import type { StreamEnd } from '../../domain/terminal-end.ts';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
 import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
-import { ATTACH, FIND_TMUX, PLAIN_SHELL } from './scripts.ts';
+import { ATTACH, FIND_TMUX, NO_TMUX, PLAIN_SHELL } from './scripts.ts';
 import { terminalEnders } from './terminal-enders.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
+import { notStarted, whenBegun } from './terminal-start.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
@@ -29,7 +31,11 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
       const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
       const pty = ptyStream(calls, opened, request, tmux, endAttachment);
       const history = forceNew ? null : tmux?.putHistory(opened.stream, rows).catch(() => {});
-      await Promise.all([pty.resize(cols, rows), history]);
+      const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
+      await Promise.all([pty.resize(cols, rows), history, begun]).catch(async (error: unknown) => {
+        await pty.close().catch(() => {});
+        throw error;
+      });
       return pty;
     },
     hasMultiplexer: async ({ runtimeId }) => (await innerTermOf(runtimeId)) !== null,
@@ -69,13 +75,16 @@ function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string
     const before = known.get(containerId);
     if (before !== undefined) return before;
     const found = (await runScript(calls, containerId, FIND_TMUX, [])).trim();
-    if (found === '') return null;
+    if (found === '') throw await notStarted(calls, containerId);
+    if (found === NO_TMUX) return null;
     known.set(containerId, found);
     return found;
   };
 }
 
 const NOBODY = async (): Promise<boolean> => false;
+
+const LOST: StreamEnd = { kind: 'lost' };
 
 function ptyStream(
   calls: EngineCalls,
@@ -106,10 +115,12 @@ function ptyStream(
       return found;
     },
     drawAnew,
-    async exitCode() {
+    async ending() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
+      // The end of an attachment says nothing of the session.
+      if (tmux !== null) return await tmux.ending().catch(() => LOST);
       const code = await exitCodeOf(calls, exec);
-      return code === 0 && tmux !== null ? await tmux.lastExit().catch(() => null) : code;
+      return code === null ? LOST : { kind: 'exited', code };
     },
     close: () => {
       closing ??= close().catch((error: unknown) => {

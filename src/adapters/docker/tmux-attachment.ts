@@ -1,16 +1,17 @@
 import type { Duplex } from 'node:stream';
+import type { StreamEnd } from '../../domain/terminal-end.ts';
 import type { OnScreen } from '../../ports/terminal-backend.ts';
 import type { EngineCalls } from './client.ts';
 import { printedBy, runScript } from './exec.ts';
 import {
   asScrollback,
-  exitOf,
+  endOf,
   HISTORY_BYTES,
   HISTORY_LINES,
   type LookBack,
   lookBackOf,
 } from './tmux-history.ts';
-import { DRAW_ANEW, LAST_EXIT, LOOK_BACK } from './tmux-scripts.ts';
+import { DRAW_ANEW, HOW_ENDED, LOOK_BACK } from './tmux-scripts.ts';
 
 /** What only tmux knows of a terminal: what scrolled by, and how its shell ended. */
 export type TmuxAttachment = {
@@ -18,7 +19,8 @@ export type TmuxAttachment = {
   /** Puts the history before all that is read of the stream from now on. */
   putHistory(stream: Duplex, rows: number): Promise<OnScreen>;
   drawAnew(): Promise<void>;
-  lastExit(): Promise<number | null>;
+  /** Asked after the end of the attachment: what became of the session. */
+  ending(): Promise<StreamEnd>;
 };
 
 /** `shown` is the session of a participant, which shares the windows of `session`. */
@@ -44,6 +46,6 @@ export function tmuxAttachment(
     async drawAnew() {
       await runScript(calls, containerId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
     },
-    lastExit: async () => exitOf(await runScript(calls, containerId, LAST_EXIT, [session])),
+    ending: async () => endOf(await runScript(calls, containerId, HOW_ENDED, [session, shown])),
   };
 }

@@ -1,3 +1,5 @@
+import type { StreamEnd } from '../../domain/terminal-end.ts';
+
 const ESC = '\x1b';
 /** Lines of history that are sent: what people scroll back to, and not too much for a slow line. */
 export const HISTORY_LINES = 5_000;
@@ -26,6 +28,9 @@ export function asScrollback(lines: Buffer, rows: number): Buffer {
   return Buffer.from(begin + text + end, 'latin1');
 }
 
-/** Takes apart what LAST_EXIT prints. */
-export const exitOf = (printed: string): number | null =>
-  /^\d{1,3}\n$/.test(printed) ? Number(printed) : null;
+/** Takes apart what HOW_ENDED prints. A session that may be there still is not over. */
+export function endOf(printed: string): StreamEnd {
+  const over = /^over (\d{0,3})\n$/.exec(printed);
+  if (over === null) return { kind: 'lost' };
+  return { kind: 'exited', code: over[1] ? Number(over[1]) : null };
+}

@@ -23,8 +23,17 @@ done
 exit 0
 `;
 
-/** `SESSION`: prints the exit code of the shell that the session ended with, if it is known. */
-export const LAST_EXIT = `
-cat "/run/berth-exit.$1" 2>/dev/null
+/**
+ * `SESSION SHOWN`: prints `on` while the session that is shown is there, else `over`, with the exit code of the shell that
+ * the session ended with, if it is known; nothing when tmux does not say.
+ */
+export const HOW_ENDED = `
+${CHOOSE_TMUX}
+choose_tmux || exit 0
+said=$(${TMUX} has-session -t "=$2" 2>&1) && echo on && exit 0
+case "$said" in
+  *"can't find session"* | *"no server running"* | *"error connecting"*)
+    echo "over $(cat "/run/berth-exit.$1" 2>/dev/null)";;
+esac
 exit 0
 `;

@@ -26,6 +26,10 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_not_found: [404, 'container not found'],
   container_not_running: [409, 'container is not running'],
   container_busy: [409, 'container is busy'],
+  too_many_processes: [
+    409,
+    'this container has as many processes as it may have: end some of them, or stop and start it',
+  ],
   container_limit_reached: [409, 'container limit reached'],
   disk_quota_exceeded: [409, 'the workspace holds more than its disk size: give it more disk, then start it'],
   host_disk_short: [503, 'the host is short of disk space: nothing new can be made there'],

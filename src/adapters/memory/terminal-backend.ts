@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import type { StreamEnd } from '../../domain/terminal-end.ts';
 import { type ContainerRuntime, RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
 
@@ -11,7 +12,7 @@ type Viewer = {
   readonly stream: Duplex;
   readonly marker: string;
   size: string;
-  end(exitCode: number | null): void;
+  end(how: StreamEnd): void;
 };
 
 /** Terminals whose program is an echo with a prompt; sessions live as long as their container runs. */
@@ -23,13 +24,13 @@ export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
     throw new RuntimeFailure('container is not running', observed.kind === 'gone' ? 404 : 409);
   };
   const endSession = (key: string, exitCode: number | null): void => {
-    for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end(exitCode);
+    for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end({ kind: 'exited', code: exitCode });
     sessions.delete(key);
   };
   const endParticipant = (place: string, name: string): void => {
     for (const [key, { viewers }] of sessions) {
       if (!key.startsWith(`${place} `)) continue;
-      for (const viewer of viewers) if (viewer.name === name) viewer.end(null);
+      for (const viewer of viewers) if (viewer.name === name) viewer.end({ kind: 'exited', code: null });
     }
   };
   return {
@@ -58,14 +59,14 @@ export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
     },
     async endMarked(_handle, marker) {
       for (const { viewers } of sessions.values())
-        for (const viewer of [...viewers]) if (viewer.marker === marker) viewer.end(null);
+        for (const viewer of [...viewers]) if (viewer.marker === marker) viewer.end({ kind: 'lost' });
     },
   };
 }
 
 function attach(session: Session, request: TerminalRequest, exit: (exitCode: number) => void): PtyStream {
-  let ended: (exitCode: number | null) => void = () => {};
-  const exitCode = new Promise<number | null>((resolve) => {
+  let ended: (how: StreamEnd) => void = () => {};
+  const ending = new Promise<StreamEnd>((resolve) => {
     ended = resolve;
   });
   const stream = new Duplex({
@@ -82,9 +83,9 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
     stream,
     marker: request.marker,
     size: `${request.cols}x${request.rows}`,
-    end(code) {
+    end(how) {
       session.viewers.delete(viewer);
-      ended(code);
+      ended(how);
       stream.push(null);
       stream.once('end', () => stream.destroy());
       stream.resume();
@@ -100,9 +101,9 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
     },
     lookBack: async () => 'shell',
     drawAnew: async () => {},
-    exitCode: () => exitCode,
+    ending: () => ending,
     async close() {
-      viewer.end(null);
+      viewer.end({ kind: 'lost' });
       stream.destroy();
     },
   };

@@ -93,7 +93,7 @@ export function relay(
     if (!stopped) send(socket, toMessage(news));
   });
   const tellEnd = async (): Promise<void> => {
-    const [code, reason] = await Promise.all([stream.exitCode(), terminal.endReason()]);
+    const { reason, code } = await terminal.ended();
     if (stopped) return;
     if (reason === CLOSE.ended) send(socket, { type: 'exit', code });
     close(reason);

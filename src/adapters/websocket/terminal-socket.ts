@@ -23,6 +23,12 @@ const MAX_EARLY_BYTES = 1_048_576;
 const NORMAL = 1000;
 const NO_CODE = 1005;
 
+/** Where the reason of the close leaves open what can be done about it. */
+const NOT_OPENED: Readonly<Record<number, string>> = {
+  [CLOSE.tooManyProcesses.code]:
+    'this container has as many processes as it may have: end some of them, or stop and start it',
+};
+
 export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
@@ -94,10 +100,12 @@ async function serve(
     close: () => close(CLOSE.unauthorized),
   });
   socket.once('close', registration.end);
-  const terminal = await terminals.open(grant, { close, tell }).catch((error: unknown) => {
+  const terminal = await terminals.open(grant, { close, tell }).catch(async (error: unknown) => {
     log.error({ err: error }, 'terminal did not open');
-    send(socket, { type: 'notice', message: 'failed to open terminal' });
-    socket.close(1011, 'failed to open terminal');
+    const reason = await terminals.whyNotOpened(grant, error);
+    if (socket.readyState === socket.OPEN)
+      send(socket, { type: 'notice', message: NOT_OPENED[reason.code] ?? reason.reason });
+    close(reason);
     return null;
   });
   if (terminal === null) return;

@@ -9,6 +9,7 @@ import type { ContainerFiles } from '../../ports/container-files.ts';
 import type { ContainerInsight } from '../../ports/container-insight.ts';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { Storage } from '../../ports/repositories.ts';
+import { TerminalNotStarted } from '../../ports/terminal-backend.ts';
 import { findOwn, handleOf } from '../containers/access.ts';
 
 /** What the use cases inside of containers share. */
@@ -59,13 +60,18 @@ export const mayGoOn =
   (now: Caller): boolean =>
     !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
 
-/** A container that ended or vanished behind the row's back is refused like one that is known to be down. */
+/**
+ * A container that ended or vanished behind the row's back is refused like one that is known to be down, and one that has no
+ * process left for the work as such.
+ */
 export async function whereRunning<T>(
   work: Promise<Result<T, DomainError>>,
 ): Promise<Result<T, DomainError>> {
   try {
     return await work;
   } catch (error) {
+    if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
+      return refuse({ code: 'too_many_processes' });
     if (error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0)) return notRunning;
     throw error;
   }

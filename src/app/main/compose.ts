@@ -73,7 +73,7 @@ export type Service = WorkspaceWork & {
 /** Wires the use cases to the ports and puts HTTP in front of them. */
 export async function compose(given: Ports, options: ComposeOptions): Promise<Service> {
   const ports = measured(given);
-  const { bus, clock, metrics, terminalBackend: backend } = ports;
+  const { bus, clock, metrics, terminalBackend: backend, runtime } = ports;
   const storage = announced(ports.storage, bus);
   const log = options.logger;
   const publicUrl = (): string => options.publicUrl ?? addressBound(http);
@@ -88,7 +88,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const tapes = recording(ports, storage, options, monotonicMs);
   const screens = xtermScreens;
   const shells = terminals({
-    ...{ storage, backend, bus, me, clock, log, monotonicMs, screens },
+    ...{ storage, backend, runtime, bus, me, clock, log, monotonicMs, screens },
     ...tapes.forTerminals,
   });
   const { holding } = shells;

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CloseReason } from '../domain/terminal.ts';
+import {
+  closeAfterEnd,
+  closeAfterFault,
+  type EngineSight,
+  mayBeContainers,
+  type StreamEnd,
+} from '../domain/terminal-end.ts';
+import { closeAs, type PlaceNow } from '../domain/terminal-place.ts';
+import type { ContainerRuntime } from '../ports/container-runtime.ts';
+import { TerminalNotStarted } from '../ports/terminal-backend.ts';
+import type { TerminalRecords } from '../ports/terminal-records.ts';
+import type { Place } from './terminal-place.ts';
+
+/** A container that is asked to stop ends its shells first, and goes down a moment later. */
+const GOES_DOWN_WITHIN_MS = 1_500;
+const LOOK_EVERY_MS = 100;
+
+export type TerminalEndsDeps = {
+  readonly records: Pick<TerminalRecords, 'places'>;
+  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+};
+
+type Located = Pick<Place, 'containerId' | 'handle' | 'part'>;
+
+export type TerminalEnds = ReturnType<typeof terminalEnds>;
+
+/** Why terminals close that nobody closed, by what the database and the engine say of their containers. Never throws. */
+export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
+  const rowOf = async ({ containerId }: Located): Promise<PlaceNow | null | undefined> => {
+    const found = await records.places([containerId]).catch(() => undefined);
+    return found === undefined ? undefined : (found[0] ?? null);
+  };
+
+  const seen = ({ handle }: Located): Promise<EngineSight> =>
+    runtime.observe(handle).then(
+      ({ kind }) => kind,
+      () => 'silent' as const,
+    );
+
+  /** A program that has ended may be the first of a container that goes down. */
+  async function seenAfter(place: Located, end: StreamEnd): Promise<EngineSight | null> {
+    if (!mayBeContainers(end)) return null;
+    const until = performance.now() + GOES_DOWN_WITHIN_MS;
+    for (;;) {
+      const engine = await seen(place);
+      if (end.kind === 'lost' || engine !== 'running' || performance.now() > until) return engine;
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  return {
+    async afterEnd(place: Located, end: StreamEnd): Promise<CloseReason> {
+      const engine = await seenAfter(place, end);
+      const reason = closeAfterEnd(end, await rowOf(place), place.handle.runtimeId, engine);
+      return closeAs(reason, place.part !== null);
+    },
+
+    async afterFault(place: Located, error: unknown): Promise<CloseReason> {
+      const fault = error instanceof TerminalNotStarted ? error.fault : 'other';
+      const [engine, row] = await Promise.all([seen(place), rowOf(place)]);
+      return closeAs(closeAfterFault(fault, row, place.handle.runtimeId, engine), place.part !== null);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { CLOSE, type CloseReason } from './terminal.ts';
+import { downFor, type PlaceNow } from './terminal-place.ts';
+
+/** How the stream of a terminal ended. */
+export type StreamEnd =
+  /** Its program has ended; `code` is null where it is not known, as after a kill from outside. */
+  | { readonly kind: 'exited'; readonly code: number | null }
+  /** The connection broke, or the program was detached from: it may run on. */
+  | { readonly kind: 'lost' };
+
+/** Why a terminal could not be opened. `no_processes`: its container has as many as it may have. */
+export type OpenFault = 'no_processes' | 'other';
+
+/** What the engine says of a terminal's container. `silent`: it does not answer. */
+export type EngineSight = 'running' | 'paused' | 'stopped' | 'gone' | 'silent';
+
+/** Exit codes of SIGHUP, SIGKILL and SIGTERM: what a container that goes down sends to its programs. */
+const CODES_OF_A_STOP: readonly number[] = [129, 137, 143];
+
+/** Whether the container may have ended the program, so that the engine is to be asked. */
+export const mayBeContainers = (end: StreamEnd): boolean =>
+  end.kind === 'lost' || end.code === null || CODES_OF_A_STOP.includes(end.code);
+
+/**
+ * Why the stream of a terminal in the engine's container `runtimeId` has ended. `row` is undefined when the database
+ * does not answer, and null when there is no such container; `engine` is null where it needs not be asked.
+ */
+export function closeAfterEnd(
+  end: StreamEnd,
+  row: PlaceNow | null | undefined,
+  runtimeId: string,
+  engine: EngineSight | null,
+): CloseReason {
+  const down = downReason(row, runtimeId, engine);
+  if (down !== null) return down;
+  return end.kind === 'exited' ? CLOSE.ended : CLOSE.detached;
+}
+
+/** Why the opening of a terminal failed, as its client is told. */
+export function closeAfterFault(
+  fault: OpenFault,
+  row: PlaceNow | null | undefined,
+  runtimeId: string,
+  engine: EngineSight,
+): CloseReason {
+  const down = downReason(row, runtimeId, engine);
+  if (down !== null) return down;
+  return fault === 'no_processes' ? CLOSE.tooManyProcesses : CLOSE.notOpened;
+}
+
+/** The row knows why; the engine knows whether. */
+function downReason(
+  row: PlaceNow | null | undefined,
+  runtimeId: string,
+  engine: EngineSight | null,
+): CloseReason | null {
+  const told = row === undefined ? null : downFor(row, runtimeId);
+  if (told !== null) return told;
+  const isDown = engine === 'stopped' || engine === 'gone' || engine === 'paused';
+  return isDown ? CLOSE.containerStopped : null;
+}

@@ -1,0 +1,89 @@
+import t, { type Test } from 'tap';
+import { terminalEnds } from '../../src/app/terminal-ends.ts';
+import { CLOSE, type CloseReason } from '../../src/domain/terminal.ts';
+import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import { aTerminal, reader } from '../contract/terminal-backend.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+
+/** Ends when there is room for nothing but itself. */
+const FILL = "sh -c 'while :; do sleep 1000 & done'";
+
+t.setTimeout(180_000);
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  const box = (id: string) => instance.docker.getContainer(id);
+  await t.test('a container that ends behind Berth takes no program for ended', async (t) => {
+    await endsAs(t, instance, 'killed', (id) => box(id).kill());
+    await endsAs(t, instance, 'stopped', (id) => box(id).stop({ t: 10 }));
+    await endsAs(t, instance, 'removed', (id) => box(id).remove({ force: true }));
+  });
+  await t.test('a container without a free process', (t) => full(t, instance));
+}
+
+async function running({ runtime, image }: TestInstance): Promise<RuntimeHandle> {
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  return handle;
+}
+
+/** What a client is told after `work`, while the row says that the container runs. */
+async function endsAs(
+  t: Test,
+  instance: TestInstance,
+  name: string,
+  work: (id: string) => Promise<unknown>,
+): Promise<void> {
+  const handle = await running(instance);
+  const pty = await instance.terminals.open(handle, aTerminal('main'));
+  await reader(pty).until('# ');
+  await work(handle.runtimeId);
+  t.equal(await reasonOf(instance, handle, await pty.ending()), CLOSE.containerStopped, name);
+  await instance.runtime.remove(handle);
+}
+
+function reasonOf(
+  { runtime }: TestInstance,
+  handle: RuntimeHandle,
+  end: Parameters<ReturnType<typeof terminalEnds>['afterEnd']>[1],
+): Promise<CloseReason> {
+  const { runtimeId } = handle;
+  const row = { containerId: 'row', state: 'running', runtimeId, operation: null } as const;
+  const ends = terminalEnds({ runtime, records: { places: async () => [row] } });
+  return ends.afterEnd({ containerId: 'row', handle, part: null }, end);
+}
+
+async function full(t: Test, instance: TestInstance): Promise<void> {
+  const { runtime, terminals } = instance;
+  const handle = await running(instance);
+  const exec = (command: string[]) =>
+    runtime.exec(handle, { command, timeoutSeconds: 60, maxOutputBytes: 1000 });
+  const first = await terminals.open(handle, aTerminal('first'));
+  const output = reader(first);
+  await output.until('# ');
+  first.stream.write(`${FILL}\r`);
+  await output.until('Cannot fork', 60);
+  for (const session of ['first', 'second']) {
+    const opening = terminals.open(handle, aTerminal(session)).then((pty) => pty.close());
+    await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'no_processes' }, session);
+  }
+  first.stream.write('pkill sleep\r');
+  await t.resolves(
+    eventuallyOpens(() => terminals.open(handle, aTerminal('second'))),
+    'it opens when there is room',
+  );
+  t.match(await exec(['true']), { exitCode: 0 });
+  await runtime.remove(handle);
+}
+
+async function eventuallyOpens(open: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  for (const end = performance.now() + 60_000; ; ) {
+    const pty = await open().catch((error: unknown) => {
+      if (performance.now() > end) throw error;
+      return null;
+    });
+    if (pty !== null) return await pty.close();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
