@@ -97,6 +97,7 @@ export const restoreContainer =
       await tx.users.lock(caller.user.id);
       const deleted = await tx.containers.findDeleted(dbId, caller.user.id);
       if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
+      if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
       if (!space.ok) return space;
       const room = await roomFor(tx, deleted.name, caller);
       return room.ok
