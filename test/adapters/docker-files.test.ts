@@ -15,6 +15,7 @@ if (engine !== null) {
   await t.test('docker: links are not followed out of the workspace', (t) => links(t, box));
   await t.test('docker: what is neither file nor folder', (t) => special(t, box));
   await t.test('docker: files that change while they are read', (t) => changing(t, box));
+  await t.test('docker: a name that is swapped while it is opened', (t) => swapped(t, box));
   await t.test('docker: archives', (t) => archives(t, box));
   await t.test('docker: uploads', (t) => uploads(t, box));
   await t.test('docker: counting beyond 2 GiB', (t) => huge(t, box));
@@ -34,6 +35,25 @@ async function changing(t: Test, { sh, files }: Box): Promise<void> {
   stopped.content.destroy();
   await sleep(500);
   t.equal(await markedProcesses(sh), 0, 'no program is left, whoever ended it');
+}
+
+/** By turns a file and a link out of the workspace, as fast as it goes. */
+const SWAP = `chdir "/workspace/swapped"; for (;;) {
+  symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
+
+async function swapped(t: Test, { sh, files }: Box): Promise<void> {
+  await sh(`mkdir /workspace/swapped && cd /workspace/swapped && echo inner > inner && ln inner name &&
+    echo outer > /tmp/outer && { perl -e '${SWAP}' > /dev/null 2>&1 & echo $! > /tmp/swapping; }`);
+  const seen = new Set<string>();
+  for (let reads = 0; reads < 400 && !seen.has('file_outside'); reads += 1)
+    seen.add(await files.read(['swapped', 'name']).then(String, ({ message }) => message));
+  await sh('kill "$(cat /tmp/swapping)"');
+  const allowed = ['file_outside', 'file_special', 'inner\n'];
+  t.same(
+    [...seen].filter((outcome) => !allowed.includes(outcome)),
+    [],
+  );
+  t.ok(seen.has('file_outside'), 'what was opened is looked at again');
 }
 
 type OpenedFile = Extract<Opened, { kind: 'file' }>;

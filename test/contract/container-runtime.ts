@@ -190,6 +190,8 @@ export async function containerRuntimeContract(
       const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
       const echoed = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000 }));
       t.ok(echoed.stdout.equals(bytes), 'stdin and stdout keep every byte');
+      const exact = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: bytes.length }));
+      t.ok(!exact.truncated && exact.stdout.equals(bytes), 'output up to the limit is whole, and said to be');
       const cut = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 1000 }));
       t.ok(
         cut.truncated && cut.stdout.equals(bytes.subarray(0, 1000)),

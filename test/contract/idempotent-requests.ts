@@ -48,6 +48,15 @@ export async function idempotentRequests(name: string, storage: Storage, orphan:
     t.equal(await count(), 1);
   });
 
+  await t.test(`${name}: a key counts for its path, whatever query comes with it`, async (t) => {
+    const { call, create, count } = await aCaller();
+    const first = await create('q-1');
+    const key = { 'idempotency-key': 'q-1' };
+    const again = await call('POST', '/api/containers?again=1', { name: 'dev', ...limits }, key);
+    t.same([again.statusCode, again.json()], [201, first.json()]);
+    t.equal(await count(), 1);
+  });
+
   await t.test(`${name}: of several at once one is done; the others are told to wait`, async (t) => {
     const { runtime, create, token, count } = await aCaller();
     const { create: works } = runtime;

@@ -4,6 +4,7 @@ import type { Storage } from '../../src/ports/repositories.ts';
 import type { NewTerminalRecord } from '../../src/ports/terminal-records.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
 import { recordOf } from '../support/terminal-record.ts';
+import { anOperation } from './operation-repository.ts';
 
 /** What the records of terminals must guarantee. `silence` makes one as old as if it had not been pinged for so long. */
 export async function terminalRecordsContract(
@@ -11,7 +12,7 @@ export async function terminalRecordsContract(
   storage: Storage,
   silence: (id: string, seconds: number) => Promise<void>,
 ): Promise<void> {
-  const { terminals, containers } = storage.repositories;
+  const { terminals, containers, operations } = storage.repositories;
   const aPlace = async () => {
     const user = await storedUser(storage);
     return { user, container: await storedContainer(storage, user.id) };
@@ -117,6 +118,16 @@ export async function terminalRecordsContract(
     const { dbId, runtimeId } = container;
     const now = () => terminals.places([dbId, randomUUID()]);
     t.same(await now(), [{ containerId: dbId, state: 'running', runtimeId, operation: null }]);
+    const [owner, userId] = [randomUUID(), container.ownerId];
+    const [past, present] = [anOperation(dbId, userId, owner), anOperation(dbId, userId, owner)];
+    await operations.begin({ ...past, kind: 'start' }, 60);
+    t.match(await now(), [{ operation: 'start' }]);
+    await operations.finish(past.id, owner, 'done');
+    t.match(await now(), [{ operation: null }], 'what is over is none');
+    await operations.begin({ ...present, kind: 'stop' }, 60);
+    t.match(await now(), [{ operation: 'stop' }], 'and does not stand beside another one');
+    t.equal((await now()).length, 1);
+    await operations.finish(present.id, owner, 'done');
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
     t.same(await now(), [{ containerId: dbId, state: 'deleted', runtimeId, operation: null }]);
     t.same(await terminals.places([]), []);

@@ -24,6 +24,7 @@ const shown = {
 } as const;
 const plain = { ...shown, muxed: false };
 const ended = { ...shown, over: true };
+const endedPlain = { ...plain, over: true };
 const cut = { ...ended, detached: true };
 const kept = (
   untilMs: number,
@@ -128,6 +129,15 @@ const BOTH: readonly Case[] = [
     [attach('s2')],
   ],
   ['but not for a client that never saw it', kept(9, ended), connect(), fresh, [end(), open()]],
+  ['nor without a multiplexer', kept(9, endedPlain), connect(), fresh, [end(), open()]],
+  ['nor while another client shows it', endedPlain, connect(), fresh, [close(), end(), open()]],
+  [
+    'a client that saw it is shown the tail without a multiplexer as well',
+    kept(9, endedPlain),
+    connect({ resumes: 'a' }),
+    { ...endedPlain, socket: 's2' },
+    [attach('s2')],
+  ],
   ['a multiplexer draws anew for another window', shown, connect(), fresh, [close(), end(), open()]],
   ['a stream of another process is not known', kept(9), connect({ resumes: 'x' }), fresh, [end(), open()]],
   [

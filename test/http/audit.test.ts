@@ -39,6 +39,15 @@ t.test('everybody reads what was done in their name, newest first, and nothing e
   );
 });
 
+t.test('control characters of a program’s name reach no record', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  // Node.js refuses those below 0x20; these are CSI, NEL and DEL.
+  const userAgent = 'Mozilla\u009b31m\u0085 ü\u007f/5.0';
+  await as(service, ada)('POST', '/api/tokens', { name: 'ci' }, { 'user-agent': userAgent });
+  t.match((await page(service, ada, '?action=token_created')).records, [{ user_agent: 'Mozilla31m ü/5.0' }]);
+});
+
 t.test('a long list comes in parts, without a gap and without a repeat', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { eventually } from '../contract/bus.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
@@ -154,6 +155,39 @@ t.test('who looks on sees all, and types nothing', async (t) => {
       ['collaboration_joined', bob.id],
     ],
   );
+});
+
+t.test('what a viewer sends is dropped before it reaches a terminal that would take it', async (t) => {
+  const backend = fakeTerminals();
+  const { ada, bob, open, share, join } = await aScene(t, { terminalBackend: backend });
+  await open(ada);
+  await join(bob, (await share('view')).code);
+  for (const viewer of [await open(bob), await open(ada, { mode: 'view' })]) {
+    const pty = backend.opened.at(-1);
+    viewer.socket.send(Buffer.from('rm'));
+    viewer.socket.send(JSON.stringify({ type: 'input_from', offset: 1 }));
+    // Frames are taken in their order: the pong comes after what was sent before.
+    viewer.socket.send(JSON.stringify({ type: 'ping', t: 1 }));
+    await viewer.until(() => viewer.messages.some(({ type }) => type === 'pong'));
+    t.equal(pty?.typed(), '');
+    t.equal(
+      viewer.socket.readyState,
+      viewer.socket.OPEN,
+      'an offset that is no offset of its own ends nothing',
+    );
+  }
+});
+
+t.test('a participant who does not answer the close is cut off', async (t) => {
+  const { service, ada, bob, open, share, join } = await aScene(t);
+  const { id, code } = await share('control');
+  await join(bob, code);
+  const participant = await open(bob);
+  participant.socket.pause();
+  t.equal(service.http.websocketServer.clients.size, 1);
+  await as(service, ada)('DELETE', `/api/collaborations/${id}`);
+  t.ok(await eventually(() => service.http.websocketServer.clients.size === 0));
+  participant.socket.terminate();
 });
 
 t.test('who has control types the same line, and may ask for less', async (t) => {

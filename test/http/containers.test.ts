@@ -256,6 +256,20 @@ t.test('rows settle on what the engine holds; an engine that does not answer cha
   t.equal(await statusNow(), 'stopped', 'ended behind our back');
 });
 
+t.test('a pass that could not stop what it quarantines says so', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { id } = (await call('POST', '/api/containers', dev)).json();
+  const spec = runtime.boxes.get(id)?.spec;
+  if (spec === undefined) throw new Error('the container is not in the engine');
+  await runtime.start(await runtime.create({ ...spec, dbId: '99999999-9999-4999-8999-999999999999' }));
+  runtime.stop = async () => {
+    throw new RuntimeUnavailable('no answer');
+  };
+  await t.rejects(service.reconcile(), RuntimeUnavailable);
+});
+
 t.test('an engine container that no row accounts for is stopped, and removed after an hour', async (t) => {
   const runtime = memoryRuntime();
   const service = await aService({ runtime });

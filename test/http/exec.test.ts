@@ -1,5 +1,5 @@
 import t from 'tap';
-import { aBoxOfAda, NDJSON } from '../support/inside-service.ts';
+import { aBoxOfAda, JSON_LIST, NDJSON } from '../support/inside-service.ts';
 
 t.test('a command is followed line by line by those who ask for it', async (t) => {
   const { call, url } = await aBoxOfAda();
@@ -29,4 +29,13 @@ t.test('a command is followed line by line by those who ask for it', async (t) =
     '{"exit_code":0}\n',
   );
   t.equal((await run({ command: [] })).statusCode, 400);
+});
+
+t.test('a command counts as use of its container', async (t) => {
+  const { service, call, url } = await aBoxOfAda();
+  for (const accept of [NDJSON, JSON_LIST]) {
+    service.clock.advance(60_000);
+    await call('POST', `${url}/exec`, { command: ['true'] }, accept);
+    t.equal((await call('GET', url)).json().last_used_at, service.clock.now().toISOString(), accept.accept);
+  }
 });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { Secret } from 'otpauth';
 import t from 'tap';
-import { actions, aServiceInTime, codeAt, from, logIn, withMfa } from '../support/factors.ts';
+import { actions, aServiceInTime, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
 import { aPerson, as, person } from '../support/service.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
@@ -130,6 +130,22 @@ t.test('turning it off needs a code, and ends sign-ins that wait', async (t) => 
   t.equal((await from(service)('/api/auth/mfa', { mfa_token, code })).statusCode, 401);
   t.match((await logIn(service, 'ada')).json(), { token: String }, 'the password is enough again');
   t.same((await call('GET', '/api/me/mfa')).json(), { enabled: false, recovery_codes_left: 0 });
+});
+
+t.test('a sign-in that waited is over for good, also when the factor is turned on again', async (t) => {
+  const service = await aServiceInTime();
+  const { who, secret } = await withMfa(service, 'ada');
+  const call = as(service, who);
+  const { mfa_token } = (await logIn(service, 'ada')).json();
+  await call('DELETE', '/api/me/mfa', { code: codeAt(secret, service.clock.now()) });
+  const renewed = (await call('POST', '/api/me/mfa')).json();
+  const [before, now] = [new Date(service.clock.now().getTime() - STEP_MS), service.clock.now()];
+  await call('POST', '/api/me/mfa/confirm', { code: codeAt(renewed.secret, before) });
+  const answer = await from(service)('/api/auth/mfa', { mfa_token, code: codeAt(renewed.secret, now) });
+  t.equal(answer.statusCode, 401);
+  const fresh = (await logIn(service, 'ada')).json().mfa_token;
+  const code = codeAt(renewed.secret, now);
+  t.equal((await from(service)('/api/auth/mfa', { mfa_token: fresh, code })).statusCode, 200);
 });
 
 t.test('a wrong password looks the same with and without a second factor', async (t) => {

@@ -116,6 +116,15 @@ t.test(
     const other = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
     t.equal((await restore()).json().code, 'name_taken');
     await call('DELETE', `/api/containers/${other.db_id}`);
+    const kept = runtime.volumes.get(box.volume.name);
+    runtime.volumes.delete(box.volume.name);
+    t.equal(
+      (await restore()).json().code,
+      'container_not_found',
+      'without its volume there is nothing to undo',
+    );
+    t.equal(runtime.volumes.has(box.volume.name), false, 'and no empty one takes its place');
+    runtime.volumes.set(box.volume.name, kept as NonNullable<typeof kept>);
     t.match((await restore()).json(), {
       db_id: box.db_id,
       name: 'dev',

@@ -106,6 +106,21 @@ t.test(
   },
 );
 
+t.test('a reader confirms what it was sent, and no pong confirms more', async (t) => {
+  const { program, client, socket, stream, received } = await aPump(t);
+  const pong = async (text: string): Promise<number> => {
+    const came = once(socket, 'pong');
+    client.pong(text);
+    await came;
+    return stream.unconfirmedBytes();
+  };
+  program.say(Buffer.alloc(1_000, 1));
+  t.ok(await eventually(() => received() === 1_000));
+  for (const lie of ['1001', '1e9', 'Infinity', '', 'x', '-1']) t.equal(await pong(lie), 1_000, lie);
+  t.equal(await pong('400'), 600);
+  t.equal(await pong('1000'), 0);
+});
+
 t.test('a slow reader is not given up as long as it takes something', async (t) => {
   const { program, client, received, happened } = await aPump(t, { stallMs: 400 });
   const pausing = setInterval(() => (client.isPaused ? client.resume() : client.pause()), 50);

@@ -123,6 +123,16 @@ t.test('a network fails a hundred times a minute; others are not concerned', asy
   }
 });
 
+t.test('a success does not give its network new guesses', async (t) => {
+  const service = await aServiceInTime();
+  await aPerson(service, 'ada');
+  const at = (n: number): From => ({ ip: `192.0.2.${n}` });
+  for (let n = 1; n < 100; n += 1) t.equal((await guess(service, `user${n}`, at(n))).statusCode, 401);
+  t.equal((await logIn(service, 'ada', at(200))).statusCode, 200);
+  t.equal((await guess(service, 'user100', at(100))).statusCode, 401, 'the hundredth');
+  t.equal((await guess(service, 'user101', at(101))).statusCode, 429);
+});
+
 t.test('one /64 of IPv6 is one address', async (t) => {
   const service = await aServiceInTime();
   for (let n = 0; n < 20; n += 1) await guess(service, `user${n}`, { ip: `2001:db8::${n}` });

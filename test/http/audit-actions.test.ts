@@ -1,0 +1,199 @@
+import t, { type Test } from 'tap';
+import type { AuditAction } from '../../src/domain/audit.ts';
+import { actions, aServiceInTime, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
+import { register } from '../support/passkeys.ts';
+import { anAdmin, anApiToken, aPerson, as, type Bearer, type Person } from '../support/service.ts';
+import { again, sessionIdOf } from '../support/sign-ins.ts';
+import { SSH_KEYS } from '../support/ssh.ts';
+import { terminalClient } from '../support/terminal-client.ts';
+import { aContainerOf, listening } from '../support/terminals.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+const range = (min: number, max: number) => ({ min, max });
+const tier = { memory_mb: range(64, 128), cpu_shares: range(10, 100), disk_mb: range(64, 512) };
+const [[type, , base64] = ['', '', '']] = SSH_KEYS;
+const ROLE = { key: 'slow', label: 'Slow', script: 'echo done' };
+
+type Scene = Awaited<ReturnType<typeof aScene>>;
+/** Does what is recorded as the action of its name, after those above it. */
+type Deed = (scene: Scene) => Promise<unknown>;
+
+/** Root administers, Ada has a container, Bob a second factor, and Eve somebody else’s share. */
+async function aScene(t: Test) {
+  const service = await aServiceInTime();
+  const address = await listening(t, service);
+  const root = await anAdmin(service);
+  const ada = await aPerson(service, 'ada');
+  const bob = await withMfa(service, 'bob');
+  const eve = await aPerson(service, 'eve');
+  const dbId = await aContainerOf(service, ada);
+  const by = (who: Bearer) => as(service, who);
+  const codeOfBob = (): string => {
+    service.clock.advance(STEP_MS);
+    return codeAt(bob.secret, service.clock.now());
+  };
+  return { service, address, root, ada, bob, eve, dbId, by, codeOfBob };
+}
+
+const box = ({ dbId }: Scene, action = ''): string => `/api/containers/${dbId}${action}`;
+const share = async (scene: Scene) =>
+  (await scene.by(scene.ada)('POST', box(scene, '/collaborations'), { mode: 'view' })).json();
+const joined = async (scene: Scene): Promise<string> => {
+  const { id, code } = await share(scene);
+  await scene.by(scene.eve)('POST', '/api/collaborations/join', { code });
+  return id;
+};
+const openTerminal = ({ address, dbId, ada }: Scene) => terminalClient({ address, dbId, token: ada.token });
+const record = async (scene: Scene) => {
+  await openTerminal(scene);
+  return (await scene.by(scene.ada)('POST', box(scene, '/recordings'), {})).json();
+};
+const catalogue =
+  (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Deed =>
+  ({ by, root }) =>
+    by(root)(method, `/api/admin/${url}`, payload);
+const look =
+  (url: string, headers: Record<string, string> = {}): Deed =>
+  ({ service, by, root }) => {
+    service.clock.advance(11 * MINUTE_MS);
+    return by(root)('GET', `/api/admin/${url}`, undefined, headers);
+  };
+const passcode = { passcode: '1234' };
+const secondSession = ({ service, ada }: Scene): Promise<Person> => again(service, ada, 'ada');
+const installing = async ({ by, root, ada, service }: Scene): Promise<string> => {
+  await by(root)('POST', '/api/admin/roles', ROLE);
+  const made = await by(ada)('POST', '/api/containers', { name: 'slow', role: ROLE.key, ...small });
+  await service.roleSetups.idle();
+  return `/api/containers/${made.json().db_id}/role-setup`;
+};
+
+/** A new action that nothing here brings about does not compile. */
+const DEEDS: Readonly<Record<AuditAction, Deed>> = {
+  login: secondSession,
+  login_failed: ({ service }) => from(service)('/api/auth/login', { email: 'ada', password: 'wrong' }),
+  logged_out: async (scene) => scene.by(await secondSession(scene))('POST', '/api/auth/logout'),
+  session_revoked: async (scene) => {
+    const id = await sessionIdOf(scene.service, await secondSession(scene));
+    return await scene.by(scene.ada)('DELETE', `/api/sessions/${id}`);
+  },
+  sessions_revoked_others: async (scene) => {
+    await secondSession(scene);
+    return await scene.by(scene.ada)('POST', '/api/sessions/revoke-others', {});
+  },
+  container_created: ({ by, eve }) => by(eve)('POST', '/api/containers', { name: 'dev', ...small }),
+  container_stopped: (scene) => scene.by(scene.ada)('POST', box(scene, '/stop')),
+  container_started: (scene) => scene.by(scene.ada)('POST', box(scene, '/start')),
+  container_updated: (scene) => scene.by(scene.ada)('PATCH', box(scene), { name: 'new', ...small }),
+  container_deleted: (scene) => scene.by(scene.ada)('DELETE', box(scene)),
+  container_restored: async (scene) => {
+    await scene.by(scene.ada)('POST', box(scene, '/restore'));
+    return await scene.by(scene.ada)('POST', box(scene, '/start'));
+  },
+  role_setup_retried: async (scene) => scene.by(scene.ada)('POST', `${await installing(scene)}/retry`),
+  role_setup_cancelled: async (scene) => {
+    const { containers } = (await scene.by(scene.ada)('GET', '/api/containers')).json();
+    const { db_id } = containers.find(({ name }: { name: string }) => name === 'slow');
+    await scene.by(scene.root)('PATCH', '/api/admin/roles/slow', { script: 'sleep 60' });
+    await scene.by(scene.ada)('POST', `/api/containers/${db_id}/role-setup/retry`);
+    return await scene.by(scene.ada)('POST', `/api/containers/${db_id}/role-setup/cancel`);
+  },
+  terminal_opened: openTerminal,
+  terminal_closed: async (scene) => {
+    const { terminals } = (await scene.by(scene.root)('GET', '/api/admin/terminals')).json();
+    return await scene.by(scene.root)('DELETE', `/api/admin/terminals/${terminals[0].id}`);
+  },
+  recording_started: record,
+  recording_deleted: async (scene) => {
+    const { id } = await record(scene);
+    return await scene.by(scene.ada)('DELETE', `/api/recordings/${id}`);
+  },
+  collaboration_started: share,
+  collaboration_joined: joined,
+  collaboration_left: async (scene) =>
+    scene.by(scene.eve)('DELETE', `/api/collaborations/${await joined(scene)}`),
+  collaboration_ended: async (scene) =>
+    scene.by(scene.ada)('DELETE', `/api/collaborations/${(await share(scene)).id}`),
+  token_created: ({ service, ada }) => anApiToken(service, ada),
+  token_revoked: async ({ service, by, ada }) =>
+    by(ada)('POST', `/api/tokens/${(await anApiToken(service, ada)).id}/revoke`),
+  token_deleted: async ({ service, by, ada }) =>
+    by(ada)('DELETE', `/api/tokens/${(await anApiToken(service, ada)).id}`),
+  user_updated: ({ by, root, eve }) => by(root)('PATCH', `/api/admin/users/${eve.id}`, { tier: 'pro' }),
+  ssh_key_added: ({ by, ada }) =>
+    by(ada)('POST', '/api/me/ssh-keys', { public_key: `${type} ${base64}`, name: 'laptop' }),
+  ssh_key_removed: async ({ by, ada }) => {
+    const [{ id }] = (await by(ada)('GET', '/api/me/ssh-keys')).json().ssh_keys;
+    return await by(ada)('DELETE', `/api/me/ssh-keys/${id}`);
+  },
+  settings_updated: ({ by, root }) => by(root)('PATCH', '/api/admin/settings', { retention_days: 6 }),
+  tier_created: catalogue('POST', 'tiers', { name: 'tiny', ...tier, max_containers: 1, max_agents: 0 }),
+  tier_updated: catalogue('PATCH', 'tiers/tiny', { max_containers: 2 }),
+  tier_deleted: catalogue('DELETE', 'tiers/tiny'),
+  image_created: catalogue('POST', 'images', {
+    key: 'alpine',
+    label: 'Alpine',
+    reference: 'alpine:3.20',
+    digest: null,
+    shell: '/bin/ash',
+  }),
+  image_updated: catalogue('PATCH', 'images/alpine', { label: 'Small' }),
+  image_deleted: catalogue('DELETE', 'images/alpine'),
+  role_created: catalogue('POST', 'roles', { key: 'ruby', label: 'Ruby', packages: { apt: ['ruby'] } }),
+  role_updated: catalogue('PATCH', 'roles/ruby', { label: 'Rubies' }),
+  role_deleted: catalogue('DELETE', 'roles/ruby'),
+  mfa_enabled: ({ service }) => withMfa(service, 'mia'),
+  recovery_codes_replaced: ({ by, bob, codeOfBob }) =>
+    by(bob.who)('POST', '/api/me/mfa/recovery-codes', { code: codeOfBob() }),
+  confirmation_failed: ({ by, bob }) => by(bob.who)('DELETE', '/api/me/mfa', { code: '000000' }),
+  recovery_code_used: async ({ service }) => {
+    const { recoveryCodes } = await withMfa(service, 'max');
+    const { mfa_token } = (await logIn(service, 'max')).json();
+    return await from(service)('/api/auth/mfa', { mfa_token, code: recoveryCodes[0] });
+  },
+  mfa_disabled: ({ by, bob, codeOfBob }) => by(bob.who)('DELETE', '/api/me/mfa', { code: codeOfBob() }),
+  passkey_added: ({ service, bob }) => register(service, bob.who),
+  passkey_renamed: async ({ by, bob }) => {
+    const [{ id }] = (await by(bob.who)('GET', '/api/me/passkeys')).json().passkeys;
+    return await by(bob.who)('PATCH', `/api/me/passkeys/${id}`, { name: 'desk' });
+  },
+  passkey_removed: async ({ by, bob }) => {
+    const [{ id }] = (await by(bob.who)('GET', '/api/me/passkeys')).json().passkeys;
+    return await by(bob.who)('DELETE', `/api/me/passkeys/${id}`);
+  },
+  passcode_changed: ({ by, ada }) => by(ada)('PUT', '/api/me/lock', passcode),
+  screen_locked: ({ by, ada }) => by(ada)('POST', '/api/sessions/lock'),
+  screen_unlock_failed: ({ by, ada }) => by(ada)('POST', '/api/sessions/unlock', { passcode: '4321' }),
+  screen_unlocked: ({ by, ada }) => by(ada)('POST', '/api/sessions/unlock', passcode),
+  passcode_removed: ({ by, ada }) => by(ada)('DELETE', '/api/me/lock'),
+  password_changed: ({ by, ada }) =>
+    by(ada)('POST', '/api/me/password', {
+      old_password: 'correct horse battery',
+      new_password: 'battery horse correct',
+    }),
+  // Looking is recorded once in ten minutes.
+  users_listed: look('users'),
+  terminals_listed: look('terminals'),
+  audit_listed: look('audit'),
+  audit_exported: look('audit', { accept: 'text/csv' }),
+  volume_removed: async (scene) => {
+    const { service, by, eve } = scene;
+    const { containers } = (await by(eve)('GET', '/api/containers')).json();
+    for (const { db_id } of containers) await by(eve)('DELETE', `/api/containers/${db_id}`);
+    for (const hours of [7 * 24, 25]) {
+      service.clock.advance(hours * HOUR_MS);
+      await service.collectVolumes();
+    }
+  },
+};
+
+t.test('whatever the audit can record is recorded when it happens', async (t) => {
+  const scene = await aScene(t);
+  for (const [action, deed] of Object.entries(DEEDS)) {
+    const before = actions(scene.service).length;
+    const answer = (await deed(scene)) as { statusCode?: number; body?: string } | undefined;
+    const recorded = actions(scene.service).slice(before);
+    t.ok(recorded.includes(action), `${action}: ${answer?.statusCode} ${answer?.body} ${recorded}`);
+  }
+});

@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Test } from 'tap';
+
+const PATIENCE_MS = 20_000;
+
+/** A transaction on a connection of its own, for locks that a test holds until it commits. */
+export type Holder = {
+  readonly sql: (text: string, values?: readonly unknown[]) => Promise<void>;
+  readonly commit: () => Promise<void>;
+  /** Waits until so many others of this database wait for a lock. */
+  readonly blocks: (count: number) => Promise<void>;
+};
+
+export async function aHolder(t: Test, url: string): Promise<Holder> {
+  const [client, watcher] = [new pg.Client(url), new pg.Client(url)];
+  t.teardown(() => Promise.all([client.end(), watcher.end()]));
+  await Promise.all([client.connect(), watcher.connect()]);
+  await client.query('begin');
+  const waiting = async (): Promise<number> => {
+    const { rows } = await watcher.query(`select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`);
+    return rows[0].waiting;
+  };
+  return {
+    sql: async (text, values = []) => void (await client.query(text, [...values])),
+    commit: async () => void (await client.query('commit')),
+    async blocks(count) {
+      for (const end = performance.now() + PATIENCE_MS; (await waiting()) < count; await delay(5)) {
+        if (performance.now() > end) throw new Error(`not ${count} wait for a lock`);
+      }
+    },
+  };
+}
