@@ -2,6 +2,7 @@ import type { CloseReason } from '../domain/terminal.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { EventLog, StoredEvent } from '../ports/event-log.ts';
 import type { Logger } from '../ports/logger.ts';
+import { StorageTooSlow } from '../ports/repositories.ts';
 import { onEvents } from './event-news.ts';
 
 /** Somebody who is told of events as they come. Nothing that it is called with may throw. */
@@ -135,9 +136,15 @@ export function eventFeed<Frame>({
   }
 
   async function missedBy(userId: string, after: string, upTo: string): Promise<readonly Frame[] | null> {
-    if (!(await events.keepsSince(after))) return null;
-    const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
-    return missed.length > MAX_BEHIND ? null : missed.map(encode);
+    try {
+      if (!(await events.keepsSince(after))) return null;
+      const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
+      return missed.length > MAX_BEHIND ? null : missed.map(encode);
+    } catch (error) {
+      // It would take as long the next time, and the client would come back for ever.
+      if (error instanceof StorageTooSlow) return null;
+      throw error;
+    }
   }
 
   const unsubscribe = onEvents(bus, wake);

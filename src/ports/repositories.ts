@@ -70,6 +70,11 @@ export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable';
 }
 
+/** The database is well, and gave the statement up as it took too long. */
+export class StorageTooSlow extends StorageUnavailable {
+  override name = 'StorageTooSlow';
+}
+
 /** The database may be well, but all connections to it were in use for too long. Nothing was asked of it. */
 export class StorageBusy extends StorageUnavailable {
   override name = 'StorageBusy';

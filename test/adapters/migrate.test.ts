@@ -88,5 +88,12 @@ t.test('a database that is ahead of the program is refused', async (t) => {
   const db = open(t, url);
   await migrate(db, directory);
   rmSync(path.join(directory, '0002_second.sql'));
-  await t.rejects(migrate(db, directory), { message: /0002_second/ });
+  writeFileSync(path.join(directory, '0003_third.sql'), 'create table third (id int);');
+  await t.rejects(migrate(db, directory), {
+    name: 'SchemaIsNewer',
+    message:
+      'this database belongs to a newer Berth (it has migration 0002_second; this version knows up to 0003_third): ' +
+      'start that version, or restore a backup',
+  });
+  await t.rejects(sql`select * from third`.execute(db), { message: /does not exist/ }, 'nothing is changed');
 });

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import { postgresEvents } from '../../src/adapters/postgres/event-log.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { StorageBusy, StorageUnavailable } from '../../src/ports/repositories.ts';
+import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../src/ports/repositories.ts';
 import { auditChainContract } from '../contract/audit-chain.ts';
 import { auditLogContract } from '../contract/audit-log.ts';
 import { carriedImagesContract } from '../contract/carried-images.ts';
@@ -21,8 +23,8 @@ import { terminalHoldsContract } from '../contract/terminal-holds.ts';
 import { terminalRecordsContract } from '../contract/terminal-records.ts';
 import { userRepositoryContract } from '../contract/user-repository.ts';
 import { freshDatabase } from '../support/database.ts';
-import { aStoredUser } from '../support/storage.ts';
-import { storedContainer } from '../support/stored.ts';
+import { aStoredUser, hashOf } from '../support/storage.ts';
+import { storedContainer, storedUser } from '../support/stored.ts';
 
 const url = await freshDatabase(t);
 if (url !== null) {
@@ -129,6 +131,50 @@ if (url !== null) {
     ]) {
       await t.rejects(sql.raw(statement).execute(db), { message: /append-only/ }, statement);
     }
+  });
+
+  await t.test('who comes back reads no events of others', async (t) => {
+    const { events, collaborations } = storage.repositories;
+    const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
+    const { dbId } = await storedContainer(storage, ada.id);
+    const id = randomUUID();
+    const share = {
+      id,
+      containerId: dbId,
+      ownerId: ada.id,
+      mode: 'view',
+      codeHash: hashOf(id),
+      minutes: 60,
+    } as const;
+    await collaborations.insert(share);
+    await collaborations.admit({ collaborationId: id, userId: bob.id });
+    const after = await events.end();
+    const own = { type: 'container_started', data: {} } as const;
+    await events.append({ ...own, dbId: randomUUID(), ownerId: bob.id });
+    await events.append({ ...own, dbId, ownerId: ada.id });
+    await sql`insert into events (db_id, owner_id, type, data)
+      select gen_random_uuid(), gen_random_uuid(), 'container_started', '{}' from generate_series(1, 20000)`.execute(
+      db,
+    );
+    await sql`analyze events`.execute(db);
+    const [upTo] = (
+      await sql<{ id: string }>`
+      select xid || '-' || position as id from events order by xid desc, position desc limit 1`.execute(db)
+    ).rows;
+    const read = await db.transaction().execute(async (trx) => {
+      const seen = await postgresEvents(trx).seenBy(bob.id, { after, upTo: upTo?.id ?? '' }, 1_001);
+      const { rows } = await sql<{ rows: string }>`select seq_tup_read + idx_tup_fetch as rows
+        from pg_stat_xact_user_tables where relname = 'events'`.execute(trx);
+      return { seen: seen.length, rows: Number(rows[0]?.rows) };
+    });
+    t.equal(read.seen, 2);
+    t.ok(read.rows < 20, `read ${read.rows} rows of 20,002`);
+  });
+
+  await t.test('a statement that takes too long is told from a database that is away', async (t) => {
+    const short = openDatabase(openPool({ url, statementWithinMs: 50 }));
+    t.teardown(() => short.destroy());
+    await t.rejects(sql`select pg_sleep(5)`.execute(short), StorageTooSlow);
   });
 
   await t.test('a database that is gone is said to be, and is not taken for an answer', async (t) => {

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { freshDatabase, run } from '../support/database.ts';
+import { aFolder } from '../support/folder.ts';
 import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
@@ -91,6 +93,28 @@ t.test('bad settings are all told at once, and nothing is started', async (t) =>
   });
   t.equal(status, 78);
   t.match(stderr, /BERTH_PORT must be .*\n.*BERTH_LOG_LEVEL must be/);
+});
+
+t.test('a database of a newer version is left alone, and that is said', async (t) => {
+  const url = await freshDatabase(t);
+  if (url === null) return;
+  await run(url, "insert into kysely_migration (name, timestamp) values ('9999_to_come', 'later')");
+  const env = {
+    PATH: process.env['PATH'],
+    DATABASE_URL: url,
+    BERTH_PORT: '0',
+    BERTH_ENGINE: 'external',
+    BERTH_DATA_DIR: aFolder(t),
+  };
+  for (const program of [['server.js'], ['berth.js', 'migrate']]) {
+    const [name = '', ...args] = program;
+    const { status, stderr } = spawnSync(process.execPath, [`dist/app/main/bin/${name}`, ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    t.equal(status, 78, name);
+    t.match(stderr, /this database belongs to a newer Berth \(it has migration 9999_to_come; .*start that version/);
+  }
 });
 
 t.test('a port that is taken is said in words', async (t) => {

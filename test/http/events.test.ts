@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
+import { StorageTooSlow } from '../../src/ports/repositories.ts';
 import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
 import { type EventClient, eventClient, type Message } from '../support/event-client.ts';
@@ -175,6 +176,27 @@ t.test('who has missed more than 1,000 is told to start anew', async (t) => {
   const over = await eventClient(address, ada.token, id);
   await over.until(() => over.messages.length > 0);
   t.same(over.messages, [{ type: 'resync' }]);
+});
+
+t.test('who has missed what takes too long to read gets resync, and new events follow', async (t) => {
+  const { service, address, ada, stop, start } = await aScene(t);
+  const client = await eventClient(address, ada.token);
+  await heardAll(client, stop);
+  const { events } = service.ports.storage.repositories;
+  for (const slow of ['seenBy', 'keepsSince'] as const) {
+    const works = events[slow];
+    Object.assign(events, {
+      [slow]: async () => {
+        throw new StorageTooSlow('the statement took too long');
+      },
+    });
+    const back = await eventClient(address, ada.token, client.messages[0]?.id ?? '');
+    await back.until(() => back.messages.length > 0);
+    t.same(back.messages, [{ type: 'resync' }], slow);
+    await (slow === 'seenBy' ? start : stop)();
+    await back.until(() => back.messages.length > 1);
+    Object.assign(events, { [slow]: works });
+  }
 });
 
 t.test('a subscriber that does not read gets resync when it does, and delays nobody', async (t) => {

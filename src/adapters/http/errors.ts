@@ -184,9 +184,9 @@ export function onBadAddress(error: FastifyError, request: FastifyRequest, reply
 const isMomentary = (error: Error, request: FastifyRequest): boolean =>
   error instanceof StorageBusy || (error instanceof StorageUnavailable && !hasWords(request));
 
-/** Once the caller is known, a fault is told in the route's own words, a database that does not answer included (R5). */
+/** Once the caller is known, the interface has words of two routes for a database that fails (R5). */
 const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>
-  caller !== null && routeOptions.config.failure !== undefined;
+  caller !== null && routeOptions.config.failureOfDatabase === true;
 
 export const onNotFound = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.code(404).send({ error: 'not found', code: 'not_found' });

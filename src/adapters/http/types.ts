@@ -14,6 +14,8 @@ declare module 'fastify' {
     whileLocked?: boolean;
     /** The interface's words for a fault behind this route. */
     failure?: string;
+    /** The interface gives these words to a failure of the database as well, which is 503 elsewhere. */
+    failureOfDatabase?: boolean;
     /** Credentials may come as WebSocket subprotocols, the first of which is this one. */
     subprotocol?: string;
     /** The body may take its time; the route itself ends one that stalls. */

@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { StorageBusy, StorageUnavailable } from '../../ports/repositories.ts';
+import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../ports/repositories.ts';
 import type { Database } from './schema.ts';
+import { isPoolFull, isTooSlow, spoilsConnection, whyUnavailable } from './unavailable.ts';
 
 export type DatabaseOptions = {
   readonly url: string;
@@ -14,27 +15,27 @@ export type DatabaseOptions = {
   readonly onIdleError?: (error: Error) => void;
 };
 
-// SQLSTATE classes and system errors that say "no answer", as opposed to "the answer is no". 40P01, 40001, 55P03 and
-// 57014 are of a wait that was given up: what was asked may be right, and can be asked again.
-const NO_ANSWER =
-  /^(08...|57P0[1-3]|53[0-9A-Z]{3}|25P03|40P01|40001|55P03|57014|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
-const SILENCE = 'Query read timeout';
-/** The pool's own words for one that waited for a connection. */
-const POOL_IS_FULL = 'timeout exceeded when trying to connect';
-const NO_ANSWER_WORDS =
-  /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Client was closed/;
-
-/** Whether the fault is that the database could not be reached or gave up waiting, rather than what it said. */
-export function isNoAnswer(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  return (typeof code === 'string' && NO_ANSWER.test(code)) || NO_ANSWER_WORDS.test(error.message);
-}
+/**
+ * Every wait on the database is bounded (R94). A request that meets a database that has fallen silent waits for a
+ * statement or for a connection, and is answered within 5 s either way: `silenceMs` is longer than the server may work,
+ * so that a server that lives can say so itself.
+ */
+export const WAITS = { connectMs: 2_000, lockMs: 3_000, statementMs: 4_000, silenceMs: 4_300 } as const;
 
 function translate(error: unknown): never {
-  if (error instanceof Error && error.message === POOL_IS_FULL)
+  if (isPoolFull(error))
     throw new StorageBusy('no connection to the database was free in time', { cause: error });
-  throw isNoAnswer(error) ? new StorageUnavailable('the database does not answer', { cause: error }) : error;
+  if (isTooSlow(error)) throw new StorageTooSlow('the statement took too long', { cause: error });
+  const why = whyUnavailable(error);
+  throw why === null
+    ? error
+    : new StorageUnavailable(`the database cannot serve now: ${why}`, { cause: error });
+}
+
+/** Whatever the server says to a connection that it does not take, nothing was asked of it yet. */
+function notConnected(error: unknown): never {
+  if (isPoolFull(error)) return translate(error);
+  throw new StorageUnavailable('the database takes no connection now', { cause: error });
 }
 
 class TranslatingClient extends pg.Client {
@@ -52,20 +53,20 @@ class TranslatingClient extends pg.Client {
 
   /** What follows on a line that is silent would wait behind the statement that nobody answers. */
   #failed(error: unknown): never {
-    if (error instanceof Error && error.message === SILENCE) this.connection.stream.destroy();
+    if (spoilsConnection(error)) this.connection.stream.destroy();
     return translate(error);
   }
 }
 
-/** A pool that gives up soon and says so: every wait on the database is bounded (R94). */
+/** A pool that gives up soon and says so. */
 export function openPool(options: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 2_000,
-    statement_timeout: options.statementWithinMs ?? 5_000,
-    query_timeout: options.answerWithinMs ?? 7_000,
-    lock_timeout: 3_000,
+    connectionTimeoutMillis: WAITS.connectMs,
+    statement_timeout: options.statementWithinMs ?? WAITS.statementMs,
+    query_timeout: options.answerWithinMs ?? WAITS.silenceMs,
+    lock_timeout: WAITS.lockMs,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
@@ -80,6 +81,6 @@ export function openPool(options: DatabaseOptions): pg.Pool {
 export const openDatabase = (pool: pg.Pool): Kysely<Database> =>
   new Kysely<Database>({
     dialect: new PostgresDialect({
-      pool: { options: {}, connect: () => pool.connect().catch(translate), end: () => pool.end() },
+      pool: { options: {}, connect: () => pool.connect().catch(notConnected), end: () => pool.end() },
     }),
   });

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
-import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
+import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
 import type { Database } from './schema.ts';
 
 /**
@@ -19,8 +19,6 @@ const sharers = sql`select p.user_id from collaborations k
   where k.db_id = e.db_id and k.expires_at > now() and p.left_at is null and p.joined_after < e.position
     and (k.ended_at is null or (e.type = 'container_deleted' and k.ended_at >= e.created_at))`;
 const audience = sql<string[]>`array(select e.owner_id union ${sharers})`;
-const visibleTo = (userId: string) =>
-  sql<SqlBool>`(e.owner_id = ${userId} or ${userId}::uuid in (${sharers}))`;
 
 /** Its transaction is over, and so are all that began before it. */
 const settled = sql<boolean>`e.xid < pg_snapshot_xmin(pg_current_snapshot())`;
@@ -67,14 +65,7 @@ export function postgresEvents(db: Kysely<Database>): EventLog {
     },
 
     async seenBy(userId, range, limit) {
-      const rows = await stream()
-        .where(comes('>', range.after))
-        .where(comes('<=', range.upTo))
-        .where(visibleTo(userId))
-        .orderBy('e.xid')
-        .orderBy('e.position')
-        .limit(limit)
-        .execute();
+      const { rows } = await seenBy(userId, range, limit).execute(db);
       return rows.map(toEvent);
     },
 
@@ -104,6 +95,29 @@ export function postgresEvents(db: Kysely<Database>): EventLog {
     },
   };
 }
+
+/**
+ * Reads by index what the user owns, and then each container that is or was shared with the user: the first `limit` of
+ * each are enough. Whoever has ended a share long ago has nothing to look for in it.
+ */
+const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
+  const inOrder = sql`${comes('>', after)} and ${comes('<=', upTo)} order by e.xid, e.position limit ${limit}`;
+  return sql<Row>`
+    select ${id} as id, e.type, e.db_id, e.data, e.created_at, ${audience} as audience from (
+      (select e.* from events e where e.owner_id = ${userId} and ${inOrder})
+      union all
+      (select e.* from (
+         select distinct k.db_id from collaboration_participants p
+         join collaborations k on k.id = p.collaboration_id
+         where p.user_id = ${userId} and p.left_at is null and k.expires_at > now()
+           and (k.ended_at is null or k.ended_at > ${hoursAgo(EVENTS_SWEPT_HOURS)})
+       ) shared cross join lateral (
+         select e.* from events e
+         where e.db_id = shared.db_id and e.owner_id <> ${userId} and ${userId}::uuid in (${sharers}) and ${inOrder}
+       ) e)
+      order by xid, position limit ${limit}
+    ) e order by e.xid, e.position`;
+};
 
 function comes(how: '>' | '<=' | '=', position: string) {
   const [, xid = '0', row = '0'] = POSITION.exec(position) ?? [];

@@ -10,7 +10,7 @@ export const sessionRoutes =
     http.get(
       '/api/sessions',
       {
-        config: { scope: 'login', failure: 'failed to list sessions' },
+        config: { scope: 'login', failure: 'failed to list sessions', failureOfDatabase: true },
         schema: { response: { 200: schema.SessionList } },
       },
       async (request) => ({ sessions: (await sessions.list(request.caller)).map(toBody) }),

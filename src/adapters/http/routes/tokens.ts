@@ -15,7 +15,7 @@ export const tokenRoutes =
     http.post(
       '/api/tokens',
       {
-        config: { scope: 'login', failure: 'failed to create token' },
+        config: { scope: 'login', failure: 'failed to create token', failureOfDatabase: true },
         schema: {
           headers: IdempotencyHeaders,
           body: schema.TokenRequestBody,

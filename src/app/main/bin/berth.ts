@@ -1,9 +1,16 @@
 import { parseArgs } from 'node:util';
+import { SchemaIsNewer } from '../../../adapters/postgres/migrate.ts';
 import { COMMANDS, type Outcome, USAGE } from '../commands.ts';
 import { readConfig } from '../config.ts';
 
 const EX_USAGE = 64;
+const EX_SOFTWARE = 70;
 const EX_CONFIG = 78;
+
+function codeOf(error: unknown): number {
+  if (error instanceof SchemaIsNewer) return EX_CONFIG;
+  return error instanceof TypeError && 'code' in error ? EX_USAGE : EX_SOFTWARE;
+}
 
 async function run(): Promise<Outcome> {
   const { values, positionals } = parseArgs({
@@ -19,7 +26,7 @@ async function run(): Promise<Outcome> {
 }
 
 const { code, says } = await run().catch((error: unknown) => ({
-  code: error instanceof TypeError && 'code' in error ? EX_USAGE : 70,
+  code: codeOf(error),
   says: error instanceof Error ? error.message : String(error),
 }));
 (code === 0 ? process.stdout : process.stderr).write(`${says}\n`);

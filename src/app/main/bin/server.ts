@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { SchemaIsNewer } from '../../../adapters/postgres/migrate.ts';
 import { readConfig } from '../config.ts';
 import { startService } from '../start.ts';
 
@@ -14,6 +15,6 @@ if ('faults' in settings) {
 } else {
   await startService(settings.config).catch((error: unknown) => {
     process.stderr.write(`Berth did not start: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+    process.exitCode = error instanceof SchemaIsNewer ? EX_CONFIG : 1;
   });
 }

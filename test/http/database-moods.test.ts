@@ -1,0 +1,148 @@
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/database.ts';
+import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
+import { eventually } from '../contract/bus.ts';
+import { aLineTo } from '../support/cut-line.ts';
+import { freshDatabase, run } from '../support/database.ts';
+import { aPerson, aService, as, type Bearer } from '../support/service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
+/** A service with a running container on a database behind a line, and a session of somebody who administers that. */
+async function aScene(t: Test) {
+  const real = await freshDatabase(t);
+  if (real === null) return null;
+  const line = await aLineTo(t, real);
+  const db = openDatabase(openPool({ url: line.url }));
+  const admin = new pg.Client({ connectionString: real });
+  await admin.connect();
+  t.teardown(async () => {
+    line.mend();
+    await admin.end();
+    await db.destroy();
+  });
+  const service = await aService({ storage: postgresStorage(db), runtime: memoryRuntime() });
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, ada);
+  const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  const stop = () => call('POST', `/api/containers/${box.db_id}/stop`);
+  const status = async () => (await call('GET', `/api/containers/${box.db_id}`)).json().status;
+  const name = (await admin.query('select current_database() as name')).rows[0].name as string;
+  /** Ends or cancels what the service is waiting for, once it waits. */
+  const interrupt = async (how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<void> => {
+    const waiting = async (): Promise<boolean> =>
+      (
+        await admin.query(
+          `select ${how}(pid) from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`,
+          [name],
+        )
+      ).rows.length > 0;
+    if (!(await eventually(waiting))) throw new Error('nothing waits');
+  };
+  const elsewhere = real.replace(`/${name}?`, '/postgres?');
+  return { service, ada, call, line, admin, elsewhere, name, stop, status, interrupt };
+}
+
+type Scene = NonNullable<Awaited<ReturnType<typeof aScene>>>;
+type Answer = Awaited<ReturnType<Scene['call']>>;
+
+function isToldToComeAgain(t: Test, answer: Answer, what: string): void {
+  t.same([answer.statusCode, answer.json().code], [503, 'unavailable'], what);
+  t.match(answer.headers['retry-after'], /^[1-5]$/, what);
+}
+
+t.test('a database that takes no writes', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { admin, name, call, stop, status } = scene;
+  const reconnect = () =>
+    admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
+      [name],
+    );
+  await admin.query(`alter database ${name} set default_transaction_read_only = on`);
+  await reconnect();
+  t.ok(
+    await eventually(async () => (await call('GET', '/api/containers')).statusCode === 200),
+    'reads go on',
+  );
+  isToldToComeAgain(t, await stop(), 'a write');
+  await admin.query(`alter database ${name} reset default_transaction_read_only`);
+  const works = async (): Promise<boolean> => (await stop()).statusCode === 200;
+  t.ok(await eventually(works), 'the connections that took no writes are not used again');
+  t.equal(await status(), 'stopped');
+});
+
+t.test('a lock that is waited for too long', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { admin, service, call, stop, status } = scene;
+  await admin.query('begin; lock table containers in share row exclusive mode');
+  isToldToComeAgain(t, await stop(), 'a stop');
+  isToldToComeAgain(t, await call('POST', '/api/containers', { name: 'other', ...small }), 'a create');
+  await admin.query('rollback');
+  await service.reconcile();
+  t.equal(await status(), 'running', 'and it is not done later');
+  t.equal((await stop()).statusCode, 200);
+});
+
+for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
+  t.test(`a statement that meets ${how}`, async (t) => {
+    const scene = await aScene(t);
+    if (scene === null) return;
+    const { admin, stop, interrupt } = scene;
+    await admin.query('begin; lock table containers in share row exclusive mode');
+    const stopping = stop();
+    await interrupt(how);
+    isToldToComeAgain(t, await stopping, how);
+    await admin.query('rollback');
+    t.equal((await stop()).statusCode, 200);
+  });
+}
+
+t.test('a database that takes no connections', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { admin, elsewhere, name, call, stop } = scene;
+  await run(elsewhere, `alter database ${name} with allow_connections false`);
+  await admin.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
+    [name],
+  );
+  isToldToComeAgain(t, await stop(), 'a write');
+  isToldToComeAgain(t, await call('GET', '/api/containers'), 'a read');
+  await run(elsewhere, `alter database ${name} with allow_connections true`);
+  t.equal((await stop()).statusCode, 200);
+});
+
+t.test('a line that falls silent', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { service, ada, line, stop } = scene;
+  const other: Bearer = { token: `svc_${'0'.repeat(64)}` };
+  line.stall();
+  const began = performance.now();
+  const timed = async (request: Promise<Answer>): Promise<Answer> => {
+    const answer = await request;
+    t.comment(`${answer.statusCode} after ${Math.round(performance.now() - began)} ms`);
+    return answer;
+  };
+  const requests = [
+    stop(),
+    as(service, other)('GET', '/api/me'),
+    ...Array.from({ length: 30 }, () => as(service, ada)('GET', '/api/containers')),
+    as(service, ada)('POST', '/api/containers', { name: 'k', ...small }, { 'idempotency-key': 'k' }),
+  ];
+  for (const answer of await Promise.all(requests.map(timed))) isToldToComeAgain(t, answer, 'silent');
+  line.mend();
+  t.ok(await eventually(async () => (await stop()).statusCode === 200), 'and works again');
+});
+
+t.test('all that a request waits for is over within five seconds', async (t) => {
+  const { connectMs, lockMs, statementMs, silenceMs } = WAITS;
+  t.ok(lockMs < statementMs && statementMs < silenceMs, 'a server that lives says so itself');
+  t.ok(silenceMs < 5_000, 'a statement on a connection that is open');
+  t.ok(connectMs + connectMs < 5_000, 'a place in the pool, and then a connection');
+});
