@@ -113,7 +113,10 @@ t.test('a database of a newer version is left alone, and that is said', async (t
       encoding: 'utf8',
     });
     t.equal(status, 78, name);
-    t.match(stderr, /this database belongs to a newer Berth \(it has migration 9999_to_come; .*start that version/);
+    t.match(
+      stderr,
+      /this database belongs to a newer Berth \(it has migration 9999_to_come; .*start that version/,
+    );
   }
 });
 
