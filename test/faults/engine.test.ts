@@ -18,6 +18,7 @@ import {
 } from '../support/fault-scene.ts';
 import { Invariants } from '../support/invariants.ts';
 import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/own-engine.ts';
+import { type PageTerminal, pageTerminal } from '../support/page-terminal.ts';
 import {
   aPlace,
   client,
@@ -26,6 +27,7 @@ import {
   signInAdmin,
   startService,
 } from '../support/running-service.ts';
+import type { TerminalAddress } from '../support/terminal-client.ts';
 
 // All points in `npm run test:faults`; in the usual run the one after which most is half done.
 const POINTS =
@@ -63,13 +65,45 @@ async function signedIn(running: Running): Promise<Call> {
   return client(running.address, await signInAdmin(running));
 }
 
+type Signed = { readonly address: string; readonly token: string };
+
 const stateOf = async (call: Call, dbId: string): Promise<unknown> =>
   (await call('GET', `/api/containers/${dbId}`)).body['status'];
 
-async function killed(t: Test, call: Call, place: Place): Promise<void> {
+/** A shell with a variable of its own, by which it is known again. */
+async function marked(t: Test, at: TerminalAddress, pane: string): Promise<PageTerminal> {
+  const terminal = pageTerminal(t, at, pane);
+  await terminal.shows('# ');
+  terminal.type(`mine=of-${pane}; echo "is $mine"\r`);
+  await terminal.shows(`is of-${pane}`);
+  return terminal;
+}
+
+/** Without a click, and without a word of an end. */
+async function goesOn(t: Test, { states, until, shows, type }: PageTerminal, pane: string): Promise<void> {
+  await until(() => states.some(({ kind }) => kind === 'waiting') && states.at(-1)?.kind === 'open');
+  type('echo "still $mine"\r');
+  await shows(`still of-${pane}`);
+  t.notOk(
+    states.some(({ kind }) => kind === 'over'),
+    `${pane} was never over`,
+  );
+}
+
+async function killed(t: Test, call: Call, place: Place, { address, token }: Signed): Promise<void> {
   const { dbId, id } = await aKeptContainer(call, 'killed');
   await inside(call, dbId, 'sleep 1000 & echo $! > /workspace/pid');
+  const at = { address: address.replace('http', 'ws'), dbId, token };
+  const panes = ['main', 'pane'];
+  const terminals = await Promise.all(panes.map((pane) => marked(t, at, pane)));
+  const killedMs = performance.now();
   process.kill(await pidOfEngine(place), 'SIGKILL');
+  const back = Promise.all(
+    terminals.map(async (terminal, n) => {
+      await goesOn(t, terminal, panes[n] ?? '');
+      t.comment(`${panes[n]} went on after ${Math.round(performance.now() - killedMs)} ms`);
+    }),
+  );
   const refused = await call('POST', `/api/containers/${dbId}/stop`);
   t.match(refused, { status: 500, body: { error: 'failed to stop container' } });
   t.match(await stateOf(call, dbId), /^(running|stopping)$/, 'silence is not taken for an end');
@@ -80,6 +114,7 @@ async function killed(t: Test, call: Call, place: Place): Promise<void> {
     (state) => state === 'running',
   );
   t.equal(state, 'running', 'what could not be asked for was not done');
+  await back;
   t.equal(await readCanary(call, dbId), 'kept\n');
   const alive = await inside(call, dbId, 'kill -0 $(cat /workspace/pid) && echo alive');
   t.equal(alive, 'alive\n', 'what ran in the container never stopped');
@@ -204,10 +239,12 @@ t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
   const { pidFile } = layoutOf(set.place.dataDir);
   const { place, next } = faultsOf(set.place, pidFile, 'SIGKILL');
   const running = await startService(t, place, FAULTY);
-  const call = await signedIn(running);
+  const { address } = running;
+  const token = await signInAdmin(running);
+  const call = client(address, token);
   const { docker } = await openOwn(place.dataDir);
   const invariants = new Invariants(set.url, docker);
-  await t.test('is killed', (t) => killed(t, call, place));
+  await t.test('is killed', (t) => killed(t, call, place, { address, token }));
   await t.test('hangs', (t) => hung(t, call, place, invariants));
   await t.test('was emptied', (t) => emptied(t, call, place));
   for (const point of POINTS) {

@@ -8,6 +8,7 @@ import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { presets } from '../../web/src/lib/sizes.ts';
 import { usableForMs } from '../../web/src/session/token-life.ts';
 import { outputQueue } from '../../web/src/terminal/output-queue.ts';
+import type { Trouble } from '../../web/src/terminal/protocol.ts';
 import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/shortcuts.ts';
 import {
   canConnect,
@@ -100,6 +101,8 @@ t.test('output is fed as fast as it is drawn, in order, and a flood is told once
   t.equal(queue.heldBytes, 0);
 });
 
+const trying = (trouble: Trouble) => ({ kind: 'connecting', trouble }) as const;
+const waits = (trouble: Trouble) => ({ kind: 'waiting', trouble, delayMs: 900, attempt: 2 }) as const;
 const container = (status: string) => ({ status, name: 'a' }) as Container;
 
 t.test(
@@ -112,8 +115,11 @@ t.test(
     t.match(overlayOf(null, false, container('failed')), { kind: 'over', why: 'stopped' });
     t.match(overlayOf(null, false, 'gone'), { kind: 'over', why: 'deleted' });
     t.same(overlayOf({ kind: 'open' }, true, container('stopped')), { kind: 'none' });
-    t.match(overlayOf({ kind: 'connecting' }, true, 'unknown'), { kind: 'lost', retryInMs: null });
-    t.match(overlayOf({ kind: 'waiting', delayMs: 900, attempt: 2 }, true, 'unknown'), { retryInMs: 900 });
+    t.match(overlayOf(trying('line'), true, 'unknown'), { kind: 'lost', retryInMs: null });
+    t.match(overlayOf(waits('line'), true, 'unknown'), { retryInMs: 900 });
+    t.match(overlayOf(trying('line'), false, 'unknown'), { kind: 'connecting' });
+    t.match(overlayOf(trying('processes'), false, 'unknown'), { kind: 'lost', trouble: 'processes' });
+    t.match(overlayOf(waits('processes'), false, 'unknown'), { kind: 'lost', trouble: 'processes' });
     t.equal(canConnect(container('starting')), false);
   },
 );
@@ -124,7 +130,12 @@ t.test('what is true of all panes is said once, and what is of one in its place'
     why,
     exitCode: null,
   });
-  const lost = (retryInMs: number | null): Overlay => ({ kind: 'lost', retryInMs, everOpen: true });
+  const lost = (retryInMs: number | null): Overlay => ({
+    kind: 'lost',
+    trouble: 'line',
+    retryInMs,
+    everOpen: true,
+  });
   const none: Overlay = { kind: 'none' };
   const connecting: Overlay = { kind: 'connecting' };
   const cases: [string, Overlay[], Overlay | null][] = [

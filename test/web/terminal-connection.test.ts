@@ -2,13 +2,19 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Backoff } from '../../web/src/terminal/backoff.ts';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { ConnectionState, Probe } from '../../web/src/terminal/connection-types.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
 
 type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;
-type World = { readonly token?: string | null; readonly probe?: Probe; readonly pongWithinMs?: number };
+type World = {
+  readonly token?: string | null;
+  readonly probe?: Probe;
+  readonly pongWithinMs?: number;
+  readonly backoff?: Backoff;
+};
 
 const ready = (stream: string, offset = 0, inputOffset = 0): string =>
   JSON.stringify({ type: 'ready', stream, offset, input_offset: inputOffset, owner: true });
@@ -33,7 +39,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
       openSocket: platformSocket,
       token: async () => (world.token === undefined ? 'jwt' : world.token),
       probe: async () => world.probe ?? 'ok',
-      backoff: { firstMs: 5, maxMs: 20 },
+      backoff: world.backoff ?? { firstMs: 5, maxMs: 20 },
       times: { handshakeMs: 15_000, pingEveryMs: 30, pongWithinMs: world.pongWithinMs ?? 15_000 },
     },
     {
@@ -193,6 +199,48 @@ t.test('a refused upgrade asks why: what is final ends it, the rest is tried aga
   const retried = await serve(t, null, { probe: 'unreachable' });
   await until(() => retried.states.filter((state) => state.kind === 'waiting').length >= 3);
   t.notOk(retried.over());
+});
+
+t.test(
+  'while the engine is away a try comes every few seconds, and the terminal comes back by itself',
+  async (t) => {
+    const codes = [4013, ...Array.from({ length: 8 }, () => 1011)];
+    const waits: number[] = [];
+    const service = await serve(
+      t,
+      (socket, _query, tries) => {
+        const code = codes[tries - 1];
+        if (tries === 1 || code === undefined) socket.send(ready(`s${tries}`));
+        if (code !== undefined) socket.close(code);
+      },
+      { backoff: { firstMs: 2_000_000, maxMs: 9_000_000 } },
+    );
+    while (service.last()?.kind !== 'open' || service.tries() <= codes.length) {
+      await until(() => service.last()?.kind === 'waiting' || service.tries() > codes.length);
+      const state = service.last();
+      if (state?.kind !== 'waiting') continue;
+      waits.push(state.delayMs);
+      t.equal(state.trouble, 'shell');
+      service.connection.nudge();
+      await until(() => service.last() !== state);
+    }
+    t.equal(waits.length, codes.length);
+    t.ok(Math.max(...waits) <= 3_000, `${waits}`);
+    t.same(service.resumed, ['fresh', 'other']);
+  },
+);
+
+t.test('a container without a free process says so, and is tried again', async (t) => {
+  const service = await serve(t, (socket, _query, tries) => {
+    if (tries < 4) socket.close(4014, 'too many processes');
+    else socket.send(ready('s'));
+  });
+  await until(() => service.last()?.kind === 'open');
+  const waits = service.states.filter(({ kind }) => kind === 'waiting');
+  t.match(
+    waits,
+    [1, 2, 3].map((attempt) => ({ trouble: 'processes', attempt })),
+  );
 });
 
 t.test('a service that ends says when to come back', async (t) => {

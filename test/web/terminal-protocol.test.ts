@@ -64,9 +64,12 @@ t.test('each close code means an end, a question or a retry', async (t) => {
   ];
   for (const [code, reason, why] of ends) t.same(meaningOfClose(code, reason), { do: 'end', why });
   t.same(meaningOfClose(4001, 'unauthorized'), { do: 'ask' });
-  for (const code of [1001, 1006, 1009, 1011, 4008, 4010, 4012]) {
-    t.same(meaningOfClose(code, ''), { do: 'retry' }, String(code));
+  for (const code of [1001, 1006, 1009, 4008, 4010, 4012]) {
+    t.same(meaningOfClose(code, ''), { do: 'retry', trouble: 'line' }, String(code));
   }
+  for (const code of [1011, 4013])
+    t.same(meaningOfClose(code, ''), { do: 'retry', trouble: 'shell' }, String(code));
+  t.same(meaningOfClose(4014, 'too many processes'), { do: 'retry', trouble: 'processes' });
 });
 
 t.test('delays double from the first to the maximum, and chance takes at most half away', async (t) => {

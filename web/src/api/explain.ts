@@ -57,6 +57,10 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Another change is still under way',
     next: inSeconds(error.retryAfterSeconds),
   }),
+  too_many_processes: () => ({
+    title: 'This container has too many processes',
+    next: 'End some of them, or stop and start it.',
+  }),
   container_not_found: () => ({
     title: 'This container is gone',
     next: 'It was deleted, or it belongs to somebody else.',

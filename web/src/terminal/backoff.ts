@@ -2,6 +2,9 @@ export type Backoff = { readonly firstMs: number; readonly maxMs: number };
 
 export const RECONNECT: Backoff = { firstMs: 300, maxMs: 15_000 };
 
+/** Where the service answers and its engine does not: a try costs little, and the engine is back within seconds. */
+export const SHELL_RETRY_MAX_MS = 3_000;
+
 /**
  * Delay before try number `attempt` (0 is the first), in ms: doubling up to the maximum, the upper half random
  * (`random` from 0 to 1), so that many clients of a restarted service do not come back in step.

@@ -1,14 +1,20 @@
 import type { Backoff } from './backoff.ts';
 import type { OpenSocket } from './browser-socket.ts';
 import type { LineTimes } from './line.ts';
-import type { EndReason, ReadyFrame, ServerFrame, Size } from './protocol.ts';
+import type { EndReason, ReadyFrame, ServerFrame, Size, Trouble } from './protocol.ts';
 import type { Resumed } from './resume.ts';
 
 export type ConnectionState =
-  | { readonly kind: 'connecting' }
+  /** `trouble`: what ended the try before. */
+  | { readonly kind: 'connecting'; readonly trouble: Trouble }
   | { readonly kind: 'open' }
-  /** The line is lost; the next try is in `delayMs` from now. */
-  | { readonly kind: 'waiting'; readonly delayMs: number; readonly attempt: number }
+  /** The terminal is away; the next try is in `delayMs` from now. */
+  | {
+      readonly kind: 'waiting';
+      readonly trouble: Trouble;
+      readonly delayMs: number;
+      readonly attempt: number;
+    }
   | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
 
 /**

@@ -1,4 +1,4 @@
-import { RECONNECT, retryDelayMs, toldDelayMs } from './backoff.ts';
+import { RECONNECT, retryDelayMs, SHELL_RETRY_MAX_MS, toldDelayMs } from './backoff.ts';
 import type {
   ConnectionDeps,
   ConnectionListener,
@@ -16,6 +16,7 @@ import {
   type ServerFrame,
   type Size,
   subprotocols,
+  type Trouble,
   terminalPath,
 } from './protocol.ts';
 import { howResumed } from './resume.ts';
@@ -30,7 +31,8 @@ export class Connection {
   readonly #listener: ConnectionListener;
   readonly #input: InputBuffer = inputBuffer();
   #size: Size;
-  #state: ConnectionState = { kind: 'connecting' };
+  #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
+  #trouble: Trouble = 'line';
   #line: Line | null = null;
   #seen: ResumePoint | null = null;
   #fresh = false;
@@ -53,7 +55,7 @@ export class Connection {
   /** Connects now, whatever was planned. */
   open(): void {
     const epoch = this.#abandon();
-    this.#enter({ kind: 'connecting' });
+    this.#enter({ kind: 'connecting', trouble: this.#trouble });
     this.#deps.token().then(
       (token) => epoch === this.#epoch && (token === null ? this.#over('unauthorized') : this.#dial(token)),
       () => epoch === this.#epoch && this.#retryLater(),
@@ -134,6 +136,7 @@ export class Connection {
       this.#input.rewind(ready.inputOffset);
       this.#line?.send({ type: 'input_from', offset: ready.inputOffset });
     }
+    this.#trouble = 'line';
     this.#enter({ kind: 'open' });
     this.#line?.begin();
   }
@@ -146,7 +149,7 @@ export class Connection {
   #onClosed(code: number, reason: string, opened: boolean): void {
     const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'ask' } as const);
     if (meaning.do === 'end') this.#over(meaning.why);
-    else if (meaning.do === 'retry') this.#retryLater();
+    else if (meaning.do === 'retry') this.#retryLater(meaning.trouble);
     else void this.#ask(opened);
   }
 
@@ -161,16 +164,18 @@ export class Connection {
     else this.#retryLater();
   }
 
-  #retryLater(): void {
+  #retryLater(trouble: Trouble = 'line'): void {
     const steady = this.#state.kind === 'open' && performance.now() - this.#openedAtMs > STEADY_MS;
     if (steady) this.#attempt = 0;
     const { backoff = RECONNECT } = this.#deps;
     const told = toldDelayMs(this.#comeBackMs, backoff);
     this.#abandon();
-    const delayMs = told ?? retryDelayMs(this.#attempt, Math.random(), backoff);
+    this.#trouble = trouble;
+    const maxMs = trouble === 'shell' ? Math.min(backoff.maxMs, SHELL_RETRY_MAX_MS) : backoff.maxMs;
+    const delayMs = told ?? retryDelayMs(this.#attempt, Math.random(), { ...backoff, maxMs });
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.open(), delayMs);
-    this.#enter({ kind: 'waiting', delayMs, attempt: this.#attempt });
+    this.#enter({ kind: 'waiting', trouble, delayMs, attempt: this.#attempt });
   }
 
   #over(why: EndReason): void {

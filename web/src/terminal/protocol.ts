@@ -148,18 +148,27 @@ export type EndReason =
   | 'stopped'
   | 'refused';
 
+/** What keeps a terminal away for a while: the line to the service, the shell behind it, or no room for a shell. */
+export type Trouble = 'line' | 'shell' | 'processes';
+
 /** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
-export type CloseMeaning = { readonly do: 'end'; readonly why: EndReason } | { readonly do: 'ask' | 'retry' };
+export type CloseMeaning =
+  | { readonly do: 'end'; readonly why: EndReason }
+  | { readonly do: 'retry'; readonly trouble: Trouble }
+  | { readonly do: 'ask' };
 
 const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
+  1011: { do: 'retry', trouble: 'shell' },
   4001: { do: 'ask' },
   4003: { do: 'end', why: 'collaboration_ended' },
   4004: { do: 'end', why: 'deleted' },
   4009: { do: 'end', why: 'stopped' },
+  4013: { do: 'retry', trouble: 'shell' },
+  4014: { do: 'retry', trouble: 'processes' },
 };
 
 /** What to do about a close. Whatever is not said to be final is a lost line, and worth a retry. */
 export function meaningOfClose(code: number, reason: string): CloseMeaning {
   if (code === 1000) return { do: 'end', why: reason === 'replaced' ? 'replaced' : 'ended' };
-  return MEANINGS[code] ?? { do: 'retry' };
+  return MEANINGS[code] ?? { do: 'retry', trouble: 'line' };
 }

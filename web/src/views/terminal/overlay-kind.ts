@@ -1,6 +1,6 @@
 import type { Container } from '../../api/types.ts';
 import type { ConnectionState } from '../../terminal/connection-types.ts';
-import type { EndReason } from '../../terminal/protocol.ts';
+import type { EndReason, Trouble } from '../../terminal/protocol.ts';
 
 /** What is known of the container: nothing yet, itself, or that there is none (any more). */
 export type Known = Container | 'unknown' | 'gone';
@@ -13,7 +13,12 @@ export type Overlay =
   | { readonly kind: 'none' }
   | { readonly kind: 'connecting' }
   | { readonly kind: 'preparing'; readonly status: Container['status'] }
-  | { readonly kind: 'lost'; readonly retryInMs: number | null; readonly everOpen: boolean }
+  | {
+      readonly kind: 'lost';
+      readonly trouble: Trouble;
+      readonly retryInMs: number | null;
+      readonly everOpen: boolean;
+    }
   | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
 
 const PREPARING: readonly Container['status'][] = ['creating', 'starting', 'updating'];
@@ -31,13 +36,16 @@ function beforeConnect(known: Known): Overlay {
 /** What stands over the terminal, if anything. */
 export function overlayOf(connection: ConnectionState | null, everOpen: boolean, known: Known): Overlay {
   if (connection === null) return beforeConnect(known);
+  const trouble = 'trouble' in connection ? connection.trouble : 'line';
   switch (connection.kind) {
     case 'open':
       return { kind: 'none' };
     case 'connecting':
-      return everOpen ? { kind: 'lost', retryInMs: null, everOpen } : { kind: 'connecting' };
+      return everOpen || trouble === 'processes'
+        ? { kind: 'lost', trouble, retryInMs: null, everOpen }
+        : { kind: 'connecting' };
     case 'waiting':
-      return { kind: 'lost', retryInMs: connection.delayMs, everOpen };
+      return { kind: 'lost', trouble, retryInMs: connection.delayMs, everOpen };
     case 'over':
       return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
   }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { signInPath } from '../../lib/router.ts';
-import type { EndReason } from '../../terminal/protocol.ts';
+import type { EndReason, Trouble } from '../../terminal/protocol.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-kind.ts';
@@ -70,7 +70,7 @@ export function TerminalOverlay(props: OverlayProps) {
     case 'preparing':
       return <Waiting text={`${props.name} is ${BEING[overlay.status] ?? overlay.status}…`} />;
     case 'lost':
-      return <Lost everOpen={overlay.everOpen} retryInMs={overlay.retryInMs} onRetry={onRetry} />;
+      return <Lost {...overlay} onRetry={onRetry} />;
     case 'over':
       return <Over {...props} why={overlay.why} exitCode={overlay.exitCode} />;
   }
@@ -88,23 +88,32 @@ function Waiting({ text }: { text: string }) {
 }
 
 type LostProps = {
+  readonly trouble: Trouble;
   readonly everOpen: boolean;
   readonly retryInMs: number | null;
   readonly onRetry: () => void;
 };
 
+const FULL =
+  'This container has too many processes to start another shell. End some of them, or stop and start it.';
+
+function lostWords({ trouble, everOpen }: LostProps, seconds: number): string {
+  const next = seconds > 0 ? ` Next try in ${seconds} s.` : ' Trying again…';
+  if (trouble === 'processes') return FULL + next;
+  if (trouble === 'shell') return `The shell does not answer.${next}`;
+  return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;
+}
+
 /** Leaves the output in sight: what was written is still true. */
-function Lost({ everOpen, retryInMs, onRetry }: LostProps) {
+function Lost(props: LostProps) {
+  const { trouble, everOpen, retryInMs, onRetry } = props;
   const seconds = useCountdown(retryInMs);
   // The first tries come so soon that counting down to them would only be noise.
-  const isSoon = seconds < 3;
-  const what = everOpen ? 'Connection lost' : 'No connection';
+  const isSoon = seconds < 3 && trouble !== 'processes';
   return (
-    <div class={`line-lost late ${isSoon && everOpen ? 'quiet' : ''}`} role="status">
+    <div class={`line-lost ${isSoon ? 'late' : ''} ${isSoon && everOpen ? 'quiet' : ''}`} role="status">
       <Spinner />
-      <span>
-        {isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : `${what}. Next try in ${seconds} s.`}
-      </span>
+      <span>{isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : lostWords(props, seconds)}</span>
       {!isSoon && <Button onClick={onRetry}>Try now</Button>}
     </div>
   );
