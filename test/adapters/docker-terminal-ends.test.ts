@@ -9,6 +9,10 @@ import { engineOrSkip, type TestInstance, testInstance } from '../support/engine
 /** Ends when there is room for nothing but itself. */
 const FILL = "sh -c 'while :; do sleep 1000 & done'";
 
+/** As where the kernel refuses what each client of tmux hands to its server. */
+const REFUSED = `printf '#!/bin/sh\necho server exited unexpectedly >&2\nexit 1\n' > /usr/local/bin/tmux
+chmod 755 /usr/local/bin/tmux`;
+
 t.setTimeout(180_000);
 const engine = await engineOrSkip(t);
 if (engine !== null) {
@@ -19,6 +23,7 @@ if (engine !== null) {
     await endsAs(t, instance, 'stopped', (id) => box(id).stop({ t: 10 }));
     await endsAs(t, instance, 'removed', (id) => box(id).remove({ force: true }));
   });
+  await t.test('a tmux that cannot be reached', (t) => unreachable(t, instance));
   await t.test('a container without a free process', (t) => full(t, instance));
 }
 
@@ -52,6 +57,27 @@ function reasonOf(
   const row = { containerId: 'row', state: 'running', runtimeId, operation: null } as const;
   const ends = terminalEnds({ runtime, records: { places: async () => [row] } });
   return ends.afterEnd({ containerId: 'row', handle, part: null }, end);
+}
+
+async function unreachable(t: Test, instance: TestInstance): Promise<void> {
+  const { runtime, terminals } = instance;
+  const handle = await running(instance);
+  const exec = (script: string) =>
+    runtime.exec(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, maxOutputBytes: 1000 });
+  const open = await terminals.open(handle, aTerminal('main'));
+  await reader(open).until('# ');
+  t.match(await exec(REFUSED), { exitCode: 0 });
+  const opening = terminals.open(handle, aTerminal('other'));
+  await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'other' }, 'no shell has ended');
+  await exec('pkill -f attach-session');
+  const end = await open.ending();
+  t.same(end, { kind: 'lost' }, 'what tmux does not say is not taken for an end');
+  t.equal(await reasonOf(instance, handle, end), CLOSE.detached);
+  await exec('rm /usr/local/bin/tmux');
+  const again = await terminals.open(handle, aTerminal('main'));
+  await reader(again).until('# ');
+  await again.close();
+  await runtime.remove(handle);
 }
 
 async function full(t: Test, instance: TestInstance): Promise<void> {

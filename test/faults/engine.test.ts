@@ -104,6 +104,7 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
       t.comment(`${panes[n]} went on after ${Math.round(performance.now() - killedMs)} ms`);
     }),
   );
+  back.catch(() => undefined);
   const refused = await call('POST', `/api/containers/${dbId}/stop`);
   t.match(refused, { status: 500, body: { error: 'failed to stop container' } });
   t.match(await stateOf(call, dbId), /^(running|stopping)$/, 'silence is not taken for an end');
