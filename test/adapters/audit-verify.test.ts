@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { sql } from 'kysely';
 import pg from 'pg';
 import t, { type Test } from 'tap';
+import { sealSome } from '../../src/adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { runProcess } from '../support/child.ts';
@@ -34,7 +36,7 @@ async function aChain(t: Test) {
   for (let n = 1; n <= 10; n += 1) await audit.append({ ...ENTRY, details: `${n}` });
   while ((await auditChain.seal(4)) > 0);
   const links = await auditChain.links(0n, 100);
-  return { url, ids: links.map(({ recordId }) => recordId), auditChain, audit };
+  return { url, db, ids: links.map(({ recordId }) => recordId), auditChain, audit };
 }
 
 /** Whoever owns the tables can switch the triggers off. */
@@ -125,14 +127,42 @@ t.test('a record that was put in is named', async (t) => {
 t.test('records from before the chain are sealed like new ones', async (t) => {
   const chain = await aChain(t);
   if (chain === null) return;
-  const migration = readFileSync('db/migrations/0018_audit_chain.sql', 'utf8');
+  const migrations = ['0018_audit_chain', '0024_audit_sealed_in_order'].map((name) =>
+    readFileSync(`db/migrations/${name}.sql`, 'utf8'),
+  );
   await run(
     chain.url,
     `drop table audit_chain, audit_unsealed; drop trigger audit_records_to_be_sealed on audit_records;
-     drop function audit_to_be_sealed; drop index audit_records_action; ${migration}`,
+     drop function audit_to_be_sealed; drop index audit_records_action; ${migrations.join('\n')}`,
   );
   t.equal(await chain.auditChain.seal(100), 10);
   t.match((await berth(t, chain.url, 'audit', 'verify')).says, 'whole: 10 records');
+});
+
+t.test('a part of a long backlog is sealed in order, and the rest of it is not read', async (t) => {
+  const chain = await aChain(t);
+  if (chain === null) return;
+  const { db, auditChain } = chain;
+  while ((await auditChain.seal(100)) > 0);
+  await sql`insert into audit_records (action, ip_address, user_agent, details, created_at)
+    select 'login', '', '', n::text, now() - n * interval '1 s' from generate_series(1, 20000) n`.execute(db);
+  await sql`analyze audit_records, audit_unsealed`.execute(db);
+  const before = (await auditChain.head())?.seq ?? 0n;
+  const rows = await db.transaction().execute(async (trx) => {
+    t.equal(await sealSome(trx, 100), 100);
+    const read = await sql<{ rows: string }>`select sum(seq_tup_read + idx_tup_fetch) as rows
+      from pg_stat_xact_user_tables where relname in ('audit_records', 'audit_unsealed')`.execute(trx);
+    return Number(read.rows[0]?.rows);
+  });
+  t.ok(rows < 1_000, `read ${rows} rows of 40,000`);
+  const links = await auditChain.links(before, 200);
+  t.same(
+    links.map(({ content }) => content?.details),
+    Array.from({ length: 100 }, (_, n) => `${20_000 - n}`),
+    'the oldest first',
+  );
+  while ((await auditChain.seal(5_000)) > 0);
+  t.match((await berth(t, chain.url, 'audit', 'verify')).says, 'the audit is whole');
 });
 
 t.test('a role of the service can add to the audit and change nothing of it, triggers or not', async (t) => {

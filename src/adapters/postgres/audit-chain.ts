@@ -83,7 +83,8 @@ async function headOf(db: Kysely<Database>): Promise<ChainHead | null> {
   return last === undefined ? null : { seq: BigInt(last.seq), hash: last.hash.toString('hex') };
 }
 
-async function sealSome(trx: Kysely<Database>, atMost: number): Promise<number> {
+/** Seals the oldest that wait; 0 when another process is at it. */
+export async function sealSome(trx: Kysely<Database>, atMost: number): Promise<number> {
   const { rows: lock } = await sql<{
     ours: boolean;
   }>`select pg_try_advisory_xact_lock(${LOCK}) as ours`.execute(trx);
@@ -94,8 +95,8 @@ async function sealSome(trx: Kysely<Database>, atMost: number): Promise<number> 
     .innerJoin('audit_records', 'audit_records.id', 'audit_unsealed.record_id')
     .select(CONTENT)
     .select(micros)
-    .orderBy('audit_records.created_at')
-    .orderBy('audit_records.id')
+    .orderBy('audit_unsealed.created_at')
+    .orderBy('audit_unsealed.record_id')
     .limit(atMost)
     .execute();
   if (rows.length === 0) return 0;

@@ -189,7 +189,7 @@ export type Database = {
   carried_images: CarriedImagesTable;
   audit_records: AuditRecordsTable;
   audit_chain: AuditChainTable;
-  audit_unsealed: { record_id: string };
+  audit_unsealed: { record_id: string; created_at: Date };
   totp_factors: TotpFactorsTable;
   recovery_codes: RecoveryCodesTable;
   passkeys: PasskeysTable;
