@@ -42,10 +42,11 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
     /** Those that are being opened or ended as well. */
     streams: (): ReadonlySet<string> => new Set(mine.keys()),
 
-    async take(stream: string, { containerId, runtimeId, muxSession }: At): Promise<void> {
+    /** Whether its session was on no record: nothing is in it yet. */
+    async take(stream: string, { containerId, runtimeId, muxSession }: At): Promise<boolean> {
       mine.set(stream, { containerId, runtimeId, muxSession, isEnding: false });
       if (renewedMs === null) await renew();
-      await holds.put({ stream, containerId, runtimeId, muxSession, ...me });
+      return await holds.put({ stream, containerId, runtimeId, muxSession, ...me });
     },
 
     /** Nobody is shown it any more. */

@@ -17,6 +17,7 @@ import type { TerminalEnds } from './terminal-ends.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-grant.ts';
 import { recordOpened } from './terminal-opened.ts';
 import type { Place } from './terminal-place.ts';
+import { NO_TURN, type Turn } from './terminal-queue.ts';
 import type { TerminalReplicas } from './terminal-replicas.ts';
 import type { TerminalSlots } from './terminal-slots.ts';
 import type { TerminalStream } from './terminal-stream.ts';
@@ -34,6 +35,8 @@ export type OpenTerminal = {
   hear(listener: (news: SharedNews) => void): void;
   /** The peer has answered a ping. */
   pinged(): void;
+  /** The client is told of the stream now, and may come back for it. */
+  shown(): void;
   /** After its last output: why it is over, and the exit code of a program that has ended, if it is known. */
   ended(): Promise<TerminalEnded>;
   release(how: Leaving): Promise<void>;
@@ -128,6 +131,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       pinged() {
         entry.lastPingAt = clock.now();
       },
+      shown: () => slots.shown(sitting.place, entry.id),
       ended: () => ended(sitting.place, stream),
       release: (how) => end(sitting, how),
     };
@@ -170,22 +174,33 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     return { reason, code: end.kind === 'exited' ? end.code : null };
   }
 
+  async function openFor(sitting: Sitting): Promise<OpenTerminal | null> {
+    try {
+      const stream = await connect(sitting);
+      if (stream !== null) return await show(sitting, stream);
+    } catch (error) {
+      void end(sitting, 'lost');
+      throw error;
+    }
+    await end(sitting, 'lost');
+    return null;
+  }
+
   return {
     /**
      * The terminal for an upgraded socket: the one that it lost, or a new one. null when the socket was closed
      * meanwhile. Throws what the backend throws.
      */
-    async open(grant: TerminalGrant, connection: TerminalConnection): Promise<OpenTerminal | null> {
+    open(
+      grant: TerminalGrant,
+      connection: TerminalConnection,
+      turn: Turn = NO_TURN,
+    ): Promise<OpenTerminal | null> {
       const sitting = begin(grant, connection);
-      try {
-        const stream = await connect(sitting);
-        if (stream !== null) return await show(sitting, stream);
-      } catch (error) {
-        void end(sitting, 'lost');
-        throw error;
-      }
-      await end(sitting, 'lost');
-      return null;
+      const opened = openFor(sitting);
+      // A client that leaves is answered at once; what it began goes on in the container.
+      turn.during([opened, slots.opening(sitting.entry.id)]);
+      return opened;
     },
 
     /** Why `open` threw. */

@@ -4,6 +4,7 @@ import { closeAs } from '../domain/terminal-place.ts';
 import {
   EMPTY,
   type Leaving,
+  needsOpening,
   nextSlot,
   type Slot,
   type SlotEffect,
@@ -56,6 +57,9 @@ const GOING_DOWN: readonly CloseReason[] = [
   CLOSE.containerRestarted,
 ];
 
+/** What is there was opened to look on, and the socket is to type, or the other way round. */
+const isOtherMode = (held: Held, place: Place): boolean => held.place.part?.mode !== place.part?.mode;
+
 export type TerminalSlots = ReturnType<typeof terminalSlots>;
 
 /** The terminals of this process by their key, also those that wait for a client whose line was lost. */
@@ -63,6 +67,8 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   const slots = new Map<TerminalKey, Held>();
   const streams = new Map<string, Opened>();
   const sockets = new Map<string, Present>();
+  /** By the socket that asked. */
+  const opens = new Map<string, Promise<void>>();
   const turns = outputTurns(monotonicMs);
   const ending = terminalEnding(holding, log);
 
@@ -79,7 +85,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   function perform(place: Place, effect: SlotEffect, { fault, withContainer = false }: Why): void {
     switch (effect.do) {
       case 'open':
-        void open(place, effect.stream, effect.forceNew);
+        opens.set(effect.socket, open(place, effect));
         break;
       case 'attach':
         sockets.get(effect.socket)?.settle(streams.get(effect.stream)?.stream ?? null);
@@ -107,9 +113,12 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) }, { withContainer });
   }
 
-  async function open(place: Place, stream: string, forceNew: boolean): Promise<void> {
+  async function open(
+    place: Place,
+    { stream, socket, forceNew }: Extract<SlotEffect, { do: 'open' }>,
+  ): Promise<void> {
     try {
-      await holding.take(stream, place);
+      const isNew = await holding.take(stream, place);
       const pty = await place.open(stream, forceNew);
       const onOver = (): void => apply(place, { type: 'program_ended', stream });
       const made = terminalStream(stream, pty, onOver, turns, { screens, size: place.size });
@@ -117,10 +126,12 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       // One that came too late is ended at once: what is recorded under the key is not of it.
       if (isAwaited(place.key, stream)) listener.opened(place.key, made);
       const muxed = pty.muxSession !== null;
-      apply(place, { type: 'opened', stream, muxed, nowMs: monotonicMs() });
+      apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
       holding.leave(stream);
       apply(place, { type: 'open_failed', stream }, { fault: error });
+    } finally {
+      opens.delete(socket);
     }
   }
 
@@ -144,11 +155,26 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
       sockets.set(socket, { close, settle: resolve, fail: reject });
       const held = slots.get(place.key);
-      const otherMode = held !== undefined && held.place.part?.mode !== place.part?.mode;
+      const otherMode = held !== undefined && isOtherMode(held, place);
       if (held !== undefined) held.place = place;
       apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
       return promise;
     },
+
+    /** Whether a socket that asks for this gets a stream of its own. */
+    needsOpening: (place: Place, { resumes, forceNew }: Pick<Asking, 'resumes' | 'forceNew'>): boolean => {
+      const held = slots.get(place.key);
+      return (
+        held === undefined ||
+        needsOpening(held.slot, { resumes, forceNew, otherMode: isOtherMode(held, place) })
+      );
+    },
+
+    /** When what the socket asked for was opened, or could not be, though the socket may have gone. */
+    opening: async (socket: string): Promise<void> => await opens.get(socket),
+
+    /** The client of the socket was told of its stream. */
+    shown: (place: Place, socket: string): void => apply(place, { type: 'shown', socket }),
 
     /** The socket has closed, or will not be used. */
     leave(place: Place, socket: string, how: Leaving): void {

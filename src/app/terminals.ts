@@ -1,6 +1,4 @@
-import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
-import type { DomainError } from '../domain/errors.ts';
-import { ok, type Result } from '../domain/result.ts';
+import { type Caller, isLocked } from '../domain/caller.ts';
 import { CLOSE, type CloseReason } from '../domain/terminal.ts';
 import { guestExpired } from '../domain/user.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -14,12 +12,12 @@ import type { LiveRecordings } from './live-recordings.ts';
 import { liveTerminals } from './live-terminals.ts';
 import { type RecordingNews, watches } from './recording-news.ts';
 import { sharedTerminals } from './shared-terminals.ts';
+import { terminalAdmission } from './terminal-admission.ts';
 import { terminalEnds } from './terminal-ends.ts';
-import type { TerminalAsk, TerminalGrant } from './terminal-grant.ts';
 import { type Run, terminalHolding } from './terminal-holding.ts';
 import { terminalOpening } from './terminal-opening.ts';
+import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
 import { terminalReplicas } from './terminal-replicas.ts';
-import { mayOpen } from './terminal-right.ts';
 import { terminalSlots } from './terminal-slots.ts';
 
 export type TerminalDeps = {
@@ -35,6 +33,8 @@ export type TerminalDeps = {
   readonly screens: Screens;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
+  /** How many terminals are opened at a time, and how long the others wait. */
+  readonly opening?: TerminalQueueOptions | undefined;
 };
 
 export type Terminals = ReturnType<typeof terminals>;
@@ -64,22 +64,17 @@ export function terminals(deps: TerminalDeps) {
         over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
       ),
   });
+  const queue = terminalQueue(deps.opening);
+  const { authorize, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
   const opening = terminalOpening({
     ...{ storage, backend, clock, log, recordings, live, slots, replicas, shared },
     ends: terminalEnds({ records, runtime }),
   });
 
   return {
-    /** The checks that come before the upgrade. */
-    async authorize(
-      id: string,
-      ask: TerminalAsk,
-      caller: Caller,
-      origin: Origin,
-    ): Promise<Result<TerminalGrant, DomainError>> {
-      const right = await mayOpen({ repositories, backend, clock }, id, ask, caller);
-      return right.ok ? ok({ caller, ...right.value, ask, origin }) : right;
-    },
+    /** What comes before the upgrade: the checks alone, or with the wait for a turn as well. */
+    authorize,
+    admit,
 
     open: opening.open,
 
@@ -98,6 +93,9 @@ export function terminals(deps: TerminalDeps) {
     /** Open ones of this process. */
     count: live.count,
 
+    /** How many wait for their turn to be opened by this process. */
+    waiting: queue.waiting,
+
     /** Closes every terminal of a container, in every process. */
     closeAll: replicas.closeAll,
 
@@ -107,8 +105,11 @@ export function terminals(deps: TerminalDeps) {
     /** What this process has in containers. */
     holding,
 
-    /** Closes every terminal of this process. */
-    closeEverything: (reason: CloseReason): void => slots.shut(reason),
+    /** Closes every terminal of this process, and opens no more. */
+    closeEverything(reason: CloseReason): void {
+      queue.shut();
+      slots.shut(reason);
+    },
 
     /** When what was closed has ended in the containers as well. */
     idle: slots.idle,

@@ -53,6 +53,7 @@ export type DomainError =
   | { readonly code: 'user_not_found' }
   | { readonly code: 'last_administrator' }
   | { readonly code: 'terminal_not_found' }
+  | { readonly code: 'busy_opening_terminals'; readonly retryAfterSeconds: number }
   | { readonly code: 'terminal_not_open' }
   | { readonly code: 'recording_not_found' }
   | { readonly code: 'recording_quota_reached' }

@@ -17,6 +17,17 @@ export type OpeningLimits = {
   readonly perUser: number;
 };
 
+/**
+ * Four keep two processors busy. The total leaves two of a process's ten database connections to everything else while every
+ * opening waits for one, and a user or container whose openings hang leaves half of it to others.
+ */
+export const OPENING_LIMITS: OpeningLimits = { total: 8, perContainer: 4, perUser: 4 };
+
+/** A client waits so long for its turn; proxies and the page give up later. */
+export const OPENING_WAIT_MS = 15_000;
+/** When a client that waited in vain is to ask again. */
+export const OPENING_RETRY_SECONDS = 5;
+
 export type OpeningQueue = {
   /** In the order they came. */
   readonly waiting: readonly OpeningRequest[];

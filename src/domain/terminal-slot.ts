@@ -16,14 +16,17 @@ export type Slot =
   | ({ readonly kind: 'kept'; readonly untilMs: number } & Running);
 
 /**
+/**
  * `over`: the stream has ended; what was written last may not have been seen yet. `detached`: its program may run on,
- * and only another stream shows it.
+ * and only another stream shows it. `known`: a client may come back for it, as one was told of the stream, or saw what it
+ * shows through another one.
  */
 type Running = {
   readonly stream: string;
   readonly muxed: boolean;
   readonly over: boolean;
   readonly detached: boolean;
+  readonly known: boolean;
 };
 
 /** Who waits for a stream that is being opened: a socket, or nobody any more. */
@@ -47,7 +50,16 @@ export type SlotEvent =
       /** What is there was opened to look on, and the socket is to type, or the other way round. */
       readonly otherMode: boolean;
     }
-  | { readonly type: 'opened'; readonly stream: string; readonly muxed: boolean; readonly nowMs: number }
+  | {
+      readonly type: 'opened';
+      readonly stream: string;
+      readonly muxed: boolean;
+      /** What it shows was not there before. */
+      readonly isNew: boolean;
+      readonly nowMs: number;
+    }
+  /** The socket's client was told of the stream. */
+  | { readonly type: 'shown'; readonly socket: string }
   | { readonly type: 'open_failed'; readonly stream: string }
   | {
       readonly type: 'left';
@@ -93,6 +105,9 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
       return connect(slot, event);
     case 'opened':
       return opened(slot, event, isMain);
+    case 'shown':
+      if (slot.kind !== 'attached' || slot.socket !== event.socket) return step(slot);
+      return step({ ...slot, known: true });
     case 'open_failed':
       if (slot.kind !== 'opening' || slot.stream !== event.stream) return step(slot);
       return step(EMPTY, ...socketsOf(slot).map((socket) => ({ do: 'refuse', socket }) as const));
@@ -116,30 +131,47 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
 
 type Event<T extends SlotEvent['type']> = Extract<SlotEvent, { type: T }>;
 
+type Wish = Pick<Event<'connect'>, 'resumes' | 'forceNew' | 'otherMode'>;
+
+/** Whether a socket that asks for this gets a stream of its own, which is then opened in the engine. */
+export const needsOpening = (slot: Slot, wish: Wish): boolean => reusable(slot, wish) === null;
+
 /**
+ * What is there for a socket that connects, if it can have it.
+ *
  * A program without a multiplexer can only be shown by the stream that it has; a multiplexer draws its screen
  * anew for every stream, so that an exact continuation is the only reason to go on with the old one. What a stream lets
  * its client do was settled when it was opened, also while it is being opened.
  */
+function reusable(
+  slot: Slot,
+  { resumes, forceNew, otherMode }: Wish,
+): Exclude<Slot, { kind: 'empty' }> | null {
+  if (slot.kind === 'empty' || forceNew || otherMode) return null;
+  if (slot.kind === 'opening') return slot;
+  const goesOn = resumes === slot.stream || !(slot.muxed || slot.over);
+  return slot.detached || !goesOn ? null : slot;
+}
+
 function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Event<'connect'>): SlotStep {
   const replaced = closing(slot, CLOSE.replaced);
   const open = { do: 'open', stream: fresh, socket, forceNew } as const;
   const anew: Slot = { kind: 'opening', stream: fresh, watcher: { socket } };
-  if (slot.kind === 'empty' || forceNew || otherMode) return step(anew, ...replaced, ...ending(slot), open);
-  if (slot.kind === 'opening') return step({ ...slot, watcher: { socket } }, ...replaced);
-  const { stream, muxed, over, detached } = slot;
-  const goesOn = resumes === stream || !(muxed || over);
-  if (detached || !goesOn) return step(anew, ...replaced, ...ending(slot), open);
-  return step({ kind: 'attached', stream, muxed, over, detached, socket }, ...replaced, {
+  const shown = reusable(slot, { resumes, forceNew, otherMode });
+  if (shown === null) return step(anew, ...replaced, ...ending(slot), open);
+  if (shown.kind === 'opening') return step({ ...shown, watcher: { socket } }, ...replaced);
+  const { stream, muxed, over, detached, known } = shown;
+  return step({ kind: 'attached', stream, muxed, over, detached, known, socket }, ...replaced, {
     do: 'attach',
     stream,
     socket,
   });
 }
 
-function opened(slot: Slot, { stream, muxed, nowMs }: Event<'opened'>, isMain: boolean): SlotStep {
+/** A multiplexer shows its main session to whoever comes next; what is new shows nothing that anybody could miss. */
+function opened(slot: Slot, { stream, muxed, isNew, nowMs }: Event<'opened'>, isMain: boolean): SlotStep {
   if (slot.kind !== 'opening' || slot.stream !== stream) return step(slot, endStream(stream));
-  const running = { stream, muxed, over: false, detached: false };
+  const running = { stream, muxed, over: false, detached: false, known: !isNew && !(muxed && isMain) };
   if ('left' in slot.watcher) return letGo(running, slot.watcher.left, isMain, nowMs);
   const { socket } = slot.watcher;
   return step({ kind: 'attached', socket, ...running }, { do: 'attach', stream, socket });
@@ -162,15 +194,18 @@ function taken(slot: Slot, { nowMs }: Event<'taken'>, isMain: boolean): SlotStep
   return step(waiting, ...replaced, ...effects);
 }
 
-/** The main pane's program is never ended by a close: in a multiplexer it lives on, without one it is waited for. */
+/**
+ * The main pane's program is never ended by a close: in a multiplexer it lives on, without one it is waited for. Nobody comes
+ * back for what nobody knows of.
+ */
 function letGo(running: Running, how: Leaving, isMain: boolean, nowMs: number): SlotStep {
-  const { stream, muxed, over, detached } = running;
+  const { stream, muxed, over, detached, known } = running;
   const isDone = how === 'deliberate' && (over || muxed || !isMain);
   // A multiplexer shows it again; until then nothing reads it for somebody who may not.
   const isShownAgain = how === 'expelled' && muxed && isMain;
-  if (isDone || isShownAgain) return step(EMPTY, endStream(stream, !isMain));
+  if (!known || isDone || isShownAgain) return step(EMPTY, endStream(stream, !isMain));
   const untilMs = nowMs + (isMain ? KEEP_MAIN_MS : KEEP_PANE_MS);
-  return step({ kind: 'kept', stream, muxed, over, detached, untilMs });
+  return step({ kind: 'kept', stream, muxed, over, detached, known, untilMs });
 }
 
 function socketsOf(slot: Slot): readonly string[] {

@@ -8,8 +8,8 @@ export type NewHold = Omit<Hold, 'silentSeconds' | 'isEnding'> & {
 
 /** Which terminals in containers belong to whom, so that what a killed process leaves is found and ended. */
 export interface TerminalHolds {
-  /** Before anything is opened. */
-  put(hold: NewHold): Promise<void>;
+  /** Before anything is opened. Whether no other hold is of the same session in the same container of the engine. */
+  put(hold: NewHold): Promise<boolean>;
   /** It is about to be ended. Absent is success. */
   markEnding(stream: string): Promise<void>;
   /** When it has ended in the container. Absent is success. */

@@ -5,6 +5,7 @@ import {
   KEEP_MAIN_MS,
   KEEP_PANE_MS,
   type Leaving,
+  needsOpening,
   nextSlot,
   type Slot,
   type SlotEffect,
@@ -21,6 +22,7 @@ const shown = {
   muxed: true,
   over: false,
   detached: false,
+  known: true,
 } as const;
 const plain = { ...shown, muxed: false };
 const ended = { ...shown, over: true };
@@ -49,7 +51,16 @@ const left = (how: Leaving, socket = 's1'): SlotEvent => ({
   how,
   nowMs: NOW,
 });
-const opened = (muxed: boolean, stream = 'a'): SlotEvent => ({ type: 'opened', stream, muxed, nowMs: NOW });
+const opened = (muxed: boolean, stream = 'a', isNew = false): SlotEvent => ({
+  type: 'opened',
+  stream,
+  muxed,
+  isNew,
+  nowMs: NOW,
+});
+const openedNew = (muxed: boolean): SlotEvent => opened(muxed, 'a', true);
+const unknown = { ...shown, known: false };
+const ready: SlotEvent = { type: 'shown', socket: 's1' };
 
 const close = (reason: (typeof CLOSE)[keyof typeof CLOSE] = CLOSE.replaced): SlotEffect => ({
   do: 'close_socket',
@@ -97,7 +108,23 @@ const BOTH: readonly Case[] = [
     [end(), open()],
   ],
   ['and what comes of the first is ended', fresh, opened(true), fresh, [end()]],
-  ['opened and shown', opening, opened(true), shown, [attach('s1')]],
+  ['opened anew, and nobody was told yet', opening, openedNew(true), unknown, [attach('s1')]],
+  ['its client is told', unknown, ready, shown, []],
+  [
+    'a client that was replaced is told',
+    { ...unknown, socket: 's2' },
+    ready,
+    { ...unknown, socket: 's2' },
+    [],
+  ],
+  ['told too late', EMPTY, ready, EMPTY, []],
+  [
+    'another client gets what nobody was told of',
+    { ...unknown, muxed: false },
+    connect(),
+    { ...unknown, muxed: false, socket: 's2' },
+    [close(), attach('s2')],
+  ],
   [
     'a refused opening',
     opening,
@@ -211,7 +238,11 @@ const BOTH: readonly Case[] = [
 ];
 
 const MAIN: readonly Case[] = [
+  ['the session is there anyway', opening, opened(true), unknown, [attach('s1')]],
   ['a lost line', shown, left('lost'), kept(NOW + KEEP_MAIN_MS), []],
+  ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end()]],
+  ['opened when its client had left', unwatched, openedNew(false), EMPTY, [end()]],
+  ['attached when its client had left', unwatched, opened(true), EMPTY, [end()]],
   ['a close', shown, left('deliberate'), EMPTY, [end()]],
   ['a close without a multiplexer', plain, left('deliberate'), kept(NOW + KEEP_MAIN_MS, plain), []],
   ['a right that was lost', shown, left('expelled'), EMPTY, [end()]],
@@ -230,7 +261,18 @@ const MAIN: readonly Case[] = [
 ];
 
 const PANE: readonly Case[] = [
+  ['attached to a session that was there', opening, opened(true), shown, [attach('s1')]],
   ['a lost line', shown, left('lost'), kept(NOW + KEEP_PANE_MS), []],
+  ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end(true)]],
+  ['a right lost before its client was told', unknown, left('expelled'), EMPTY, [end(true)]],
+  ['opened when its client had left', unwatched, openedNew(true), EMPTY, [end(true)]],
+  [
+    'one that may run programs, when its client had left',
+    unwatched,
+    opened(true),
+    kept(NOW + KEEP_PANE_MS),
+    [],
+  ],
   ['a close', shown, left('deliberate'), EMPTY, [end(true)]],
   ['a close without a multiplexer', plain, left('deliberate'), EMPTY, [end(true)]],
   ['a right that was lost', shown, left('expelled'), kept(NOW + KEEP_PANE_MS), []],
@@ -257,3 +299,20 @@ t.test('what becomes of a terminal', async (t) => {
 t.test('the main pane is waited for longer than others', async (t) => {
   t.same([KEEP_MAIN_MS, KEEP_PANE_MS], [300_000, 60_000]);
 });
+
+t.test(
+  'a socket waits for its turn when its stream has to be opened, and never to come back to one',
+  async (t) => {
+    const wish = { resumes: null, forceNew: false, otherMode: false };
+    for (const [slot, given, expected] of [
+      [EMPTY, {}, true],
+      [opening, {}, false],
+      [kept(9), {}, true],
+      [kept(9), { resumes: 'a' }, false],
+      [shown, { resumes: 'a', forceNew: true }, true],
+      [shown, { resumes: 'a', otherMode: true }, true],
+      [plain, {}, false],
+    ] as const)
+      t.equal(needsOpening(slot, { ...wish, ...given }), expected, JSON.stringify([slot, given]));
+  },
+);

@@ -3,7 +3,7 @@ import { StorageUnavailable } from '../../src/ports/repositories.ts';
 import { eventually } from '../contract/bus.ts';
 import { anAdmin, aPerson, aService, as } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
+import { aContainerOf, fakeTerminals, listening, slowTerminals } from '../support/terminals.ts';
 
 /** Bob takes part in a terminal of Ada's. */
 async function aShare(t: Test, backend = fakeTerminals()) {
@@ -49,23 +49,6 @@ t.test('one that fails once it is on record is put on record as closed', async (
   t.ok(await eventually(async () => (await listed()).length === 0));
   t.ok(await eventually(() => backend.opened.every(({ stream }) => stream.destroyed)));
 });
-
-/** Terminals that open when the test says so; `wanted` is what each was opened for. */
-function slowTerminals() {
-  const backend = fakeTerminals();
-  const wanted: string[] = [];
-  const waiting: (() => void)[] = [];
-  return {
-    ...backend,
-    wanted,
-    openAll: () => void waiting.splice(0).map((go) => go()),
-    async open(...args: Parameters<typeof backend.open>) {
-      wanted.push(args[1].sharedAs?.mode ?? 'own');
-      await new Promise<void>((resolve) => waiting.push(resolve));
-      return await backend.open(...args);
-    },
-  };
-}
 
 t.test('a second socket in the other mode gets no terminal that was opened for the first', async (t) => {
   for (const [first, second] of [

@@ -61,6 +61,23 @@ export function fakeTerminals({ muxed = true } = {}) {
   return { ...backend, opened, killed, closed, endsAs };
 }
 
+/** Terminals that open when the test says so; `wanted` is what each was opened for. */
+export function slowTerminals(options: { muxed?: boolean } = {}) {
+  const backend = fakeTerminals(options);
+  const wanted: string[] = [];
+  const waiting: (() => void)[] = [];
+  return {
+    ...backend,
+    wanted,
+    openAll: () => void waiting.splice(0).map((go) => go()),
+    async open(...args: Parameters<typeof backend.open>) {
+      wanted.push(args[1].sharedAs?.mode ?? 'own');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return await backend.open(...args);
+    },
+  };
+}
+
 /** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */
 export async function listening(t: Test, { http }: Service): Promise<string> {
   t.teardown(async () => {

@@ -71,6 +71,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   user_not_found: [404, 'user not found'],
   last_administrator: [409, 'the last administrator must stay one'],
   terminal_not_found: [404, 'terminal not found'],
+  busy_opening_terminals: [503, 'too many terminals are being opened at once: try again in a few seconds'],
   terminal_not_open: [409, 'this terminal is not open: only an open one can be recorded'],
   recording_not_found: [404, 'recording not found'],
   recording_quota_reached: [409, 'recordings take up all the space that they may have: delete some first'],
@@ -127,7 +128,7 @@ export function challenge(request: FastifyRequest, reply: FastifyReply, status: 
 function answerRefusal(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [status, message] = ANSWERS[error.code];
   challenge(request, reply, status, error.code);
-  if (error.code === 'rate_limited') reply.header('retry-after', error.retryAfterSeconds);
+  if ('retryAfterSeconds' in error) reply.header('retry-after', error.retryAfterSeconds);
   if (error.code === 'service_restarting') reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (error.code === 'token_already_created') {
     const { code, id, prefix } = error;

@@ -11,7 +11,11 @@ export function memoryTerminalHolds(state: MemoryState, clock: Clock): TerminalH
   };
   return {
     async put(hold) {
+      const isOther = (one: NewHold): boolean =>
+        one.runtimeId !== hold.runtimeId || one.muxSession !== hold.muxSession;
+      const isOnly = state.terminalHolds.every(isOther);
       state.terminalHolds.push({ ...hold, isEnding: false });
+      return isOnly;
     },
     async markEnding(stream) {
       for (const hold of state.terminalHolds) if (hold.stream === stream) hold.isEnding = true;

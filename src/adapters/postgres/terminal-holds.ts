@@ -8,10 +8,22 @@ const FORGOTTEN_SECONDS = 3_600;
 export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
   async put({ stream, containerId, runtimeId, muxSession, replica, run }) {
     const row = { stream, container_id: containerId, runtime_id: runtimeId, mux_session: muxSession };
-    await db
+    const { isOnly } = await db
       .insertInto('terminal_holds')
       .values({ ...row, replica, run })
-      .execute();
+      .returning(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('terminal_holds as other')
+              .select('other.stream')
+              .where('other.container_id', '=', containerId)
+              .where('other.runtime_id', '=', runtimeId)
+              .where('other.mux_session', '=', muxSession),
+          ),
+        ).as('isOnly'),
+      )
+      .executeTakeFirstOrThrow();
+    return Boolean(isOnly);
   },
 
   async markEnding(stream) {

@@ -1,8 +1,10 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { LiveSockets } from '../../app/live-sockets.ts';
 import type { RecordingTold } from '../../app/recording-news.ts';
-import type { TerminalGrant } from '../../app/terminal-grant.ts';
+import type { Admitted } from '../../app/terminal-admission.ts';
+import type { TerminalAsk } from '../../app/terminal-grant.ts';
 import type { Terminals } from '../../app/terminals.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
@@ -11,6 +13,7 @@ import type { Leaving } from '../../domain/terminal-slot.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { hangUp } from './hang-up.ts';
 import { keepAlive } from './keep-alive.ts';
+import { peerGone } from './peer-gone.ts';
 import { plainRequest } from './plain-request.ts';
 import { TERMINAL_PROTOCOL } from './protocol.ts';
 import { TerminalQuery, toAsk } from './terminal-query.ts';
@@ -37,7 +40,7 @@ export type TerminalSocketDeps = {
 
 /** GET /api/containers/{id}/terminal: refused as plain HTTP before the upgrade, a terminal after it. */
 export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps): void {
-  const grants = new WeakMap<FastifyRequest, TerminalGrant>();
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
   http.route<{ Params: { id: string } }>({
     method: 'GET',
     url: '/api/containers/:id/terminal',
@@ -45,16 +48,34 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
     schema: { querystring: TerminalQuery },
     preHandler: async (request) => {
       const ask = toAsk(request.query as Parameters<typeof toAsk>[0]);
-      const { caller, origin } = request;
-      grants.set(request, orRefuse(await deps.terminals.authorize(request.params.id, ask, caller, origin)));
+      const { id } = request.params;
+      if (request.ws) admitted.set(request, await admit(request, id, ask, deps.terminals));
+      else orRefuse(await deps.terminals.authorize(id, ask, request.caller, request.origin));
     },
     handler: plainRequest,
     wsHandler: (socket, request) => {
-      const grant = grants.get(request);
-      if (grant === undefined) throw new Error('a socket was opened without a grant');
-      serve(socket, grant, deps).catch((err: unknown) => deps.log.error({ err }, 'a terminal failed'));
+      const allowed = admitted.get(request);
+      if (allowed === undefined) throw new Error('a socket was opened without a grant');
+      serve(socket, allowed, deps).catch((err: unknown) => deps.log.error({ err }, 'a terminal failed'));
     },
   });
+}
+
+/** Waits for its turn as long as the client does. A turn that no socket comes to use ends with the connection. */
+async function admit(
+  { caller, origin, raw }: FastifyRequest,
+  id: string,
+  ask: TerminalAsk,
+  terminals: Terminals,
+): Promise<Admitted> {
+  // A request that was injected has none.
+  const socket: Socket | undefined = raw.socket;
+  const { signal, stop } = peerGone(socket);
+  const answer = await terminals.admit(id, ask, caller, origin, signal).finally(stop);
+  const allowed = orRefuse(answer);
+  if (socket?.destroyed) allowed.turn.abandon();
+  socket?.once('close', allowed.turn.abandon);
+  return allowed;
 }
 
 function orRefuse<T>(result: Result<T, DomainError>): T {
@@ -64,7 +85,7 @@ function orRefuse<T>(result: Result<T, DomainError>): T {
 
 async function serve(
   socket: WebSocket,
-  grant: TerminalGrant,
+  { grant, turn }: Admitted,
   { terminals, log, live }: TerminalSocketDeps,
 ): Promise<void> {
   let closed: CloseReason | null = null;
@@ -100,7 +121,7 @@ async function serve(
     close: () => close(CLOSE.unauthorized),
   });
   socket.once('close', registration.end);
-  const terminal = await terminals.open(grant, { close, tell }).catch(async (error: unknown) => {
+  const terminal = await terminals.open(grant, { close, tell }, turn).catch(async (error: unknown) => {
     log.error({ err: error }, 'terminal did not open');
     const reason = await terminals.whyNotOpened(grant, error);
     if (socket.readyState === socket.OPEN)
@@ -112,6 +133,7 @@ async function serve(
   socket.off('message', hold);
   if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);
   ready = true;
+  terminal.shown();
   stop = relay(socket, grant, terminal, { registration, close });
   keepAlive(socket, terminal.pinged);
   socket.once('close', () => {

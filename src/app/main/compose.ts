@@ -90,6 +90,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const shells = terminals({
     ...{ storage, backend, runtime, bus, me, clock, log, monotonicMs, screens },
     ...tapes.forTerminals,
+    opening: options.terminalOpening,
   });
   const { holding } = shells;
   let draining = false;

@@ -13,6 +13,7 @@ import type { Storage } from '../../ports/repositories.ts';
 import type { RoleInstaller } from '../../ports/role-installer.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 import type { WarmPoolEngine } from '../../ports/warm-pool-engine.ts';
+import type { TerminalQueueOptions } from '../terminal-queue.ts';
 import type { Keys } from './keys.ts';
 
 /** Everything outside that the service needs, behind ports. */
@@ -52,6 +53,8 @@ export type ComposeOptions = {
   readonly liveness: () => LiveBody;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
+  /** How many terminals are opened at a time, and how long the others wait. */
+  readonly terminalOpening?: TerminalQueueOptions;
   /** What must stay free on the host for anything new, in MB; null for a tenth or 5 GiB. */
   readonly diskFloorMb: number | null;
   /** Started containers that are kept for creates; 0 for none. */

@@ -1,0 +1,186 @@
+import { request } from 'node:http';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { eventually } from '../contract/bus.ts';
+import { aPerson, aService, as, ORIGIN } from '../support/service.ts';
+import { terminalClient } from '../support/terminal-client.ts';
+import { aContainerOf, listening, slowTerminals } from '../support/terminals.ts';
+
+/** Ada's container; her terminals open one at a time, when the test says so. */
+async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
+  const backend = slowTerminals({ muxed });
+  const limits = { total: 2, perContainer: 1, perUser: 2 };
+  const service = await aService({ terminalBackend: backend }, { terminalOpening: { limits, waitMs } });
+  const ada = await aPerson(service, 'ada');
+  const dbId = await aContainerOf(service, ada);
+  const address = await listening(t, service);
+  const at = { address, dbId, token: ada.token };
+  /** A socket that has asked; `answer` is the status that refused it. */
+  const ask = (pane: string) => {
+    const url = `${address}/api/containers/${dbId}/terminal?connection_id=${pane}`;
+    const protocols = ['berth.terminal.v1', `bearer.${ada.token}`];
+    const socket = new WebSocket(url, protocols, { origin: ORIGIN });
+    const answer = new Promise<{ status?: number; retryAfter?: number; body: string }>((resolve) => {
+      socket.on('error', () => {});
+      socket.on('unexpected-response', async (_request, response) => {
+        const body = Buffer.concat(await response.toArray()).toString();
+        resolve({
+          status: response.statusCode ?? 0,
+          retryAfter: Number(response.headers['retry-after']),
+          body,
+        });
+      });
+    });
+    return { socket, answer };
+  };
+  return {
+    service,
+    backend,
+    ada,
+    dbId,
+    ask,
+    url: `${address.replace('ws', 'http')}/api/containers/${dbId}/terminal`,
+    open: (pane: string, query = {}) => terminalClient(at, { connection_id: pane, ...query }),
+    holds: () => service.ports.storage.repositories.terminalHolds.inContainer(dbId),
+    /** Opens what waits in the engine, again and again, until something is so. */
+    openUntil: (check: () => boolean) =>
+      eventually(() => {
+        backend.openAll();
+        return check();
+      }),
+    asked: (count: number) => eventually(() => backend.wanted.length === count),
+  };
+}
+
+t.test('a client whose turn comes is let in, and its terminal works', async (t) => {
+  const { open, backend, asked, openUntil } = await aScene(t);
+  const [first, second] = [open('a'), open('b')];
+  await asked(1);
+  t.ok(await openUntil(() => backend.opened.length === 2));
+  for (const client of [await first, await second]) client.socket.send(Buffer.from('x'));
+  t.ok(await eventually(() => backend.opened.every(({ typed }) => typed() === 'x')));
+});
+
+t.test('when the wait is over the answer is 503 with Retry-After, and nothing was opened', async (t) => {
+  const { open, ask, backend, asked, openUntil } = await aScene(t, { waitMs: 200 });
+  const first = open('a');
+  await asked(1);
+  const { status, retryAfter, body } = await ask('b').answer;
+  t.equal(status, 503);
+  t.ok(retryAfter && retryAfter > 0);
+  t.match(JSON.parse(body), { code: 'busy_opening_terminals', error: /try again/ });
+  t.ok(await openUntil(() => backend.opened.length === 1));
+  await first;
+  const later = open('b');
+  t.ok(await openUntil(() => backend.opened.length === 2), 'and its place is free for others');
+  await later;
+  t.equal(backend.wanted.length, 2);
+});
+
+t.test('a client that leaves while it waits is never opened for', async (t) => {
+  for (const leave of ['terminate', 'close'] as const) {
+    const { open, ask, backend, asked, openUntil } = await aScene(t);
+    const first = open('a');
+    await asked(1);
+    const second = ask('b');
+    const third = open('c');
+    second.socket[leave]();
+    t.ok(await openUntil(() => backend.opened.length === 2));
+    await Promise.all([first, third]);
+    t.equal(backend.wanted.length, 2, leave);
+  }
+});
+
+for (const muxed of [true, false])
+  for (const pane of ['main', 'split'])
+    t.test(`a client that leaves before ready leaves nothing: ${pane}, muxed ${muxed}`, async (t) => {
+      const { ask, backend, asked, holds } = await aScene(t, { muxed });
+      const { socket } = ask(pane);
+      await asked(1);
+      await eventually(() => socket.readyState === WebSocket.OPEN);
+      socket.terminate();
+      await eventually(() => socket.readyState === WebSocket.CLOSED);
+      await eventually(async () => (await holds()).length === 1);
+      backend.openAll();
+      t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true));
+      t.ok(await eventually(async () => (await holds()).length === 0));
+      t.same(backend.killed, muxed && pane === 'split' ? ['pane-split'] : []);
+    });
+
+t.test('the session of a pane that was there before is kept for its client', async (t) => {
+  const { open, ask, backend, asked, openUntil } = await aScene(t);
+  const first = open('split');
+  await openUntil(() => backend.opened.length === 1);
+  (await first).socket.terminate();
+  const { socket } = ask('split');
+  await asked(2);
+  await eventually(() => socket.readyState === WebSocket.OPEN);
+  socket.terminate();
+  await eventually(() => socket.readyState === WebSocket.CLOSED);
+  t.ok(await openUntil(() => backend.opened.length === 2));
+  const second = open('split');
+  t.ok(await openUntil(() => backend.opened.length === 3));
+  await second;
+  t.same(backend.killed, []);
+});
+
+t.test('whoever comes back to a terminal does not wait', async (t) => {
+  const { open, backend, asked, openUntil } = await aScene(t);
+  const first = open('a');
+  await openUntil(() => backend.opened.length === 1);
+  const { ready, socket } = await first;
+  socket.terminate();
+  const busy = open('b');
+  await asked(2);
+  const resumed = await open('a', { stream: ready.stream, after: 0 });
+  t.equal(resumed.ready.stream, ready.stream);
+  await openUntil(() => backend.opened.length === 2);
+  await busy;
+});
+
+t.test('what is not allowed any more when the turn comes is refused', async (t) => {
+  const { service, ada, dbId, open, ask, asked, openUntil } = await aScene(t);
+  const first = open('a').catch(() => null);
+  await asked(1);
+  const second = ask('b');
+  const { answer } = second;
+  await as(service, ada)('POST', `/api/containers/${dbId}/stop`);
+  await openUntil(() => true);
+  t.match(await answer, { status: 409, body: /container_not_running/ });
+  await first;
+});
+
+t.test('a service that ends tells those who wait to come back', async (t) => {
+  const { service, open, ask, asked, openUntil } = await aScene(t);
+  const first = open('a').catch(() => null);
+  await asked(1);
+  const { answer } = ask('b');
+  // Its request is behind the checks.
+  await eventually(() => service.terminals.waiting() === 1);
+  service.terminals.closeEverything({ code: 4012, reason: 'service restarting' });
+  t.match(await answer, { status: 503, body: /service_restarting/ });
+  await openUntil(() => true);
+  await first;
+});
+
+t.test('a handshake that fails after its turn came keeps nobody waiting', async (t) => {
+  const { url, ada, open, backend, openUntil } = await aScene(t);
+  const refused = new Promise<number | undefined>((resolve, reject) => {
+    const headers = {
+      ...{
+        authorization: `Bearer ${ada.token}`,
+        origin: ORIGIN,
+        connection: 'upgrade',
+        upgrade: 'websocket',
+      },
+      ...{ 'sec-websocket-version': '1', 'sec-websocket-key': 'bm90IGEga2V5IGF0IGFsbCE=' },
+    };
+    request(`${url}?connection_id=a`, { headers }, ({ statusCode }) => resolve(statusCode))
+      .on('error', reject)
+      .end();
+  });
+  t.equal(await refused, 400);
+  const client = open('b');
+  t.ok(await openUntil(() => backend.opened.length === 1));
+  await client;
+});
