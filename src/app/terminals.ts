@@ -105,11 +105,11 @@ export function terminals(deps: TerminalDeps) {
     /** What this process has in containers. */
     holding,
 
-    /** Closes every terminal of this process, and opens no more. */
-    closeEverything(reason: CloseReason): void {
-      queue.shut();
-      slots.shut(reason);
-    },
+    /** From now on nobody waits for a terminal to be opened, and none is. */
+    refuseNew: queue.shut,
+
+    /** Closes every terminal of this process. */
+    closeEverything: (reason: CloseReason): void => slots.shut(reason),
 
     /** When what was closed has ended in the containers as well. */
     idle: slots.idle,

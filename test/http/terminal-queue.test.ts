@@ -157,7 +157,7 @@ t.test('a service that ends tells those who wait to come back', async (t) => {
   const { answer } = ask('b');
   // Its request is behind the checks.
   await eventually(() => service.terminals.waiting() === 1);
-  service.terminals.closeEverything({ code: 4012, reason: 'service restarting' });
+  service.drain();
   t.match(await answer, { status: 503, body: /service_restarting/ });
   await openUntil(() => true);
   await first;

@@ -154,6 +154,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     recordings: taped.work,
     drain: () => {
       draining = true;
+      shells.refuseNew();
     },
     collaborations: sharing,
     closeEvents: feed.close,
