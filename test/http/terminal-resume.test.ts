@@ -152,6 +152,40 @@ t.test('input is acknowledged, and what is sent again runs once', async (t) => {
   t.equal(third.ready.input_offset, 19, 'and nothing after it was taken');
 });
 
+t.test('input that the engine does not have yet is not acknowledged, and runs once', async (t) => {
+  const { open, resume, pty } = await aScene(t);
+  const acknowledged = ({ messages }: TerminalClient, offset: number): boolean =>
+    messages.some(({ type, input_offset }) => type === 'ack' && input_offset === offset);
+  const answered = async (client: TerminalClient): Promise<void> => {
+    await delay(150);
+    client.socket.send('{"type":"ping","t":1}');
+    await client.until(() => client.messages.some(({ type }) => type === 'pong'));
+  };
+  const first = await open();
+  const { stream } = pty();
+  const hand = stream._write.bind(stream);
+  let handOn = (): void => {};
+  stream._write = (...given) => {
+    handOn = () => hand(...given);
+  };
+  first.socket.send(Buffer.from('ma'));
+  first.socket.send('{"type":"input_from","offset":0}');
+  first.socket.send(Buffer.from('ma'));
+  await answered(first);
+  t.notOk(acknowledged(first, 2), 'also when it is sent again');
+  await cut(first);
+  const second = await resume(first, 0);
+  t.equal(second.ready.input_offset, 2, 'it is taken all the same');
+  second.socket.send('{"type":"input_from","offset":0}');
+  second.socket.send(Buffer.from('make\r'));
+  await answered(second);
+  t.notOk(acknowledged(second, 5));
+  stream._write = hand;
+  handOn();
+  await second.until(() => acknowledged(second, 5));
+  t.equal(pty().typed(), 'make\r');
+});
+
 t.test('nobody but the one who lost it resumes a terminal', async (t) => {
   const { service, open, pty } = await aScene(t);
   const first = await open();

@@ -37,10 +37,7 @@ export class InputIntake {
   take(chunk: Buffer): void {
     const { known, received, position } = takeInput(this.#stream.received(), this.#position, chunk.length);
     this.#position = position;
-    if (known === chunk.length) {
-      this.#noted(received);
-      return;
-    }
+    // Nothing new is written as well: what came before may still be on its way to the engine.
     const goesOn = this.#stream.write(chunk.subarray(known), () => this.#noted(received));
     if (!goesOn && this.#rest.begin('program')) this.#stream.onDrain(() => this.#rest.end('program'));
   }
