@@ -164,7 +164,7 @@ export function terminalStream(
       received += chunk.length;
       bytes.in += chunk.length;
       if (!stream.writable) return true;
-      stream.write(chunk, (error) => error ?? done());
+      pty.write(chunk, done);
       return stream.writableLength < MAX_INPUT_BYTES;
     },
     onDrain(then) {

@@ -30,8 +30,16 @@ export type OnScreen = 'shell' | 'full_screen';
 
 /** A live pseudo-terminal. Pausing the stream stops the program: back-pressure reaches the engine. */
 export interface PtyStream {
-  /** Terminal bytes both ways, binary-safe. `end` or `close` when the program or the connection ended. */
+  /**
+   * Output, binary-safe. `end` or `close` when the program or the connection ended. Input that waits for the program counts as
+   * its `writableLength`, and `drain` tells that more can be taken; but input goes in by `write` alone.
+   */
   readonly stream: Duplex;
+  /**
+   * Takes input, binary-safe: every byte reaches the program, wherever one write ends and the next begins. Part of a
+   * character may be held back for a moment; `done` when the engine has all of this input.
+   */
+  write(input: Buffer | string, done?: () => void): void;
   /** Where its bytes are counted, if anywhere. */
   readonly bytes?: TerminalBytes;
   /** null when the image has no multiplexer. */

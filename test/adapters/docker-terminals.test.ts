@@ -44,27 +44,25 @@ async function insideTmux(t: Test, box: Box): Promise<void> {
   const pty = await box.terminals.open(box.handle, aTerminal('look', { cols: 97, rows: 31 }));
   const output = reader(pty);
   await output.until('# ');
-  pty.stream.write(
-    'stty size; pwd; echo "$HOME $TERM $COLORTERM $LANG [$TMUX] [$BERTH_TERM]"; shopt login_shell\r',
-  );
+  pty.write('stty size; pwd; echo "$HOME $TERM $COLORTERM $LANG [$TMUX] [$BERTH_TERM]"; shopt login_shell\r');
   const first = await output.until(/login_shell\s+\S*on\W/);
   t.match(first, /31 97/, 'the program has every cell, from the first prompt on');
   t.match(first, /\/workspace tmux-256color truecolor C\.UTF-8 \[\] \[\]/);
   await pty.resize(120, 40);
-  pty.stream.write('clear; sleep 0.2; stty size\r');
+  pty.write('clear; sleep 0.2; stty size\r');
   await output.until('40 120');
-  pty.stream.write("printf '%s|' 'ä漢😀é'\r");
+  pty.write("printf '%s|' 'ä漢😀é'\r");
   await output.until('ä漢😀é|', 10);
-  pty.stream.write('printf "\\033[38;2;1;2;3mcolour"\r');
+  pty.write('printf "\\033[38;2;1;2;3mcolour"\r');
   await output.until('\u001b[38;2;1;2;3mcolour');
-  pty.stream.write('echo ready; cat -v\r');
+  pty.write('echo ready; cat -v\r');
   await output.until(/ready;[\s\S]*ready\W/);
-  pty.stream.write('\u0002c\u0002d\u0002:\u0001d\r');
+  pty.write('\u0002c\u0002d\u0002:\u0001d\r');
   await output.until('^Bc^Bd^B:^Ad');
   t.notOk(output.all().includes('\u001b[?1049h'), 'the outer screen keeps its scrollback');
-  pty.stream.write('\u0003');
+  pty.write('\u0003');
   await output.until('# ');
-  pty.stream.write('for i in $(seq 80); do echo line-$i; sleep 0.01; done; seq 1 $((4999+1))\r');
+  pty.write('for i in $(seq 80); do echo line-$i; sleep 0.01; done; seq 1 $((4999+1))\r');
   const scrolled = await output.until(/\D5000\D/);
   t.same(
     Array.from({ length: 80 }, (_, line) => line + 1).filter(
@@ -93,12 +91,12 @@ async function shared(t: Test, box: Box): Promise<void> {
     aTerminal('theirs', { ...small, sharedAs: { mode: 'view' } }),
   );
   for (const one of [guest, onlooker]) one.stream.resume();
-  guest.stream.write('clear; sleep 0.3; stty size\r');
+  guest.write('clear; sleep 0.3; stty size\r');
   await shown.until('30 100');
   t.match(await sessions(), /^theirs$/m, 'the size is the one of the owner');
   t.match(await sessions(), /^user-3$/m);
-  onlooker.stream.write('\u0003\u0004exit\r');
-  guest.stream.write('sleep 7009 &\r');
+  onlooker.write('\u0003\u0004exit\r');
+  guest.write('sleep 7009 &\r');
   await shown.until(/\[1\] \d+/);
   await terminals.killMuxSession(handle, 'user-3');
   await ended(guest);
@@ -129,7 +127,7 @@ async function ends(t: Test, box: Box): Promise<void> {
   const pty = await terminals.open(handle, aTerminal('cycle'));
   const output = reader(pty);
   await output.until('# ');
-  pty.stream.write(
+  pty.write(
     'nohup sleep 7001 >/dev/null & (setsid sleep 7002 &) ; bash -c "trap : HUP TERM; sleep 7003; sleep 7004"\r',
   );
   const sleeps = async (): Promise<number> => Number(await sh(box, 'pgrep -c sleep'));
@@ -158,13 +156,13 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   await t.rejects(terminals.open(handle, aTerminal('main', { sharedAs: { mode: 'view' } })), /tmux/);
   const output = reader(pty);
   await output.until('# ');
-  pty.stream.write('cat > /dev/null\r');
+  pty.write('cat > /dev/null\r');
   await output.until('null\r\n');
-  pty.stream.write('\u0010');
+  pty.write('\u0010');
   await output.until('^P', 2);
-  pty.stream.write('\u0010\u0011\u0003');
+  pty.write('\u0010\u0011\u0003');
   await output.until('# ');
-  pty.stream.write('stty size; pwd; echo "$TERM [$BERTH_TERM]"; exit 3\r');
+  pty.write('stty size; pwd; echo "$TERM [$BERTH_TERM]"; exit 3\r');
   t.match(await output.until('[marker-main'), /17 71\r\n\/workspace\r\nxterm-256color/);
   await ended(pty);
   t.same(await pty.ending(), { kind: 'exited', code: 3 });
@@ -172,7 +170,7 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   const slow = await terminals.open(handle, aTerminal('main'));
   const seen = reader(slow);
   await seen.until('# ');
-  slow.stream.write('while :; do printf "%065536d" 0; echo >> /tmp/n; done\r');
+  slow.write('while :; do printf "%065536d" 0; echo >> /tmp/n; done\r');
   await seen.until('0'.repeat(65_536));
   slow.stream.pause();
   await new Promise((resolve) => setTimeout(resolve, 700));
@@ -190,7 +188,7 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   const stubborn = await terminals.open(handle, aTerminal('main', { marker }));
   const said = reader(stubborn);
   await said.until('# ');
-  stubborn.stream.write('trap "" HUP TERM; (trap "" HUP TERM; setsid sleep 7005) & echo on-$((6*7))\r');
+  stubborn.write('trap "" HUP TERM; (trap "" HUP TERM; setsid sleep 7005) & echo on-$((6*7))\r');
   await said.until('on-42');
   t.same(await terminals.leftovers(handle), { sessions: [], marks: [marker] });
   await terminals.endMarked(handle, marker);

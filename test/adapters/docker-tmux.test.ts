@@ -72,7 +72,7 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   const pty = await terminals.open(handle, aTerminal('past'));
   const output = reader(pty);
   await output.until('# ');
-  pty.stream.write('seq -f row-%g 1000; echo all-$((1+1))\r');
+  pty.write('seq -f row-%g 1000; echo all-$((1+1))\r');
   await output.until('all-2');
   t.not(missing(output.all()).length, 0, 'tmux draws no more than the newest of it');
   const before = output.all().length;
@@ -86,7 +86,7 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   const shown = reader(again);
   await shown.until(/\]7711;history[\s\S]*all-2/);
   t.same(missing(shown.all()), [], 'it is there after a reload as well');
-  again.stream.write('less /etc/bash.bashrc\r');
+  again.write('less /etc/bash.bashrc\r');
   await shown.until('bash.bashrc\u001b');
   t.equal(await again.lookBack(), 'full_screen', 'a program that has the screen keeps it');
 }
@@ -100,7 +100,7 @@ async function exitCodes(t: Test, { terminals }: TestInstance, handle: RuntimeHa
     const pty = await terminals.open(handle, aTerminal('leaving'));
     const output = reader(pty);
     await output.until('# ');
-    pty.stream.write(`${typed}\r`);
+    pty.write(`${typed}\r`);
     await ended(pty, output);
     t.same(await pty.ending(), { kind: 'exited', code }, typed);
   }

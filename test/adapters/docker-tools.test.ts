@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { ensureTools } from '../../src/adapters/docker/tools-volume.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
+import { bareImage } from '../support/bare-image.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-
-const MIB = 1024 * 1024;
 
 t.setTimeout(240_000);
 const engine = await engineOrSkip(t);
@@ -35,27 +33,6 @@ async function made(t: Test, { docker, image, instanceId }: TestInstance): Promi
   );
 }
 
-/** An image that holds one file, a static BusyBox, or null where that can not be had. */
-async function bareImage(
-  t: Test,
-  { docker, runtime, image, instanceId }: TestInstance,
-): Promise<string | null> {
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
-  const script = `apt-get -qq update >&2 && apt-get -qq install busybox-static >&2 &&
-    mkdir -p /opt/bare/bin && cp /bin/busybox /opt/bare/bin && cd /opt/bare &&
-    for tool in $(busybox --list); do ln -s busybox bin/$tool; done && tar -c . 2>/dev/null`;
-  const request = { command: ['sh', '-c', script], timeoutSeconds: 120, maxOutputBytes: 16 * MIB };
-  const { exitCode, stdout } = await runtime.exec(handle, request);
-  if (exitCode !== 0) return null;
-  const repo = 'berth-test-bare';
-  const done = await docker.importImage(Readable.from([stdout]), { repo, tag: instanceId });
-  await once(done.resume(), 'end');
-  const reference = `${repo}:${instanceId}`;
-  t.teardown(() => docker.getImage(reference).remove({ force: true }));
-  return reference;
-}
-
 async function insideBusyBox(t: Test, instance: TestInstance, image: string): Promise<void> {
   const { docker, instanceId, network, terminals } = instance;
   const tools = await ensureTools(docker, { instanceId, image: instance.image });
@@ -71,7 +48,7 @@ async function insideBusyBox(t: Test, instance: TestInstance, image: string): Pr
   t.equal(pty.muxSession, 'bare');
   const output = reader(pty);
   await output.until('# ');
-  pty.stream.write('echo "<$TERM|$LOCPATH|$TMUX>"; seq 300; touch /opt/berth/x; printf "%s|" ä漢😀\r');
+  pty.write('echo "<$TERM|$LOCPATH|$TMUX>"; seq 300; touch /opt/berth/x; printf "%s|" ä漢😀\r');
   const shown = await output.until('ä漢😀|');
   t.match(shown, /touch: .*Read-only file system/);
   t.equal(await pty.lookBack(), 'shell');
@@ -84,7 +61,7 @@ async function again(t: Test, { terminals }: TestInstance, handle: RuntimeHandle
   const pty = await terminals.open(handle, aTerminal('bare', { shell: '/bin/sh' }));
   const output = reader(pty);
   await output.until('ä漢😀|');
-  pty.stream.write('exit 9\r');
+  pty.write('exit 9\r');
   await once(pty.stream, 'close', { signal: AbortSignal.timeout(20_000) });
   t.same(
     await pty.ending(),

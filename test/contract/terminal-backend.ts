@@ -56,10 +56,10 @@ export async function terminalBackendContract(
         const pty = await terminals.open(handle, aTerminal('typed'));
         const output = reader(pty);
         t.equal(pty.muxSession, 'typed');
-        pty.stream.write('echo typed-text');
+        await new Promise<void>((resolve) => pty.write('echo typed-text', resolve));
         await output.until('typed-text');
         await pty.resize(120, 40);
-        pty.stream.write('\rexit\r');
+        pty.write('\rexit\r');
         await once(pty.stream, 'close');
         t.same(await pty.ending(), { kind: 'exited', code: 0 });
         await t.resolves(pty.resize(10, 10), 'a resize after the end is harmless');
@@ -70,7 +70,7 @@ export async function terminalBackendContract(
     await t.test('a session goes on when its terminal is closed, and is shown again', async (t) => {
       const first = await terminals.open(handle, aTerminal('lasting'));
       const shown = reader(first);
-      first.stream.write('still-here');
+      first.write('still-here');
       await shown.until('still-here');
       await Promise.all([first.close(), first.close()]);
       t.ok(first.stream.destroyed);
@@ -82,7 +82,7 @@ export async function terminalBackendContract(
     await t.test('two terminals of one session see the same', async (t) => {
       const both = await Promise.all([1, 2].map(() => terminals.open(handle, aTerminal('shared'))));
       const readers = both.map(reader);
-      both[0]?.stream.write('seen-by-both');
+      both[0]?.write('seen-by-both');
       await Promise.all(readers.map((each) => each.until('seen-by-both')));
       await terminals.killMuxSession(handle, 'shared');
       await Promise.all(both.map((pty) => pty.stream.closed || once(pty.stream, 'close')));
@@ -93,7 +93,7 @@ export async function terminalBackendContract(
       const pty = await terminals.open(handle, aTerminal('wanted'));
       const shown = reader(pty);
       await terminals.killMuxSession(handle, 'wanted', async () => true);
-      pty.stream.write('goes-on');
+      pty.write('goes-on');
       await shown.until('goes-on');
       await terminals.killMuxSession(handle, 'wanted', async () => false);
       if (!pty.stream.closed) await once(pty.stream, 'close');
@@ -103,11 +103,11 @@ export async function terminalBackendContract(
     await t.test('a forced new session starts afresh', async (t) => {
       const first = await terminals.open(handle, aTerminal('forced'));
       const before = reader(first);
-      first.stream.write('old-text');
+      first.write('old-text');
       await before.until('old-text');
       const second = await terminals.open(handle, aTerminal('forced', { forceNew: true }));
       const after = reader(second);
-      second.stream.write('new-text');
+      second.write('new-text');
       await after.until('new-text');
       t.notMatch(after.all(), /old-text/);
       if (!first.stream.closed) await once(first.stream, 'close');
@@ -145,18 +145,18 @@ export async function terminalBackendContract(
       t.equal(await terminals.hasMultiplexer(handle), true);
       const owner = await terminals.open(handle, aTerminal('shown'));
       const shown = reader(owner);
-      owner.stream.write('first');
+      owner.write('first');
       await shown.until('first');
       const guest = await terminals.open(handle, aTerminal('shown', { sharedAs: { mode: 'view' } }));
       t.equal(guest.muxSession, 'shown');
       const seen = reader(guest);
       await seen.until('first');
-      guest.stream.write('not-heard');
-      owner.stream.write('-second');
+      guest.write('not-heard');
+      owner.write('-second');
       await Promise.all([seen.until('second'), shown.until('second')]);
       t.notMatch(shown.all() + seen.all(), /not-heard/);
       await guest.close();
-      owner.stream.write('-third');
+      owner.write('-third');
       await shown.until('third');
       await terminals.killMuxSession(handle, 'shown');
     });
@@ -168,14 +168,14 @@ export async function terminalBackendContract(
       const seen = reader(guest);
       const owner = await terminals.open(handle, aTerminal('typed-along'));
       const shown = reader(owner);
-      guest.stream.write('echo of-the-guest');
+      guest.write('echo of-the-guest');
       await Promise.all([seen.until('of-the-guest'), shown.until('of-the-guest')]);
-      owner.stream.write('-and-owner');
+      owner.write('-and-owner');
       await Promise.all([seen.until('and-owner'), shown.until('and-owner')]);
       const over = once(guest.stream, 'close');
       await terminals.killMuxSession(handle, 'user-1');
       await over;
-      owner.stream.write('-alone');
+      owner.write('-alone');
       await shown.until('alone');
       await terminals.killMuxSession(handle, 'typed-along');
     });

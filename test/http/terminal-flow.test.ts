@@ -36,6 +36,7 @@ function amplifier(): PtyStream {
   });
   return {
     stream,
+    write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
     muxSession: null,
     lookBack: async () => 'shell',
     drawAnew: async () => {},

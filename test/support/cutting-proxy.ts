@@ -8,17 +8,25 @@ export type CuttingProxy = {
   /** `host:port` */
   readonly host: string;
   readonly cuts: () => number;
+  /** Begins to cut; unless told otherwise it does so from the start. */
+  begin(): void;
   /** No more cuts from now on. */
   calm(): void;
 };
 
-type Cutting = { readonly everyMs: number; readonly bytesPerMs: number };
+/** `delayMs`: some pieces are torn in two, and the second half comes up to so much later. */
+type Cutting = {
+  readonly everyMs: number;
+  readonly bytesPerMs: number;
+  readonly delayMs?: number;
+  readonly isCalm?: boolean;
+};
 
 /** A line to `to` that is slow and breaks all the time, with whatever is under way on it. */
 export async function cuttingProxy(
   t: Test,
   to: URL,
-  { everyMs, bytesPerMs }: Cutting,
+  { everyMs, bytesPerMs, delayMs = 0, isCalm = false }: Cutting,
 ): Promise<CuttingProxy> {
   const open = new Set<Socket>();
   const server = createServer((near) => {
@@ -33,7 +41,7 @@ export async function cuttingProxy(
         open.delete(from);
         into.destroy();
       });
-      void carry(from, into, bytesPerMs).catch(() => from.destroy());
+      void carry(from, into, bytesPerMs, delayMs).catch(() => from.destroy());
     }
   });
   server.listen(0, '127.0.0.1');
@@ -43,18 +51,28 @@ export async function cuttingProxy(
     if (open.size > 0) cuts += 1;
     for (const socket of open) cuts % 2 === 0 ? socket.destroy() : socket.resetAndDestroy();
   };
-  const cutting = setInterval(cut, everyMs);
+  let cutting: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    cutting ??= setInterval(cut, everyMs);
+  };
+  if (!isCalm) begin();
   t.teardown(() => {
     clearInterval(cutting);
     for (const socket of open) socket.destroy();
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { host: `127.0.0.1:${port}`, cuts: () => cuts, calm: () => clearInterval(cutting) };
+  return { host: `127.0.0.1:${port}`, cuts: () => cuts, begin, calm: () => clearInterval(cutting) };
 }
 
-async function carry(from: Socket, into: Socket, bytesPerMs: number): Promise<void> {
-  for await (const chunk of from as AsyncIterable<Buffer>) {
+async function carry(from: Socket, into: Socket, bytesPerMs: number, delayMs: number): Promise<void> {
+  for await (let chunk of from as AsyncIterable<Buffer>) {
+    if (delayMs > 0 && Math.random() < 0.05) {
+      const at = Math.floor(Math.random() * chunk.length);
+      into.write(chunk.subarray(0, at));
+      await delay(Math.random() * delayMs);
+      chunk = chunk.subarray(at);
+    }
     if (!into.write(chunk)) await once(into, 'drain');
     if (chunk.length > bytesPerMs) await delay(chunk.length / bytesPerMs);
   }

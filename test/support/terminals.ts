@@ -37,6 +37,7 @@ export function fakeTerminals({ muxed = true } = {}) {
       opened.push({ stream, typed: () => typed, say: (text) => stream.push(text), end });
       return {
         stream,
+        write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
         muxSession: muxed ? muxSession : null,
         lookBack: async () => 'shell',
         drawAnew: async () => {},

@@ -1,3 +1,4 @@
+import { LITERAL_KEYS } from './tmux-keys.ts';
 import { CHOOSE_TMUX, TOOLS_FOLDER } from './tools-scripts.ts';
 
 /**
@@ -163,16 +164,19 @@ cd /workspace || cd /
  * true colour, no half-drawn screens, and the outer scrollback filled: no alternate screen outside, and lines
  * pushed off by newlines (a terminal keeps those) instead of by a jump. What scrolls by faster than tmux draws
  * is in the history of tmux alone, from where it is sent when somebody scrolls back.
+ *
+ * Berth alone decides when a key is complete, so tmux never gives up on one that has begun, and takes no fast keys for a paste.
  */
 const CONFIG = `
 set -s default-terminal "$6"
 set -g status off
 set -g prefix None
 set -g prefix2 None
-unbind-key -aT prefix
-unbind-key -aT root
+unbind-key -qaT prefix
+unbind-key -qaT root
 set -g mouse off
-set -s escape-time 0
+set -s escape-time 3600000
+set -g assume-paste-time 0
 set -s focus-events on
 set -s set-clipboard on
 set -g history-limit 50000
@@ -186,6 +190,7 @@ set -g bell-action any
 set -g visual-bell off
 set -s terminal-features "xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks"
 set -s terminal-overrides 'xterm*:smcup@:rmcup@:indn@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
+${LITERAL_KEYS}
 `;
 
 /** Those who share the windows of a session would keep its programs alive. */
@@ -216,6 +221,7 @@ const SHELL_IN_TMUX =
 /**
  * `COLS ROWS SHELL SESSION new|keep INNER_TERM [view|control THEIR_SESSION]`: attaches to a session, made when absent.
  * The marker stays on the attachment alone: the server must outlive it. A session that exists already is not an error.
+ * A server that an earlier version of Berth has started learns the settings when somebody attaches.
  */
 export const ATTACH = `${PREPARE}
 ${CHOOSE_TMUX}
@@ -235,7 +241,7 @@ ${TMUX} has-session -t "=$4" || {
 ${AS_PARTICIPANT}
 export BERTH_TERM="$marker"
 run=exec
-${TMUX} attach-session $flags -t "=\${8:-$4}" 2>&1
+${TMUX} source-file /run/berth-tmux.conf \\; attach-session $flags -t "=\${8:-$4}" 2>&1
 `;
 
 /** `COLS ROWS SHELL`: a login shell without a multiplexer. */

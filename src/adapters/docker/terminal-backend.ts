@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { StreamEnd } from '../../domain/terminal-end.ts';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
@@ -10,6 +11,7 @@ import { terminalEnders } from './terminal-enders.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { notStarted, whenBegun } from './terminal-start.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
+import { TmuxInput } from './tmux-input.ts';
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
@@ -30,8 +32,9 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
       });
       const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
       const pty = ptyStream(calls, opened, request, tmux, endAttachment);
-      const history = forceNew ? null : tmux?.putHistory(opened.stream, rows).catch(() => {});
+      // Until tmux draws, the terminal is not its own: lines end otherwise, keys are signals, and some are thrown away.
       const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
+      const history = forceNew ? null : tmux?.putHistory(opened.stream, rows, begun).catch(() => {});
       await Promise.all([pty.resize(cols, rows), history, begun]).catch(async (error: unknown) => {
         await pty.close().catch(() => {});
         throw error;
@@ -94,6 +97,7 @@ function ptyStream(
   endAttachment: () => Promise<void>,
 ): PtyStream {
   let rows = request.rows;
+  const tmuxInput = tmux === null ? null : new TmuxInput(stream);
   let closing: Promise<void> | null = null;
   const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
   const close = async (): Promise<void> => {
@@ -103,6 +107,11 @@ function ptyStream(
   };
   return {
     stream,
+    write(input, done = () => {}) {
+      corkForTurn(stream);
+      if (tmuxInput === null) stream.write(input, (error) => error ?? done());
+      else tmuxInput.write(Buffer.from(input), done);
+    },
     muxSession: tmux?.session ?? null,
     resize(cols, newRows) {
       rows = newRows;
@@ -130,6 +139,13 @@ function ptyStream(
       return closing;
     },
   };
+}
+
+/** What comes in one turn of the event loop goes to the engine in one piece: small frames are as much work for it as large ones. */
+function corkForTurn(stream: Duplex): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
 }
 
 /** A terminal that has not quite begun or has just ended can not be resized; Podman answers 201. All are fine. */

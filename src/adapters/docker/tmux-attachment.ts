@@ -16,8 +16,8 @@ import { DRAW_ANEW, HOW_ENDED, LOOK_BACK } from './tmux-scripts.ts';
 /** What only tmux knows of a terminal: what scrolled by, and how its shell ended. */
 export type TmuxAttachment = {
   readonly session: string;
-  /** Puts the history before all that is read of the stream from now on. */
-  putHistory(stream: Duplex, rows: number): Promise<OnScreen>;
+  /** Puts the history before all that is read of the stream from then on. */
+  putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<OnScreen>;
   drawAnew(): Promise<void>;
   /** Asked after the end of the attachment: what became of the session. */
   ending(): Promise<StreamEnd>;
@@ -37,8 +37,8 @@ export function tmuxAttachment(
   };
   return {
     session: shown,
-    async putHistory(stream, rows) {
-      const { fullScreen, lines } = await look();
+    async putHistory(stream, rows, after) {
+      const [{ fullScreen, lines }] = await Promise.all([look(), after]);
       const isOpen = !stream.destroyed && !stream.readableEnded;
       if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
       return fullScreen ? 'full_screen' : 'shell';

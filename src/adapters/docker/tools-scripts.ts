@@ -38,8 +38,8 @@ LOCPATH=$PWD/locale ./ld.so --library-path lib ./tmux -V
 const INJECTED = `${TOOLS_FOLDER}/ld.so --library-path ${TOOLS_FOLDER}/lib ${TOOLS_FOLDER}/tmux`;
 
 /**
- * Finds the tmux to run with `berth_tmux`: the image's own, or the installation's. Fails when there is neither. The
- * installation's needs its own locale, which programs inside must not see, and its terminal types, which they need.
+ * Finds the tmux to run with `berth_tmux`: the image's own from 3.2 on, or the installation's. Fails when there is neither.
+ * The installation's needs its own locale, which programs inside must not see, and its terminal types, which they need.
  * With `run=exec` it takes the place of the shell. A container made with `BERTH_TMUX=off` has none.
  */
 export const CHOOSE_TMUX = `
@@ -49,7 +49,10 @@ berth_tmux() {
 }
 choose_tmux() {
   [ "$BERTH_TMUX" != off ] || return 1
-  command -v tmux >/dev/null && return 0
+  case "$(tmux -V 2>/dev/null)" in
+    'tmux '[0-2].*|'tmux 3.'[01]|'tmux 3.'[01][a-z]*) ;;
+    *) command -v tmux >/dev/null && return 0;;
+  esac
   [ -e ${TOOLS_FOLDER}/complete ] || return 1
   injected=yes
   export LOCPATH=${TOOLS_FOLDER}/locale TERMINFO_DIRS=${TOOLS_FOLDER}/terminfo:\${TERMINFO_DIRS-/usr/share/terminfo}

@@ -95,6 +95,7 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
   stream.push(session.screen, 'latin1');
   return {
     stream,
+    write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
     muxSession: name,
     async resize(cols, rows) {
       viewer.size = `${cols}x${rows}`;

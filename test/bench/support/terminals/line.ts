@@ -20,7 +20,7 @@ export function bareLine(pty: PtyStream): Line {
   let take = (_chunk: Buffer): void => {};
   pty.stream.on('data', (chunk: Buffer) => take(chunk));
   return lineOf({
-    write: (text) => pty.stream.write(text),
+    write: (text) => pty.write(text),
     read: (next) => {
       take = next;
     },

@@ -12,7 +12,7 @@ const pty = await bareTerminal(answer.docker, runtimeId);
 
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
 server.on('connection', (socket) => {
-  socket.on('message', (chunk: Buffer) => pty.stream.write(chunk));
+  socket.on('message', (chunk: Buffer) => pty.write(chunk));
   pty.stream.on('data', (chunk: Buffer) => socket.send(chunk));
   socket.once('close', () => void pty.close().then(() => process.exit()));
 });

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Test } from 'tap';
+import type { PtyStream, TerminalRequest } from '../../src/ports/terminal-backend.ts';
+import { intoFile, mixedUtf8, piecesOf, sha256 } from '../support/mixed-input.ts';
+import { aTerminal, type OpenTerminals, reader } from './terminal-backend.ts';
+
+export type TypedInto = OpenTerminals & {
+  readonly shell: string;
+  /** What a command prints in the same container. */
+  sh(script: string): Promise<string>;
+};
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+const LONE = Buffer.from('c3 41 c3 1b 41 f0 9f e2 82 1b e2 ff c3'.replaceAll(' ', ''), 'hex');
+
+/** Input is bytes, whatever they are and however they are cut: true of every terminal whose program reads them as they are. */
+export async function terminalInput(t: Test, name: string, box: TypedInto): Promise<void> {
+  await t.test(`${name}: lines typed byte by byte from the first moment on`, (t) => typedAtOnce(t, box));
+  await t.test(`${name}: every byte, and what is no UTF-8, also when nothing follows it`, async (t) => {
+    await same(t, box, [...piecesOf(EVERY_BYTE, 256), LONE]);
+    await same(t, box, piecesOf(Buffer.concat([EVERY_BYTE, LONE]), 1), 2);
+  });
+  await t.test(`${name}: a paste in pieces that end within characters`, async (t) => {
+    for (const pieceBytes of [1, 7, 4_096]) {
+      await same(t, box, piecesOf(mixedUtf8(Math.min(pieceBytes * 1_000, 100_000)), pieceBytes));
+    }
+  });
+}
+
+/** In turns, so that each finds another moment of the beginning. */
+async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
+  const lines = Array.from({ length: 6 }, (_, at) => `grüße-漢字-😀-${at}`);
+  for (const [at, line] of lines.entries()) {
+    const pty = await opened(box, `at-once-${at}`);
+    const output = reader(pty);
+    for (const byte of piecesOf(
+      Buffer.from(`echo '${line}' >> /workspace/lines; echo typed-$((${at}+40))\r`),
+      1,
+    )) {
+      pty.write(byte);
+      if (at % 2 === 1) await delay(1);
+    }
+    await output.until(`typed-${at + 40}`, 30);
+    await gone(box, pty, `at-once-${at}`);
+  }
+  t.same((await box.sh('cat /workspace/lines; rm /workspace/lines')).trim().split('\n'), lines);
+}
+
+/** What arrives of these pieces, each written some milliseconds after the one before it. */
+async function same(t: Test, box: TypedInto, pieces: readonly Buffer[], everyMs = 0): Promise<void> {
+  const all = Buffer.concat(pieces);
+  const pty = await opened(box, 'pasted');
+  const output = reader(pty);
+  await output.until(/[$#] /, 30);
+  pty.write(intoFile('/workspace/pasted', all.length));
+  await output.until('#START', 30);
+  let taken = 0;
+  for (const piece of pieces) {
+    pty.write(piece, () => {
+      taken += piece.length;
+    });
+    if (everyMs > 0 || Math.random() < 0.01) await delay(everyMs);
+  }
+  await output.until('#DONE', 60).catch((error: Error) => t.comment(error.message.slice(0, 200)));
+  const arrived = Buffer.from(await box.sh('base64 < /workspace/pasted'), 'base64');
+  t.equal(sha256(arrived), sha256(all), `${all.length} bytes in ${pieces.length} pieces`);
+  t.equal(taken, all.length, 'and each was said to be there');
+  await gone(box, pty, 'pasted');
+}
+
+const opened = ({ terminals, handle, shell }: TypedInto, session: string): Promise<PtyStream> => {
+  const request: Partial<TerminalRequest> = { shell };
+  return terminals.open(handle, aTerminal(session, request));
+};
+
+async function gone({ terminals, handle }: TypedInto, pty: PtyStream, session: string): Promise<void> {
+  await pty.close();
+  await terminals.killMuxSession(handle, session);
+}

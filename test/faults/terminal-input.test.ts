@@ -1,0 +1,117 @@
+import t, { type Test } from 'tap';
+import { type OpenSocket, platformSocket } from '../../web/src/terminal/browser-socket.ts';
+import { Connection } from '../../web/src/terminal/connection.ts';
+import { eventually } from '../contract/bus.ts';
+import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
+import { inside, small } from '../support/fault-scene.ts';
+import { intoFile, mixedUtf8, sha256 } from '../support/mixed-input.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+
+const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
+const FRAME_BYTES = [1, 7, 1_000, 4_096, 65_536];
+/** Frames are counted as 64 bytes more than is in them, so a megabyte in the smallest takes a minute. */
+const pasteBytes = (frameBytes: number): number =>
+  RUNS > 1 ? 1_000_000 : Math.min(1_000_000, frameBytes * 20_000);
+
+t.setTimeout(RUNS * 600_000);
+t.test('a paste over a bad line arrives as it is, however it is cut into frames', async (t) => {
+  const place = await aPlace(t);
+  if (place === null) return;
+  const service = await startService(t, place);
+  const token = await signInAdmin(service);
+  const call = client(service.address, token);
+  const size = { ...small, memory_mb: 512, cpu_shares: 2_000 };
+  const { body } = await call('POST', '/api/containers', { name: 'pasted', ...size });
+  const dbId = body['db_id'] as string;
+  const inTurn = FRAME_BYTES.flatMap((frameBytes) =>
+    Array.from({ length: RUNS }, (_, run) => ({ frameBytes, run: run + 1 })),
+  );
+  let cuts = 0;
+  const worker = async (): Promise<void> => {
+    for (let job = inTurn.shift(); job !== undefined; job = inTurn.shift()) {
+      const { frameBytes, run } = job;
+      const pane = `pane-${frameBytes}-${run}`;
+      const line = { everyMs: 1_000 + Math.random() * 1_000, bytesPerMs: 5_000, delayMs: 200, isCalm: true };
+      const proxy = await cuttingProxy(t, new URL(service.address), line);
+      const paste = mixedUtf8(pasteBytes(frameBytes));
+      const connection = await pasted(t, proxy, { dbId, pane, token, frameBytes, paste });
+      const sum = await inside(call, dbId, `sha256sum < /tmp/${pane}; rm /tmp/${pane}`);
+      t.equal(sum, `${sha256(paste)}  -\n`, `${paste.length} bytes in frames of ${frameBytes}, run ${run}`);
+      cuts += proxy.cuts();
+      proxy.calm();
+      connection.close();
+    }
+  };
+  await Promise.all(FRAME_BYTES.map(worker));
+  t.ok(cuts > 0, `${cuts} cuts`);
+});
+
+type Paste = {
+  readonly dbId: string;
+  readonly pane: string;
+  readonly token: string;
+  readonly frameBytes: number;
+  readonly paste: Buffer;
+};
+
+/** Pastes into a file that is named like the pane, and waits until its program has read all of it. */
+async function pasted(
+  t: Test,
+  proxy: CuttingProxy,
+  { dbId, pane, token, frameBytes, paste }: Paste,
+): Promise<Connection> {
+  let output = '';
+  const connection = new Connection(
+    { containerId: dbId, connectionId: pane, size: { cols: 80, rows: 24 } },
+    {
+      origin: `ws://${proxy.host}`,
+      openSocket: inFramesOf(frameBytes),
+      token: async () => token,
+      probe: async () => 'ok',
+      backoff: { firstMs: 5, maxMs: 20 },
+    },
+    {
+      state: () => {},
+      resumed: () => {},
+      bytes: (data) => {
+        output += Buffer.from(data).toString('latin1');
+      },
+      frame: () => {},
+    },
+  );
+  t.teardown(() => connection.close());
+  connection.open();
+  connection.write(Buffer.from(intoFile(`/tmp/${pane}`, paste.length)));
+  t.ok(await eventually(() => output.includes('#START'), 60_000), `${pane}: the program`);
+  proxy.begin();
+  connection.write(paste);
+  t.ok(await eventually(() => output.includes('#DONE'), 1_200_000), `${pane}: the end`);
+  return connection;
+}
+
+/** A socket that sends what it is given in other frames: of so many bytes, but for the last one. */
+const inFramesOf =
+  (frameBytes: number): OpenSocket =>
+  (...target) => {
+    const socket = platformSocket(...target);
+    let waiting = Buffer.alloc(0);
+    const send = (least: number): void => {
+      let at = 0;
+      for (; waiting.length - at >= least && at < waiting.length; at += frameBytes) {
+        socket.send(new Uint8Array(waiting.subarray(at, at + frameBytes)));
+      }
+      waiting = waiting.subarray(at);
+    };
+    return {
+      ...socket,
+      send(data) {
+        if (typeof data === 'string') {
+          send(0);
+          return socket.send(data);
+        }
+        if (waiting.length === 0) queueMicrotask(() => send(0));
+        waiting = Buffer.concat([waiting, data]);
+        send(frameBytes);
+      },
+    };
+  };
