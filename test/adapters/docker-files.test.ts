@@ -8,6 +8,10 @@ import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { markedProcesses } from '../support/inside.ts';
 
+/** By turns a file and a link out of the workspace, as fast as it goes. */
+const SWAP = `chdir "/workspace/swapped"; for (;;) {
+  symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
+
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
@@ -36,10 +40,6 @@ async function changing(t: Test, { sh, files }: Box): Promise<void> {
   await sleep(500);
   t.equal(await markedProcesses(sh), 0, 'no program is left, whoever ended it');
 }
-
-/** By turns a file and a link out of the workspace, as fast as it goes. */
-const SWAP = `chdir "/workspace/swapped"; for (;;) {
-  symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
 
 async function swapped(t: Test, { sh, files }: Box): Promise<void> {
   await sh(`mkdir /workspace/swapped && cd /workspace/swapped && echo inner > inner && ln inner name &&
