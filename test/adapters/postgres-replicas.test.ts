@@ -5,6 +5,7 @@ import { onPostgres } from '../support/postgres-cluster.ts';
 import { aPerson, as } from '../support/service.ts';
 import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../support/sign-ins.ts';
 import { endless, openStream, STREAMS } from '../support/streams.ts';
+import { SOON_MS } from '../support/terminals.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 
@@ -17,7 +18,7 @@ t.test('a revocation reaches the sockets and requests of the other process withi
   t.equal(await statusOf(there, ada), 200, 'and is remembered there for a moment');
   await as(here, other)('DELETE', `/api/sessions/${id}`);
   await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
-  const ends = await Promise.all([...first, ...second].map((one) => one.closed(1_000)));
+  const ends = await Promise.all([...first, ...second].map((one) => one.closed(SOON_MS)));
   t.same(ends, [UNAUTHORIZED, UNAUTHORIZED, UNAUTHORIZED, UNAUTHORIZED]);
   t.same(
     await Promise.all([statusOf(there, ada), statusOf(there, token), statusOf(there, other)]),
@@ -39,7 +40,7 @@ t.test('a revocation cuts off what the other process is sending within a second'
   await eventually(() => work.atWork() === 3 * STREAMS.length);
   await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
   await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
-  const ends = new Set(await Promise.all(victims.map((one) => one.cut(1_000))));
+  const ends = new Set(await Promise.all(victims.map((one) => one.cut(SOON_MS))));
   t.same([...ends], ['cut off']);
   t.equal(await bystander?.cut(30), 'still open');
   t.ok(await eventually(() => work.atWork() === STREAMS.length));
@@ -53,7 +54,7 @@ t.test('a line that was cut at the wrong moment delays a revocation, and does no
   const id = await sessionIdOf(here, ada);
   await sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'berth bus'");
   await as(here, other)('DELETE', `/api/sessions/${id}`);
-  t.same(await Promise.all(sockets.map((one) => one.closed(2_000))), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.same(await Promise.all(sockets.map((one) => one.closed(SOON_MS))), [UNAUTHORIZED, UNAUTHORIZED]);
   t.ok(await eventually(() => buses.every((one) => one.connected)));
 });
 

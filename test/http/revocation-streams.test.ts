@@ -6,6 +6,7 @@ import { aCluster, type Cluster, inMemory } from '../support/cluster.ts';
 import { ENDS } from '../support/ends.ts';
 import { as, type Bearer } from '../support/service.ts';
 import { endless, openStream, STREAMS } from '../support/streams.ts';
+import { SOON_MS } from '../support/terminals.ts';
 
 type Streaming = Cluster & ReturnType<typeof endless>;
 
@@ -55,7 +56,7 @@ for (const [what, whose, end] of MORE_ENDS) {
     const bystanders = what.includes('disabled') ? [] : await openAll(t, cluster, cluster.other);
     const victims = await openAll(t, cluster, cluster[whose]);
     await end(cluster);
-    t.same(await Promise.all(victims.map((one) => one.cut(1_000))), all('cut off'));
+    t.same(await Promise.all(victims.map((one) => one.cut(SOON_MS))), all('cut off'));
     t.same(
       await Promise.all(bystanders.map((one) => one.cut(30))),
       all('still open').slice(0, bystanders.length),
@@ -68,7 +69,7 @@ t.test('nothing is received after the cut, and nothing of a whole answer is made
   const cluster = await aStreamingCluster(t);
   const log = await openStream(t, cluster, cluster.addresses[0], cluster.token, 'log');
   await as(cluster.here, cluster.other)('POST', `/api/tokens/${cluster.tokenId}/revoke`);
-  t.equal(await log.cut(1_000), 'cut off');
+  t.equal(await log.cut(SOON_MS), 'cut off');
   const then = log.received();
   await delay(100);
   t.equal(log.received(), then);
@@ -105,7 +106,7 @@ t.test('what ended while the work was begun is cut off as well', async (t) => {
   await begun.promise;
   await as(cluster.here, cluster.other)('POST', `/api/tokens/${cluster.tokenId}/revoke`);
   goOn.resolve();
-  const outcome = await opening.then((one) => one.cut(1_000)).catch(() => 'cut off');
+  const outcome = await opening.then((one) => one.cut(SOON_MS)).catch(() => 'cut off');
   t.equal(outcome, 'cut off');
   t.ok(await eventually(() => work.atWork() === 0), 'and the program has ended');
 });
@@ -120,5 +121,5 @@ t.test('what would go on for ever ends with the process', async (t) => {
   t.same(new Set(await Promise.all(streams.map((one) => one.cut(50)))), new Set(['still open']));
   cluster.here.cutOff();
   await closing;
-  t.same(new Set(await Promise.all(streams.map((one) => one.cut(1_000)))), new Set(['cut off']));
+  t.same(new Set(await Promise.all(streams.map((one) => one.cut(SOON_MS)))), new Set(['cut off']));
 });

@@ -95,6 +95,9 @@ export type OpenSocket = {
   closed(withinMs: number): Promise<readonly [code: number, reason: string] | 'still open'>;
 };
 
+/** For what a message brings about: before the regular look of every five seconds, which would do it as well. */
+export const SOON_MS = 4_000;
+
 /** A terminal that has said that it is ready, or was refused. */
 export async function openTerminal(
   address: string,
