@@ -16,7 +16,6 @@ export type Slot =
   | ({ readonly kind: 'kept'; readonly untilMs: number } & Running);
 
 /**
-/**
  * `over`: the stream has ended; what was written last may not have been seen yet. `detached`: its program may run on,
  * and only another stream shows it. `known`: a client may come back for it, as one was told of the stream, or saw what it
  * shows through another one.

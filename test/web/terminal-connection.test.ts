@@ -6,6 +6,7 @@ import type { Backoff } from '../../web/src/terminal/backoff.ts';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { ConnectionState, Probe } from '../../web/src/terminal/connection-types.ts';
+import type { ServerFrame } from '../../web/src/terminal/protocol.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
 
 type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;
@@ -32,6 +33,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
   const states: ConnectionState[] = [];
   const resumed: Resumed[] = [];
   const output: Uint8Array[] = [];
+  const frames: ServerFrame[] = [];
   const connection = new Connection(
     { containerId: 'c1', connectionId: 'main', size: { cols: 90, rows: 30 } },
     {
@@ -46,7 +48,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
       state: (state) => states.push(state),
       resumed: (how) => resumed.push(how),
       bytes: (data) => output.push(data.slice()),
-      frame: () => {},
+      frame: (frame) => frames.push(frame),
     },
   );
   test.teardown(() => {
@@ -57,7 +59,16 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
   connection.open();
   const last = (): ConnectionState | undefined => states.at(-1);
   const over = (): boolean => last()?.kind === 'over';
-  return { connection, states, resumed, last, over, tries: () => tries, output: () => Buffer.concat(output) };
+  return {
+    connection,
+    states,
+    resumed,
+    frames,
+    last,
+    over,
+    tries: () => tries,
+    output: () => Buffer.concat(output),
+  };
 }
 
 async function until(check: () => boolean, withinMs = 30_000): Promise<void> {
@@ -232,10 +243,17 @@ t.test(
 
 t.test('a container without a free process says so, and is tried again', async (t) => {
   const service = await serve(t, (socket, _query, tries) => {
-    if (tries < 4) socket.close(4014, 'too many processes');
-    else socket.send(ready('s'));
+    const notice = (message: string): void => socket.send(JSON.stringify({ type: 'notice', message }));
+    if (tries < 4) {
+      notice('too many');
+      socket.close(4014, 'too many processes');
+    } else {
+      socket.send(ready('s'));
+      notice('hello');
+    }
   });
-  await until(() => service.last()?.kind === 'open');
+  await until(() => service.frames.length > 0);
+  t.match(service.frames, [{ message: 'hello' }], 'what a close says is not said twice');
   const waits = service.states.filter(({ kind }) => kind === 'waiting');
   t.match(
     waits,

@@ -121,7 +121,8 @@ export class Connection {
     if (frame.type === 'exit') this.#exitCode = frame.code;
     if (frame.type === 'ready') this.#onReady(frame);
     else if (frame.type === 'restarting') this.#comeBackMs = frame.retryMs;
-    else this.#listener.frame(frame);
+    // What is said before a terminal is there is why it is not: its close tells that.
+    else if (frame.type !== 'notice' || this.#state.kind === 'open') this.#listener.frame(frame);
   }
 
   #onReady(ready: ReadyFrame): void {
