@@ -8,6 +8,8 @@ export type Settings = {
   readonly requestsPerMinute: number;
   /** How long the volume of a deleted container is kept. */
   readonly retentionDays: number;
+  /** How long it is kept what has ended: operations, sessions, shares, rows of deleted containers. */
+  readonly historyDays: number;
   /** What all recordings of one user may hold; 0 for none. */
   readonly recordingsMbPerUser: number;
 };
@@ -19,5 +21,6 @@ export const DEFAULT_SETTINGS: Settings = {
   guestLifetimeHours: 24,
   requestsPerMinute: 600,
   retentionDays: 7,
+  historyDays: 30,
   recordingsMbPerUser: 512,
 };

@@ -6,6 +6,7 @@ import type { CollaborationRepository } from './collaboration-repository.ts';
 import type { ContainerRepository } from './container-repository.ts';
 import type { EventLog } from './event-log.ts';
 import type { FactorRepository } from './factor-repository.ts';
+import type { History } from './history.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
 import type { InstallationRepository } from './installation-repository.ts';
 import type { OperationRepository } from './operation-repository.ts';
@@ -36,6 +37,7 @@ export type Repositories = {
   readonly containers: ContainerRepository;
   readonly carried: CarriedImages;
   readonly retention: VolumeRetention;
+  readonly history: History;
   readonly installation: InstallationRepository;
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;

@@ -18,7 +18,12 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
   return {
     async begin(operation, leaseSeconds) {
       if (active(operation.dbId) !== undefined) return false;
-      state.operations.push({ ...operation, outcome: null, leaseUntil: leaseEnd(leaseSeconds) });
+      state.operations.push({
+        ...operation,
+        outcome: null,
+        leaseUntil: leaseEnd(leaseSeconds),
+        finishedAt: null,
+      });
       return true;
     },
     find: async (id) => state.operations.find((one) => one.id === id) ?? null,
@@ -27,7 +32,7 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
     record: async (id, owner, { step: _, ...progress }: Progress) =>
       change(mine(id, owner), progress).length === 1,
     finish: async (id, owner, outcome, { step: _, ...progress }: Progress = {}) =>
-      change(mine(id, owner), { ...progress, outcome }).length === 1,
+      change(mine(id, owner), { ...progress, outcome, finishedAt: clock.now() }).length === 1,
     renew: async (owner, ids, leaseSeconds) =>
       void change((entry) => entry.leaseOwner === owner && ids.includes(entry.id), {
         leaseUntil: leaseEnd(leaseSeconds),

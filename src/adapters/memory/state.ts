@@ -45,7 +45,7 @@ export type MemoryState = FactorState & {
     subject: string | null;
     answer: KeptAnswer | null;
   })[];
-  operations: (StoredOperation & { leaseUntil: Date })[];
+  operations: (StoredOperation & { leaseUntil: Date; finishedAt: Date | null })[];
   warmPool: (PoolMember & { leaseOwner: string; leaseUntil: Date })[];
   events: (ContainerEvent & { position: number; createdAt: Date })[];
   lastEvent: number;

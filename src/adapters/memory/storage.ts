@@ -9,6 +9,7 @@ import { memoryCollaborations } from './collaboration-repository.ts';
 import { memoryContainers } from './container-repository.ts';
 import { memoryEvents } from './event-log.ts';
 import { memoryFactors } from './factor-repository.ts';
+import { memoryHistory } from './history.ts';
 import { memoryIdempotencyKeys } from './idempotency-keys.ts';
 import { memoryInstallation } from './installation-repository.ts';
 import { memoryOperations } from './operation-repository.ts';
@@ -42,6 +43,7 @@ const repositoriesOn = (
   retention: memoryVolumeRetention(state, clock),
   tokens: memoryTokens(state, clock),
   requestCounts: memoryRequestCounts(state, clock),
+  history: memoryHistory(state, clock),
   idempotencyKeys: memoryIdempotencyKeys(state, clock),
   installation: memoryInstallation(state),
   factors: memoryFactors(state, clock),

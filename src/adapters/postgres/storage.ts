@@ -8,6 +8,7 @@ import { postgresCollaborations } from './collaboration-repository.ts';
 import { postgresContainers } from './container-repository.ts';
 import { postgresEvents } from './event-log.ts';
 import { postgresFactors } from './factor-repository.ts';
+import { postgresHistory } from './history.ts';
 import { postgresIdempotencyKeys } from './idempotency-keys.ts';
 import { postgresInstallation } from './installation-repository.ts';
 import { postgresOperations } from './operation-repository.ts';
@@ -39,6 +40,7 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
   containers: postgresContainers(db),
   carried: postgresCarriedImages(db),
   retention: postgresVolumeRetention(db),
+  history: postgresHistory(db),
   idempotencyKeys: postgresIdempotencyKeys(db),
   installation: postgresInstallation(db),
   audit: postgresAudit(db),

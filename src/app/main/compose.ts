@@ -25,6 +25,7 @@ import { authenticator } from '../authenticate.ts';
 import { catalogueAdmin } from '../catalogue.ts';
 import { type Collaborations, collaborations } from '../collaborations.ts';
 import { eventFeed } from '../event-feed.ts';
+import { forgetEnded } from '../forget-ended.ts';
 import { idempotency } from '../idempotency.ts';
 import { liveSockets } from '../live-sockets.ts';
 import type { Recordings } from '../recordings.ts';
@@ -58,6 +59,7 @@ export type Service = WorkspaceWork & {
   readonly closeEvents: (reason: CloseReason) => void;
   /** Removes events that are too old to be asked for; for a timer. */
   readonly sweepEvents: () => Promise<void>;
+  readonly forgetEnded: () => Promise<void>;
   /** Ends what goes on by itself, as a log that is followed does. */
   readonly cutOff: () => void;
   /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
@@ -159,6 +161,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     collaborations: sharing,
     closeEvents: feed.close,
     sweepEvents: repositories.events.sweep,
+    forgetEnded: forgetEnded(storage),
     cutOff: live.closeAll,
     reapTerminals,
     ...boxes.work,

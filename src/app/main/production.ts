@@ -143,6 +143,7 @@ const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() =>
   every(REAP_EVERY_MS, service.reapTerminals, log, 0),
   every(COLLECT_EVERY_MS, service.recordings.sweep, log),
   every(SWEEP_EVERY_MS, service.sweepEvents, log),
+  every(SWEEP_EVERY_MS, service.forgetEnded, log),
   every(SEAL_EVERY_MS, service.sealAudit, log),
   every(WRITE_EVERY_MS, service.writeDue, log),
 ];

@@ -27,6 +27,7 @@ const toBody = (settings: Settings): SettingsBody => ({
   guest_lifetime_hours: settings.guestLifetimeHours,
   requests_per_minute: settings.requestsPerMinute,
   retention_days: settings.retentionDays,
+  history_days: settings.historyDays,
   recordings_mb_per_user: settings.recordingsMbPerUser,
 });
 
@@ -37,5 +38,6 @@ const toChanges = (body: SettingsChange): Partial<Settings> => ({
   ...(body.guest_lifetime_hours === undefined ? {} : { guestLifetimeHours: body.guest_lifetime_hours }),
   ...(body.requests_per_minute === undefined ? {} : { requestsPerMinute: body.requests_per_minute }),
   ...(body.retention_days === undefined ? {} : { retentionDays: body.retention_days }),
+  ...(body.history_days === undefined ? {} : { historyDays: body.history_days }),
   ...(body.recordings_mb_per_user === undefined ? {} : { recordingsMbPerUser: body.recordings_mb_per_user }),
 });

@@ -8,6 +8,7 @@ export const SettingsBody = Type.Object({
   guest_lifetime_hours: Type.Integer(),
   requests_per_minute: Type.Integer(),
   retention_days: Type.Integer(),
+  history_days: Type.Integer(),
   recordings_mb_per_user: Type.Integer(),
 });
 
@@ -20,6 +21,8 @@ export const SettingsChange = Closed({
   requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   /** How long the volume of a deleted container is kept, before the day in which it is condemned. */
   retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650 })),
+  /** How long what has ended is kept; revoked sessions are listed for 30 days. */
+  history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 3650 })),
   recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
 });
 

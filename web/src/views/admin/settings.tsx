@@ -51,6 +51,12 @@ const NUMBERS = [
     hint: 'Then for one more day, and then they are erased for good.',
   },
   {
+    key: 'history_days',
+    label: 'What has ended is kept for',
+    unit: 'days',
+    hint: 'Sessions, operations, shares and deleted containers: 30 to 3650.',
+  },
+  {
     key: 'recordings_mb_per_user',
     label: 'Recordings of one person may take up',
     unit: 'MB',

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { Storage } from '../../src/ports/repositories.ts';
+import { hashOf } from '../support/storage.ts';
+import { storedContainer, storedUser } from '../support/stored.ts';
+import { anOperation } from './operation-repository.ts';
+
+/** Makes everything that has happened so many days older. */
+export type AgeAll = (days: number) => Promise<void>;
+
+/** What forgetting what has ended must guarantee. */
+export async function historyContract(name: string, storage: Storage, age: AgeAll): Promise<void> {
+  const { history, operations, sessions, collaborations, containers, carried, retention } =
+    storage.repositories;
+  const all = async (): Promise<void> => {
+    while ((await history.forget(30, 100)) > 0);
+  };
+  const aUserId = async (): Promise<string> => (await storedUser(storage)).id;
+  const from = { ipAddress: '192.0.2.1', userAgent: 'test' };
+
+  async function anOperationOf(dbId: string, userId: string, isFinished: boolean): Promise<string> {
+    const owner = randomUUID();
+    const operation = anOperation(dbId, userId, owner);
+    await operations.begin(operation, 15);
+    if (isFinished) await operations.finish(operation.id, owner, 'done');
+    return operation.id;
+  }
+
+  async function aShareOf(containerId: string, ownerId: string, minutes: number) {
+    const share = { id: randomUUID(), containerId, ownerId, mode: 'view', minutes } as const;
+    await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
+    await collaborations.admit({ collaborationId: share.id, userId: await aUserId() });
+    return share.id;
+  }
+
+  await t.test(`${name}: a finished operation is forgotten in time, one at work never`, async (t) => {
+    const userId = await aUserId();
+    const { dbId } = await storedContainer(storage, userId);
+    const finished = await anOperationOf(dbId, userId, true);
+    const active = await anOperationOf(dbId, userId, false);
+    await age(29);
+    await all();
+    t.ok(await operations.find(finished), 'not before');
+    await age(2);
+    await all();
+    t.equal(await operations.find(finished), null);
+    t.ok(await operations.find(active));
+  });
+
+  await t.test(`${name}: a session is forgotten with its refresh tokens, since it ended`, async (t) => {
+    const userId = await aUserId();
+    const signIn = async () => {
+      const { id } = await sessions.insert({ userId, ...from });
+      const token = hashOf(randomUUID());
+      await sessions.insertRefreshToken(token, id);
+      return { id, token };
+    };
+    const [revoked, expires] = [await signIn(), await signIn()];
+    await sessions.revoke(revoked.id, userId, 'test');
+    const isKept = async ({ id, token }: { id: string; token: Buffer }): Promise<boolean> => {
+      const [session, refresh] = [await sessions.findWithUser(id), await sessions.lockRefreshToken(token)];
+      t.equal(session === null, refresh === null, 'both or neither');
+      return session !== null;
+    };
+    await age(29);
+    await all();
+    t.same([await isKept(revoked), await isKept(expires)], [true, true]);
+    await age(2);
+    await all();
+    t.same(
+      [await isKept(revoked), await isKept(expires)],
+      [false, true],
+      'one that has just expired is kept',
+    );
+    const late = await signIn();
+    await age(30);
+    await all();
+    t.same([await isKept(expires), await isKept(late)], [false, true]);
+  });
+
+  await t.test(
+    `${name}: a share is forgotten with its participants, since it ended or ran out`,
+    async (t) => {
+      const userId = await aUserId();
+      const { dbId } = await storedContainer(storage, userId);
+      const [ended, ranOut, lasts] = [
+        await aShareOf(dbId, userId, 60),
+        await aShareOf(dbId, userId, 60),
+        await aShareOf(dbId, userId, 60 * 24 * 365),
+      ];
+      await collaborations.end(ended);
+      await age(29);
+      await all();
+      const found = async (ids: readonly string[]) =>
+        await Promise.all(ids.map(async (id) => (await collaborations.find(id)) !== null));
+      t.same(await found([ended, ranOut, lasts]), [true, true, true]);
+      await age(2);
+      await all();
+      t.same(await found([ended, ranOut, lasts]), [false, false, true]);
+    },
+  );
+
+  await t.test(
+    `${name}: a deleted container is forgotten with all of its own once its volume is long gone`,
+    async (t) => {
+      const userId = await aUserId();
+      const deleted = async () => {
+        const { dbId } = await storedContainer(storage, userId);
+        await anOperationOf(dbId, userId, true);
+        await aShareOf(dbId, userId, 60 * 24 * 365);
+        await carried.put(dbId, { image: `carried-${dbId}`, changes: null });
+        await containers.changeState(dbId, ['running'], { state: 'deleted' });
+        return dbId;
+      };
+      const live = (await storedContainer(storage, userId)).dbId;
+      const gone = await deleted();
+      await age(8);
+      await retention.review(7);
+      await age(2);
+      await retention.claim(7);
+      t.ok(await retention.markRemoved(gone));
+      const kept = await deleted();
+      await age(29);
+      await all();
+      t.ok(await containers.findAny(gone), 'not before');
+      await age(2);
+      await all();
+      t.equal(await containers.findAny(gone), null);
+      t.notOk((await carried.inUse()).has(`carried-${gone}`));
+      t.ok(await containers.findAny(kept), 'one whose volume is there stays');
+      t.ok(await containers.findAny(live));
+    },
+  );
+
+  await t.test(`${name}: some at a time, the oldest first, and each by one process`, async (t) => {
+    await all();
+    const userId = await aUserId();
+    const { dbId } = await storedContainer(storage, userId);
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      ids.push(await anOperationOf(dbId, userId, true));
+      await age(1);
+    }
+    await age(31);
+    t.equal(await history.forget(30, 2), 2);
+    const left = async () => await Promise.all(ids.map(async (id) => (await operations.find(id)) !== null));
+    t.same(await left(), [false, false, true, true, true, true]);
+    const both = await Promise.all([history.forget(30, 2), history.forget(30, 2)]);
+    await all();
+    t.ok(both[0] + both[1] <= 4, 'none is counted twice');
+    t.same(
+      await left(),
+      ids.map(() => false),
+    );
+  });
+}
