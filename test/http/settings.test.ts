@@ -7,7 +7,12 @@ t.test('administrators read and change the settings; the change is on record', a
   const root = await anAdmin(service);
   const url = '/api/admin/settings';
   const before = (await as(service, root)('GET', url)).json();
-  t.match(before, { open_registration: false, session_idle_minutes: 1440, retention_days: 7, history_days: 30 });
+  t.match(before, {
+    open_registration: false,
+    session_idle_minutes: 1440,
+    retention_days: 7,
+    history_days: 30,
+  });
   const changed = await as(service, root)('PATCH', url, { session_idle_minutes: 30 });
   t.same(changed.json(), { ...before, session_idle_minutes: 30 });
   t.match(auditOf(service, 'settings_updated'), [{ userId: root.id, details: '{"sessionIdleMinutes":30}' }]);
