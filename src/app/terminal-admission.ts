@@ -1,8 +1,8 @@
 import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
-import { ok, type Result } from '../domain/result.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
 import { placeOf, type TerminalAsk, type TerminalGrant } from './terminal-grant.ts';
-import { NO_TURN, type TerminalQueue, type Turn } from './terminal-queue.ts';
+import { BUSY, NO_TURN, type TerminalQueue, type Turn } from './terminal-queue.ts';
 import { mayOpen, type TerminalRightDeps } from './terminal-right.ts';
 import type { TerminalSlots } from './terminal-slots.ts';
 
@@ -35,10 +35,20 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
   };
 
   return {
-    /** Whether the caller may open the terminal, without waiting for it. */
-    authorize,
+    /** Whether the caller could open the terminal now. */
+    async look(
+      id: string,
+      ask: TerminalAsk,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<TerminalGrant, DomainError>> {
+      const granted = await authorize(id, ask, caller, origin);
+      if (!granted.ok || isAtHand(granted.value)) return granted;
+      const { dbId: containerId } = granted.value.container;
+      return queue.isBusy({ containerId, userId: caller.user.id }) ? refuse(BUSY) : granted;
+    },
 
-    /** The same, when it is the caller's turn. Whoever comes back to a terminal that is there has not to wait. */
+    /** Waits for the caller's turn. Whoever comes back to a terminal that is there has not to wait. */
     async admit(
       id: string,
       ask: TerminalAsk,

@@ -5,10 +5,12 @@ import {
   closeAfterFault,
   type EngineSight,
   mayBeContainers,
+  type OpenFault,
   type StreamEnd,
 } from '../domain/terminal-end.ts';
 import { closeAs, type PlaceNow } from '../domain/terminal-place.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
+import { StorageUnavailable } from '../ports/repositories.ts';
 import { TerminalNotStarted } from '../ports/terminal-backend.ts';
 import type { TerminalRecords } from '../ports/terminal-records.ts';
 import type { Place } from './terminal-place.ts';
@@ -58,9 +60,14 @@ export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
     },
 
     async afterFault(place: Located, error: unknown): Promise<CloseReason> {
-      const fault = error instanceof TerminalNotStarted ? error.fault : 'other';
+      const fault = faultOf(error);
       const [engine, row] = await Promise.all([seen(place), rowOf(place)]);
       return closeAs(closeAfterFault(fault, row, place.handle.runtimeId, engine), place.part !== null);
     },
   };
+}
+
+function faultOf(error: unknown): OpenFault {
+  if (error instanceof StorageUnavailable) return 'storage';
+  return error instanceof TerminalNotStarted ? error.fault : 'other';
 }

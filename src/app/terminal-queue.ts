@@ -28,7 +28,7 @@ export const NO_TURN: Turn = { hasWaited: false, during() {}, abandon() {} };
 export type TerminalQueueOptions = { readonly limits: OpeningLimits; readonly waitMs: number };
 
 const USUAL: TerminalQueueOptions = { limits: OPENING_LIMITS, waitMs: OPENING_WAIT_MS };
-const BUSY: DomainError = { code: 'busy_opening_terminals', retryAfterSeconds: OPENING_RETRY_SECONDS };
+export const BUSY: DomainError = { code: 'busy_opening_terminals', retryAfterSeconds: OPENING_RETRY_SECONDS };
 
 type Outcome = 'start' | 'late' | 'gone' | 'restarting';
 
@@ -94,6 +94,10 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
       isShut = true;
       for (const resolve of settle.values()) resolve('restarting');
     },
+
+    /** Whether others for the same container or of the same user wait. */
+    isBusy: ({ containerId, userId }: Omit<OpeningRequest, 'id'>): boolean =>
+      queue.waiting.some((one) => one.containerId === containerId || one.userId === userId),
 
     /** How many wait for their turn. */
     waiting: (): number => queue.waiting.length,

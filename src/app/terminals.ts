@@ -65,7 +65,7 @@ export function terminals(deps: TerminalDeps) {
       ),
   });
   const queue = terminalQueue(deps.opening);
-  const { authorize, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
+  const { look, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
   const opening = terminalOpening({
     ...{ storage, backend, clock, log, recordings, live, slots, replicas, shared },
     ends: terminalEnds({ records, runtime }),
@@ -73,7 +73,7 @@ export function terminals(deps: TerminalDeps) {
 
   return {
     /** What comes before the upgrade: the checks alone, or with the wait for a turn as well. */
-    authorize,
+    look,
     admit,
 
     open: opening.open,

@@ -8,8 +8,11 @@ export type StreamEnd =
   /** The connection broke, or the program was detached from: it may run on. */
   | { readonly kind: 'lost' };
 
-/** Why a terminal could not be opened. `no_processes`: its container has as many as it may have. */
-export type OpenFault = 'no_processes' | 'other';
+/**
+ * Why a terminal could not be opened. `no_processes`: its container has as many as it may have. `storage`: the database did not
+ * answer.
+ */
+export type OpenFault = 'no_processes' | 'storage' | 'other';
 
 /** What the engine says of a terminal's container. `silent`: it does not answer. */
 export type EngineSight = 'running' | 'paused' | 'stopped' | 'gone' | 'silent';
@@ -45,6 +48,7 @@ export function closeAfterFault(
 ): CloseReason {
   const down = downReason(row, runtimeId, engine);
   if (down !== null) return down;
+  if (fault === 'storage') return CLOSE.tryAgainLater;
   return fault === 'no_processes' ? CLOSE.tooManyProcesses : CLOSE.notOpened;
 }
 

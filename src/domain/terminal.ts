@@ -45,6 +45,8 @@ export const CLOSE = {
   containerStopped: { code: 4009, reason: 'container stopped' },
   containerRestarted: { code: 4010, reason: 'container restarted' },
   notOpened: { code: 1011, reason: 'failed to open terminal' },
+  /** The database gave no answer, or had no connection free: nothing is wrong with the terminal. */
+  tryAgainLater: { code: 1013, reason: 'try again later' },
   serviceRestarting: { code: 4012, reason: 'service restarting' },
   /** The line to the program broke, but not the program: it is shown again as soon as the engine answers. */
   detached: { code: 4013, reason: 'detached' },

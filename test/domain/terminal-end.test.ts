@@ -70,6 +70,8 @@ type FaultCase = readonly [
 const FAULTS: readonly FaultCase[] = [
   ['no process is free', 'no_processes', running, 'running', CLOSE.tooManyProcesses],
   ['something else fails', 'other', running, 'running', CLOSE.notOpened],
+  ['the database does not answer', 'storage', undefined, 'running', CLOSE.tryAgainLater],
+  ['it did not, and the container is being stopped', 'storage', stopping, 'running', CLOSE.containerStopped],
   ['the engine is silent', 'other', running, 'silent', CLOSE.notOpened],
   ['the container ended behind Berth', 'other', running, 'stopped', CLOSE.containerStopped],
   ['the container was removed behind Berth', 'other', running, 'gone', CLOSE.containerStopped],

@@ -213,6 +213,24 @@ t.test('a refused upgrade asks why: what is final ends it, the rest is tried aga
 });
 
 t.test(
+  'one that others are opened before asks again when the service says so, and not earlier',
+  async (t) => {
+    const backoff = { firstMs: 5, maxMs: 60_000 };
+    const service = await serve(t, null, { probe: { busyForMs: 40_000 }, backoff });
+    await until(() => service.last()?.kind === 'waiting');
+    t.same(service.last(), { kind: 'waiting', trouble: 'busy', delayMs: 40_000, attempt: 1 });
+  },
+);
+
+t.test('a service without an answer from its database is asked again', async (t) => {
+  const service = await serve(t, (socket, _query, tries) =>
+    tries === 1 ? socket.close(1013) : socket.send(ready('s1')),
+  );
+  await until(() => service.last()?.kind === 'open');
+  t.ok(service.states.some((state) => state.kind === 'waiting' && state.trouble === 'busy'));
+});
+
+t.test(
   'while the engine is away a try comes every few seconds, and the terminal comes back by itself',
   async (t) => {
     const codes = [4013, ...Array.from({ length: 8 }, () => 1011)];

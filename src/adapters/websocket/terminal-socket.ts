@@ -50,7 +50,7 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
       const ask = toAsk(request.query as Parameters<typeof toAsk>[0]);
       const { id } = request.params;
       if (request.ws) admitted.set(request, await admit(request, id, ask, deps.terminals));
-      else orRefuse(await deps.terminals.authorize(id, ask, request.caller, request.origin));
+      else orRefuse(await deps.terminals.look(id, ask, request.caller, request.origin));
     },
     handler: plainRequest,
     wsHandler: (socket, request) => {

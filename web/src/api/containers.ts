@@ -1,4 +1,5 @@
 import { authorized } from '../session/session.ts';
+import { ApiError } from './errors.ts';
 import { hasStatus } from './request.ts';
 import type {
   Changes,
@@ -81,4 +82,15 @@ async function listOf<K extends keyof Catalogue>(key: K): Promise<Catalogue[K] |
 export async function getCatalogue(): Promise<Catalogue> {
   const [images, roles, tiers] = await Promise.all([listOf('images'), listOf('roles'), listOf('tiers')]);
   return { images, roles, tiers };
+}
+
+/** How long the service wants a client to wait that opens a terminal; null where nothing is in its way. */
+export async function secondsInLine(id: string): Promise<number | null> {
+  try {
+    await authorized(`${at(id)}/terminal`);
+  } catch (failure) {
+    if (failure instanceof ApiError && failure.code === 'busy_opening_terminals')
+      return failure.retryAfterSeconds;
+  }
+  return null;
 }

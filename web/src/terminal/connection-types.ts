@@ -25,6 +25,8 @@ export type Probe =
   | 'ok'
   | 'unlocked'
   | 'unreachable'
+  /** The service opens others first, and has said when to ask again. */
+  | { readonly busyForMs: number }
   | Extract<EndReason, 'unauthorized' | 'deleted' | 'stopped' | 'refused'>;
 
 export type ConnectionDeps = {

@@ -159,17 +159,18 @@ export class Connection {
     const epoch = this.#epoch;
     const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
     if (epoch !== this.#epoch) return;
-    if (answer === 'unlocked') this.#retryLater();
+    if (typeof answer === 'object') this.#retryLater('busy', answer.busyForMs);
+    else if (answer === 'unlocked') this.#retryLater();
     else if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
     else if (wasOpen) this.#over('closed');
     else this.#retryLater();
   }
 
-  #retryLater(trouble: Trouble = 'line'): void {
+  #retryLater(trouble: Trouble = 'line', afterMs: number | null = null): void {
     const steady = this.#state.kind === 'open' && performance.now() - this.#openedAtMs > STEADY_MS;
     if (steady) this.#attempt = 0;
     const { backoff = RECONNECT } = this.#deps;
-    const told = toldDelayMs(this.#comeBackMs, backoff);
+    const told = toldDelayMs(this.#comeBackMs ?? afterMs, backoff);
     this.#abandon();
     this.#trouble = trouble;
     const maxMs = trouble === 'shell' ? Math.min(backoff.maxMs, SHELL_RETRY_MAX_MS) : backoff.maxMs;

@@ -17,7 +17,7 @@ export type LineTimes = {
   readonly pongWithinMs: number;
 };
 
-export const LINE_TIMES: LineTimes = { handshakeMs: 15_000, pingEveryMs: 25_000, pongWithinMs: 10_000 };
+export const LINE_TIMES: LineTimes = { handshakeMs: 30_000, pingEveryMs: 25_000, pongWithinMs: 10_000 };
 
 const MAX_UNSENT_BYTES = 128 * 1024;
 const DRAIN_POLL_MS = 15;

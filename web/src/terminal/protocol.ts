@@ -148,8 +148,11 @@ export type EndReason =
   | 'stopped'
   | 'refused';
 
-/** What keeps a terminal away for a while: the line to the service, the shell behind it, or no room for a shell. */
-export type Trouble = 'line' | 'shell' | 'processes';
+/**
+ * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, or others that are
+ * opened before it.
+ */
+export type Trouble = 'line' | 'shell' | 'processes' | 'busy';
 
 /** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
 export type CloseMeaning =
@@ -159,6 +162,7 @@ export type CloseMeaning =
 
 const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
   1011: { do: 'retry', trouble: 'shell' },
+  1013: { do: 'retry', trouble: 'busy' },
   4001: { do: 'ask' },
   4003: { do: 'end', why: 'collaboration_ended' },
   4004: { do: 'end', why: 'deleted' },

@@ -41,7 +41,7 @@ export function overlayOf(connection: ConnectionState | null, everOpen: boolean,
     case 'open':
       return { kind: 'none' };
     case 'connecting':
-      return everOpen || trouble === 'processes'
+      return everOpen || trouble === 'processes' || trouble === 'busy'
         ? { kind: 'lost', trouble, retryInMs: null, everOpen }
         : { kind: 'connecting' };
     case 'waiting':

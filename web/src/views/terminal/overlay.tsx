@@ -100,6 +100,7 @@ const FULL =
 function lostWords({ trouble, everOpen }: LostProps, seconds: number): string {
   const next = seconds > 0 ? ` Next try in ${seconds} s.` : ' Trying again…';
   if (trouble === 'processes') return FULL + next;
+  if (trouble === 'busy') return `Many terminals are being opened at once, and this one waits.${next}`;
   if (trouble === 'shell') return `The shell does not answer.${next}`;
   return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;
 }
@@ -109,7 +110,7 @@ function Lost(props: LostProps) {
   const { trouble, everOpen, retryInMs, onRetry } = props;
   const seconds = useCountdown(retryInMs);
   // The first tries come so soon that counting down to them would only be noise.
-  const isSoon = seconds < 3 && trouble !== 'processes';
+  const isSoon = seconds < 3 && trouble !== 'processes' && trouble !== 'busy';
   return (
     <div class={`line-lost ${isSoon ? 'late' : ''} ${isSoon && everOpen ? 'quiet' : ''}`} role="status">
       <Spinner />

@@ -1,4 +1,4 @@
-import { getContainer } from '../../api/containers.ts';
+import { getContainer, secondsInLine } from '../../api/containers.ts';
 import { ApiError } from '../../api/errors.ts';
 import { locked } from '../../session/session.ts';
 import type { Probe } from '../../terminal/connection-types.ts';
@@ -25,9 +25,15 @@ export async function probe(id: string): Promise<Probe> {
   }
 }
 
+/** Whether others are opened first: browsers do not show the answer to a refused upgrade, but that to a plain request. */
+async function line(id: string): Promise<Probe> {
+  const seconds = await secondsInLine(id);
+  return seconds === null ? 'ok' : { busyForMs: seconds * 1000 };
+}
+
 async function ask(id: string): Promise<Probe> {
   try {
-    return DOWN.has((await getContainer(id)).status) ? 'stopped' : 'ok';
+    return DOWN.has((await getContainer(id)).status) ? 'stopped' : await line(id);
   } catch (failure) {
     return failure instanceof ApiError ? (PROBES[failure.status] ?? 'unreachable') : 'unreachable';
   }
