@@ -6,6 +6,7 @@ import type { FieldFaults } from './resources.ts';
 export type DomainError =
   | FileError
   | { readonly code: 'service_restarting' }
+  | { readonly code: 'service_overloaded' }
   | { readonly code: 'unauthorized' }
   | { readonly code: 'api_token_rejected' }
   | { readonly code: 'login_failed' }

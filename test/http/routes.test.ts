@@ -15,6 +15,7 @@ t.test('a route that declares no scope stops the start', async (t) => {
         signingKeys: keysFrom(Buffer.alloc(48, 7)).live,
         version: '0',
         trustProxy: [],
+        openFiles: null,
         localMetrics: true,
         allowedOrigins: new Set(),
         metrics: noMetrics(),

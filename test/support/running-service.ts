@@ -22,7 +22,12 @@ export type Running = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-export type Place = { readonly env: NodeJS.ProcessEnv; readonly dataDir: string };
+export type Place = {
+  readonly env: NodeJS.ProcessEnv;
+  readonly dataDir: string;
+  /** How many files the service may have open; as many as the test itself when it is left out. */
+  readonly openFiles?: number;
+};
 
 /** A data folder and settings for a real service on this run's engine and an embedded database of its own. */
 export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
@@ -42,8 +47,10 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
 }
 
 /** Starts the built service and waits for its ready line; it ends with `t`. */
-export async function startService(t: Test, { env }: Place, server = SERVER): Promise<Running> {
-  const [program, args] = outsideOfTap(process.execPath, [server]);
+export async function startService(t: Test, { env, openFiles }: Place, server = SERVER): Promise<Running> {
+  const limit = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`];
+  const [first = '', ...rest] = [...limit, process.execPath, server];
+  const [program, args] = outsideOfTap(first, rest);
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   child.stderr.on('data', (chunk) => lines.push(String(chunk)));

@@ -46,6 +46,7 @@ export async function aService(
     replica: randomUUID(),
     allowedOrigins: new Set([ORIGIN]),
     trustProxy: [],
+    openFiles: null,
     localMetrics: true,
     secureCookie: false,
     publicUrl: ORIGIN,

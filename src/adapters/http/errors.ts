@@ -11,6 +11,7 @@ type Answer = readonly [status: number, message: string];
 /** The interface's status and words for every refusal. */
 const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   service_restarting: [503, 'the service is restarting, try again'],
+  service_overloaded: [503, 'the service has too many connections, try again'],
   unauthorized: [401, 'unauthorized'],
   api_token_rejected: [401, 'Invalid or expired API token'],
   login_failed: [401, 'invalid email or password'],
@@ -129,7 +130,7 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   const [status, message] = ANSWERS[error.code];
   challenge(request, reply, status, error.code);
   if ('retryAfterSeconds' in error) reply.header('retry-after', error.retryAfterSeconds);
-  if (error.code === 'service_restarting') reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (status === 503 && error.code.startsWith('service_')) reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (error.code === 'token_already_created') {
     const { code, id, prefix } = error;
     return reply.code(status).send({ error: message, code, id, token_prefix: prefix });

@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookH
 import { type AuthDeps, authenticateEverything } from './auth.ts';
 import { limitBodies } from './body-timeout.ts';
 import { compilers } from './compilers.ts';
+import { connectionBudget, limitConnections } from './connections.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
@@ -21,6 +22,8 @@ export type HttpOptions = Omit<AuthDeps, 'tokens'> & {
   /** Proxies whose X-Forwarded-For is believed; empty for none. */
   readonly trustProxy: readonly string[];
   readonly version: string;
+  /** How many files this process may have open; null for no limit. */
+  readonly openFiles: number | null;
 };
 
 /** Registers routes on the server; the composition root passes one for each part of the interface. */
@@ -40,13 +43,14 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     bodyLimit: 65_536,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
-    http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     schemaController: { compilersFactory: compilers },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true } },
   });
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
+  if (options.openFiles !== null) limitConnections(http, connectionBudget(options.openFiles));
   acceptEmptyJson(http);
   limitBodies(http);
   headersOfEveryAnswer(http);

@@ -45,6 +45,8 @@ export type ComposeOptions = {
   /** Read at each request, so that the address that was really bound can be added after the listen. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
+  /** How many files, connections included, this process may have open; null for no limit. */
+  readonly openFiles: number | null;
   /** Whether programs on this machine read the metrics without a credential. */
   readonly localMetrics: boolean;
   readonly secureCookie: boolean;

@@ -8,6 +8,7 @@ import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/metrics.ts';
 import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { lockDataDir } from '../../adapters/system/data-dir-lock.ts';
+import { openFilesLimit } from '../../adapters/system/open-files.ts';
 import { recordingFilesIn } from '../../adapters/system/recording-files.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/catalogue.ts';
 import type { Bus } from '../../ports/bus.ts';
@@ -104,6 +105,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     replica: await loadReplica(config.dataDir),
     allowedOrigins: options.allowedOrigins,
     trustProxy: config.trustProxy,
+    openFiles: openFilesLimit(),
     localMetrics: config.localMetrics,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,

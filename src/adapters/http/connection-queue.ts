@@ -1,0 +1,49 @@
+import type { Socket } from 'node:net';
+
+/** Whether a connection has brought a whole request before. */
+type Kind = 'fresh' | 'kept_alive';
+
+/** Connections without a request under way, in the order in which they began to wait. */
+export function waitingConnections() {
+  /** By kind and address; a set keeps the order. */
+  const sets: { readonly [K in Kind]: Map<string, Set<Socket>> } = {
+    fresh: new Map(),
+    kept_alive: new Map(),
+  };
+  const places = new Map<Socket, { readonly kind: Kind; readonly address: string }>();
+
+  const remove = (socket: Socket): void => {
+    const place = places.get(socket);
+    if (place === undefined) return;
+    const { kind, address } = place;
+    places.delete(socket);
+    const same = sets[kind].get(address);
+    same?.delete(socket);
+    if (same?.size === 0) sets[kind].delete(address);
+  };
+  /** The oldest one of the address that has most. */
+  const oldestOf = (kind: Kind, spared: Socket): Socket | null => {
+    let most: Set<Socket> | null = null;
+    for (const same of sets[kind].values()) if (same.size > (most?.size ?? 0)) most = same;
+    for (const socket of most ?? []) if (socket !== spared) return socket;
+    return null;
+  };
+  return {
+    count: (): number => places.size,
+    add(socket: Socket, kind: Kind): void {
+      const address = socket.remoteAddress ?? '';
+      places.set(socket, { kind, address });
+      const same = sets[kind].get(address) ?? new Set();
+      sets[kind].set(address, same.add(socket));
+    },
+    delete: remove,
+    /** Closes one, rather a fresh one; false when there is none but the one to be spared. */
+    dropOne(spared: Socket): boolean {
+      const socket = oldestOf('fresh', spared) ?? oldestOf('kept_alive', spared);
+      if (socket === null) return false;
+      remove(socket);
+      socket.destroy();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify from 'fastify';
+import t, { type Test } from 'tap';
+import { connectionBudget, limitConnections } from '../../src/adapters/http/connections.ts';
+import { onError } from '../../src/adapters/http/errors.ts';
+import type { Http } from '../../src/adapters/http/types.ts';
+
+/** A server of `budget` with a quick route and one that answers when it is told to. */
+async function aServer(t: Test, budget: number) {
+  const http = Fastify() as unknown as Http;
+  http.setErrorHandler(onError);
+  limitConnections(http, budget);
+  const going: (() => void)[] = [];
+  http.get('/quick', async () => ({ ok: true }));
+  http.get('/slow', () => new Promise((resolve) => going.push(() => resolve({ ok: true }))));
+  await http.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = http.addresses()[0] as AddressInfo;
+  const sockets: Socket[] = [];
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    http.server.closeAllConnections();
+    await http.close();
+  });
+  const dial = async (localAddress = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    sockets.push(socket);
+    socket.on('error', () => {}).resume();
+    await once(socket, 'connect');
+    return socket;
+  };
+  const get = async (path: string, agent: Agent | false = false) => {
+    const request = httpRequest({ port, host: '127.0.0.1', path, agent });
+    request.end();
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    const body = (await json(answer)) as Record<string, unknown>;
+    return { status: answer.statusCode, body, retryAfter: answer.headers['retry-after'] };
+  };
+  return { http, going, dial, get, open: () => sockets.filter(({ closed }) => !closed).length };
+}
+
+async function until(holds: () => boolean): Promise<boolean> {
+  for (let tries = 0; tries < 200 && !holds(); tries += 1) await sleep(20);
+  return holds();
+}
+
+t.test('what the process may have open leaves a reserve, of a small limit a share', (t) => {
+  t.same([64, 256, 1024, 20_000].map(connectionBudget), [38, 156, 924, 19_900]);
+  t.end();
+});
+
+t.test('connections that send nothing give way to those that ask', async (t) => {
+  const { dial, get, open } = await aServer(t, 10);
+  for (let n = 0; n < 40; n += 1) {
+    await dial();
+    if (n % 8 === 7) t.match(await get('/quick'), { status: 200 }, `beside ${n + 1} silent ones`);
+  }
+  t.ok(await until(() => open() <= 10), `${open()} are left`);
+});
+
+t.test('they give way also to a connection that sends its request later', async (t) => {
+  const { dial, open } = await aServer(t, 10);
+  for (let n = 0; n < 30; n += 1) await dial();
+  // Of another address, which has fewer of them.
+  const late = await dial('127.0.0.2');
+  for (let n = 0; n < 30; n += 1) await dial();
+  t.ok(await until(() => open() <= 10));
+  const heard = once(late, 'data');
+  late.write('GET /quick HTTP/1.1\r\nHost: x\r\n\r\n');
+  t.match(String(await heard), /^HTTP\/1.1 200/);
+});
+
+t.test('a connection between two requests outlives those that never sent one', async (t) => {
+  const { dial, get } = await aServer(t, 10);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  await get('/quick', agent);
+  const [kept] = Object.values(agent.freeSockets).flat();
+  for (let n = 0; n < 40; n += 1) await dial();
+  t.match(await get('/quick', agent), { status: 200 });
+  t.equal(Object.values(agent.freeSockets).flat()[0], kept, 'the same connection');
+});
+
+t.test('when all of them carry a request, another one is told to come back, until one ends', async (t) => {
+  const { going, get } = await aServer(t, 10);
+  const slow = Array.from({ length: 5 }, () => get('/slow'));
+  for (const each of slow) each.catch(() => {});
+  t.ok(await until(() => going.length === 5));
+  t.match(await get('/quick'), { status: 503, body: { code: 'service_overloaded' }, retryAfter: '2' });
+  going.pop()?.();
+  await Promise.race(slow);
+  t.match(await get('/quick'), { status: 200 });
+  for (const end of going) end();
+  t.same(
+    (await Promise.all(slow)).map(({ status }) => status),
+    [200, 200, 200, 200, 200],
+    'those under way were left alone',
+  );
+});
