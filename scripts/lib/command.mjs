@@ -13,13 +13,15 @@ const running = new Set();
  */
 export function capture(file, args, options) {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    // a group of its own, so that a stop reaches what it starts as well
+    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    watch(child);
+    child.once('error', reject);
+    if (!child.stdout || !child.stderr) return;
     const all = /** @type {Buffer[]} */ ([]);
     const out = /** @type {Buffer[]} */ ([]);
     child.stdout.on('data', (chunk) => all.push(chunk) && out.push(chunk));
     child.stderr.on('data', (chunk) => all.push(chunk));
-    watch(child);
-    child.once('error', reject);
     child.once('close', (code, signal) =>
       resolve({ code: exitCode(code, signal), output: text(all), stdout: text(out) }),
     );
@@ -52,19 +54,40 @@ export function watch(child) {
 
 const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
+const KILL_AFTER_MS = 5000;
+
 /**
- * A stop that comes while something is being prepared ends that and us.
+ * A stop that comes while something is being prepared ends that and us. What does not end in time is killed.
  * @param {NodeJS.Signals} signal
  */
 function stopAll(signal) {
   let left = running.size;
   const leave = () => process.exit(exitCode(null, signal));
+  const kill = () => {
+    for (const child of running) killGroup(child, 'SIGKILL');
+    leave();
+  };
   for (const child of running) {
     child.once('close', () => {
+      killGroup(child, 'SIGKILL');
       left -= 1;
       if (left === 0) leave();
     });
+    killGroup(child, signal);
+  }
+  setTimeout(kill, KILL_AFTER_MS).unref();
+}
+
+/**
+ * Reaches the program and, where it leads a process group, all that it has started.
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+function killGroup(child, signal) {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
     child.kill(signal);
   }
-  setTimeout(leave, 5000).unref();
 }

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { runProcess } from '../support/child.ts';
+import { aFolderOf } from '../support/folder.ts';
 import { aTree, build } from '../support/tree.ts';
 
 // Stands for the service: it tells what reaches it, and stops as the service does.
@@ -98,3 +100,35 @@ t.test('the service stops when npm was killed', async (t) => {
   launcher.process.kill('SIGKILL');
   t.equal(await launcher.line(), '"SIGTERM"');
 });
+
+// Stands for npm, which starts programs of packages: one that does not listen.
+const INSTALLER = `#!/bin/sh
+sh -c 'trap "" TERM INT HUP; while :; do sleep 0.2; done' "$PWD" &
+echo "$!" > installing
+wait
+`;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  t.test(`${signal} during the installation leaves no process`, async (t) => {
+    const root = aFolderOf(t, { 'bin/npm': INSTALLER });
+    chmodSync(path.join(root, 'bin/npm'), 0o755);
+    for (const name of ['scripts', 'package.json', 'package-lock.json'])
+      cpSync(name, path.join(root, name), { recursive: true });
+    const searched = `PATH=${path.join(root, 'bin')}:${process.env['PATH']}`;
+    const launcher = runProcess(t, '/usr/bin/env', [searched, 'node', 'scripts/start.mjs'], root);
+    const installing = path.join(root, 'installing');
+    while (!existsSync(installing) || readFileSync(installing, 'utf8') === '') await sleep(20);
+    const pid = Number(readFileSync(installing, 'utf8'));
+    t.ok(isThere(pid));
+    launcher.process.kill(signal);
+    t.equal(await launcher.ended, signal === 'SIGINT' ? 130 : 143);
+    t.ok(await goes(pid));
+  });
+}
+
+const isThere = (pid: number): boolean => existsSync(`/proc/${pid}/cmdline`);
+
+async function goes(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 250 && isThere(pid); tries += 1) await sleep(20);
+  return !isThere(pid);
+}
