@@ -38,7 +38,7 @@ async function pins(t: Test, instance: TestInstance, { host, digest }: Registry)
 
 async function limited(t: Test, { docker }: TestInstance, { host }: Registry): Promise<void> {
   const pull = (name: string, over: Partial<typeof limits> = {}) =>
-    pullImage(docker, `${host}/${name}:1`, () => {}, { ...limits, ...over });
+    pullImage(docker, `${host}/${name}:1`, () => {}, { limits: { ...limits, ...over } });
   await t.rejects(pull('huge'), { message: /larger than/ }, 'one that says how large it is');
   await t.rejects(pull('bomb'), { message: /larger than/ }, 'one that does not');
   const kept = await docker.listImages({ filters: { reference: [`${host}/bomb:1`] } });

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import { BASE_CHANGES, BASE_PACKAGES, BASE_SETUP } from './base-recipe.ts';
 import { BASE_UPSTREAM, type BaseImageSettings, type Draft } from './base-settings.ts';
+import { withTimeout } from './client.ts';
 import { pullImage } from './pull.ts';
 
 const INSTALL_SECONDS = 600;
@@ -12,7 +13,7 @@ export async function provisionFromRegistry(
   draft: Draft,
   settings: BaseImageSettings,
 ): Promise<void> {
-  await pullImage(docker, BASE_UPSTREAM, settings.progress);
+  await pullImage(docker, BASE_UPSTREAM, settings.progress, { signal: settings.signal });
   await provision(docker, BASE_UPSTREAM, draft, settings);
 }
 
@@ -21,7 +22,7 @@ export async function provision(
   docker: Docker,
   from: string,
   { repo, tag }: Draft,
-  { progress, network }: BaseImageSettings,
+  { progress, network, signal }: BaseImageSettings,
 ): Promise<void> {
   const install = `apt-get -q update && apt-get -q install -y --no-install-recommends ${BASE_PACKAGES.join(' ')}`;
   const container = await docker.createContainer({
@@ -33,7 +34,7 @@ export async function provision(
   const timer = setInterval(() => progress('installing packages into the base image'), REPORT_MS);
   try {
     await container.start();
-    const ended = await container.wait({ abortSignal: AbortSignal.timeout(INSTALL_SECONDS * 1000) });
+    const ended = await container.wait({ abortSignal: withTimeout(INSTALL_SECONDS, signal) });
     if (ended.StatusCode !== 0)
       throw new Error(`the installation in the base image ended with ${ended.StatusCode}`);
     await container.commit({ repo, tag, changes: BASE_CHANGES.join('\n') });

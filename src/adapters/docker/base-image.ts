@@ -21,9 +21,10 @@ export async function ensureBaseImage(docker: Docker, settings: BaseImageSetting
   if (isCurrent) return { reference, how: 'present' };
   try {
     if (isMadeHere(reference)) return { reference, how: await make(docker, settings) };
-    await pullImage(docker, reference, progress);
+    await pullImage(docker, reference, progress, { signal: settings.signal });
     return { reference, how: 'pulled' };
   } catch (error) {
+    settings.signal?.throwIfAborted();
     if (labels === null) throw error;
     log.warn(`the base image stays as an older version made it: ${String(error)}`);
     return { reference, how: 'present' };
@@ -55,6 +56,7 @@ async function makeDraft(
     if (fault === null) return 'pulled';
     faults.push(fault);
   }
+  settings.signal?.throwIfAborted();
   const fault = await faultOf(buildFromPackages(docker, draft, settings));
   if (fault === null) return 'built';
   throw new Error([...faults, fault].join('; '));

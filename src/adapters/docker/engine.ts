@@ -19,6 +19,8 @@ export type EngineSettings = {
   /** Told before anything that takes longer than a moment or changes this machine. */
   readonly progress: (message: string) => void;
   readonly log: Log;
+  /** Ends the search: it throws then, and what it began is gone. */
+  readonly signal?: AbortSignal | undefined;
   /** The private engine goes on after `stop`. */
   readonly keepRunning?: boolean;
 };
@@ -58,13 +60,14 @@ export type Engine = RunningEngine | MissingEngine;
 
 const DEFAULT_ENDPOINT = `unix://${DEFAULT_SOCKET}`;
 
-/** Finds an engine that answers, else starts a private one where that is possible. Never throws. */
+/** Finds an engine that answers, else starts a private one where that is possible. Throws only by its signal. */
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const at = layoutOf(settings.dataDir);
   const recorded = await readRecord(at);
   const keepsPrivate =
     recorded?.kind === 'private' && settings.dockerHost === null && settings.mode === 'auto';
   const looked = keepsPrivate ? [] : await lookAround(settings);
+  settings.signal?.throwIfAborted();
   const found = looked.find((each) => each.answer?.answers === true);
   if (found?.answer?.answers === true) return await useExternal(at, recorded, found.endpoint, found.answer);
   if (settings.mode === 'external') return missing(mendExternal(looked, 'unset BERTH_ENGINE'));
@@ -127,11 +130,11 @@ async function useExternal(
 }
 
 async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean | null): Promise<Engine> {
-  const { log, progress } = settings;
+  const { log, progress, signal } = settings;
   try {
     const absent = await missingEnginePackages();
     if (absent.length > 0) await installPackages(absent, settings);
-    const engine = await startPrivateEngine(at, remap, progress);
+    const engine = await startPrivateEngine(at, remap, progress, signal);
     if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped
       ? null
@@ -153,9 +156,10 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
       },
     };
   } catch (error) {
+    await clearPrivateEngine(at);
+    signal?.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
     log.error(`private engine: ${reason}`);
-    await clearPrivateEngine(at);
     return missing(`${await privateStep(at)} (${reason})`);
   }
 }

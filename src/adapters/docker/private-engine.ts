@@ -7,13 +7,13 @@ import { type EngineVersion, probe } from './engine-probe.ts';
 import {
   adminPath,
   type HostProcess,
+  signal as kill,
   lastLines,
   mountsBelow,
   processes,
   readText,
   run,
   runOrThrow,
-  signal,
   startTicks,
   until,
   which,
@@ -33,23 +33,28 @@ export type PrivateEngine = {
 
 const START_SECONDS = 20;
 const ADOPT_SECONDS = 5;
+/** From the signal to give up; what follows has to be done within ten seconds. */
+const GIVE_UP_MS = 3_000;
 const MAX_LOG_BYTES = 10_000_000;
 
 /**
  * Starts the private engine, or takes over the one that an earlier, killed run left. `remap` null: user
- * namespaces if this machine can. Throws with the end of dockerd's log when it does not come up.
+ * namespaces if this machine can. Throws with the end of dockerd's log when it does not come up. With `signal` it gives
+ * up, but for an engine that answers soon after.
  */
 export async function startPrivateEngine(
   at: Layout,
   remap: boolean | null,
   progress: (message: string) => void,
+  signal?: AbortSignal,
 ): Promise<PrivateEngine> {
   const shared = await claim(at);
   const adopted = await adopt(at);
   if (adopted !== null) return { ...adopted, shared };
+  signal?.throwIfAborted();
   progress('starting a private container engine');
   await prepare(at);
-  return { ...(await launch(at, remap ?? (await canRemap()))), shared: false };
+  return { ...(await launch(at, remap ?? (await canRemap()), signal)), shared: false };
 }
 
 /** Whether this machine lets root make user namespaces and has what dockerd needs to map ids into one. */
@@ -78,7 +83,7 @@ async function adopt(at: Layout): Promise<Running | null> {
     return { ...engine, remapped };
   }
   // Hung: its containers outlive it, and the next one finds them.
-  signal(daemon.pid, 'SIGKILL');
+  kill(daemon.pid, 'SIGKILL');
   await until(async () => (await startTicks(daemon.pid)) === null, 5);
   return null;
 }
@@ -90,7 +95,7 @@ async function endContainerd(at: Layout): Promise<void> {
       ({ argv }) =>
         basename(argv[0] ?? '') === 'containerd' && argv.some((arg) => arg.startsWith(`${at.execRoot}/`)),
     );
-  for (const { pid } of await find()) signal(pid, 'SIGKILL');
+  for (const { pid } of await find()) kill(pid, 'SIGKILL');
   await until(async () => (await find()).length === 0, 5);
   await rm(join(at.execRoot, 'containerd', 'containerd.pid'), { force: true });
 }
@@ -112,7 +117,7 @@ async function prepare(at: Layout): Promise<void> {
   if (size > MAX_LOG_BYTES) await rename(at.log, `${at.log}.1`);
 }
 
-async function launch(at: Layout, remap: boolean): Promise<Running> {
+async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise<Running> {
   if (remap) await allowSessionKeys();
   const log = openSync(at.log, 'a', 0o600);
   const env = { ...process.env, PATH: adminPath(), DOCKER_HOST: undefined, XDG_RUNTIME_DIR: undefined };
@@ -126,10 +131,21 @@ async function launch(at: Layout, remap: boolean): Promise<Running> {
   let ended = false;
   child.once('exit', () => (ended = true));
   child.unref();
-  const engine = await answering(at, START_SECONDS, () => !ended);
+  const isGivenUp = someTimeAfter(signal, GIVE_UP_MS);
+  const engine = await answering(at, START_SECONDS, () => !ended && !isGivenUp());
   if (engine !== null) return { ...engine, remapped: remap };
-  if (child.pid !== undefined && !ended) signal(child.pid, 'SIGKILL');
+  if (child.pid !== undefined && !ended) kill(child.pid, 'SIGKILL');
+  signal?.throwIfAborted();
   throw new Error(`dockerd did not start: ${lastLines(await readFile(at.log, 'utf8'), 2)}`);
+}
+
+/** A daemon that is about to come up is waited for even then: it is stopped in order as soon as it answers. */
+function someTimeAfter(signal: AbortSignal | undefined, ms: number): () => boolean {
+  let isOver = false;
+  const begin = (): unknown => setTimeout(() => (isOver = true), ms).unref();
+  if (signal?.aborted) begin();
+  else signal?.addEventListener('abort', begin, { once: true });
+  return () => isOver;
 }
 
 async function answering(

@@ -23,12 +23,18 @@ export async function pullImage(
   docker: Docker,
   reference: string,
   progress: (message: string) => void,
-  limits = LIMITS,
+  {
+    limits = LIMITS,
+    signal,
+  }: { readonly limits?: PullLimits; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
+  signal?.throwIfAborted();
   progress(`asking the registry for ${reference}`);
   const abort = new AbortController();
   const giveUpAfter = (seconds: number): NodeJS.Timeout =>
     setTimeout(() => abort.abort('no answer in time'), seconds * 1000);
+  const onStop = (): void => abort.abort('given up');
+  signal?.addEventListener('abort', onStop);
   const say = throttled(REPORT_MS, ({ status, id }: Report) =>
     progress(`pulling ${reference}: ${status} ${id ?? ''}`),
   );
@@ -49,6 +55,7 @@ export async function pullImage(
     throw new Error(`registry: ${reason}`);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onStop);
   }
 }
 

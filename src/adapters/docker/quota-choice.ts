@@ -17,6 +17,8 @@ export type QuotaWish = {
   readonly mayInstall: boolean;
   readonly progress: (message: string) => void;
   readonly log: Log;
+  /** Ends an installation of tools, and what has not begun yet. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type ChosenQuota = { readonly disk: DiskSettings; readonly choice: QuotaChoice };
@@ -59,7 +61,7 @@ async function tryBoth(
   wish: QuotaWish,
 ): Promise<{ readonly image: Fault; readonly engine: Fault }> {
   const image = await faultOf(tryImage(calls, settings, wish));
-  if (image === null) return { image, engine: 'not tried' };
+  if (image === null || wish.signal?.aborted) return { image, engine: 'not tried' };
   return { image, engine: await faultOf(tryVolume(calls, wish.instanceId, { size: `${CANARY_MB}m` })) };
 }
 

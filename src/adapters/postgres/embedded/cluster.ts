@@ -18,13 +18,13 @@ export type Cluster = {
 };
 
 /** Makes the database directory when it is missing. A killed attempt leaves nothing that looks finished. */
-export async function prepareCluster(root: string, durable: boolean): Promise<Cluster> {
+export async function prepareCluster(root: string, durable: boolean, signal?: AbortSignal): Promise<Cluster> {
   const data = path.join(root, 'pgdata');
   const major = await majorOf(data);
   const { directory } = await findBinaries(major);
   const server = path.join(directory, 'postgres');
   const account = await accountForServer(data, [server, data]);
-  if (major === null) await initialise(data, directory, account, durable);
+  if (major === null) await initialise({ data, directory, owner: account, durable, signal });
   await give(data, account);
   return { data, server, account };
 }
@@ -37,7 +37,15 @@ async function majorOf(data: string): Promise<number | null> {
   return existsSync(file) ? Number.parseInt(await readFile(file, 'utf8'), 10) : null;
 }
 
-async function initialise(data: string, directory: string, owner: Account, durable: boolean): Promise<void> {
+type Initial = {
+  readonly data: string;
+  readonly directory: string;
+  readonly owner: Account;
+  readonly durable: boolean;
+  readonly signal: AbortSignal | undefined;
+};
+
+async function initialise({ data, directory, owner, durable, signal }: Initial): Promise<void> {
   const draft = `${data}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o700 });
@@ -48,11 +56,8 @@ async function initialise(data: string, directory: string, owner: Account, durab
     ...['-D', draft, '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', '--auth=reject'],
     ...(durable ? [] : ['--no-sync']),
   ]);
-  await runOrThrow('initdb', file, args, {
-    cwd: draft,
-    env: cleanEnvironment,
-    timeoutSeconds: INITDB_SECONDS,
-  });
+  const options = { cwd: draft, env: cleanEnvironment, timeoutSeconds: INITDB_SECONDS, signal };
+  await runOrThrow('initdb', file, args, options).finally(() => signal?.throwIfAborted());
   await admitOnlyThisUser(draft);
   await give(draft, owner);
   await rename(draft, data);

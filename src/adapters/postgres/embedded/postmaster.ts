@@ -36,9 +36,22 @@ export async function clearStaleLock(data: string): Promise<void> {
   await rm(path.join(data, 'postmaster.pid'), { force: true });
 }
 
-/** Ends the server: a fast shutdown, and an immediate one (recovery at the next start) when that takes too long. */
-export async function stopPostmaster(data: string, pid: number): Promise<void> {
-  for (const [signal, patienceMs] of [['SIGINT', 20_000] as const, ['SIGQUIT', 10_000] as const]) {
+type Step = readonly [signal: NodeJS.Signals, patienceMs: number];
+/** A fast shutdown, and an immediate one (recovery at the next start) when that takes too long. */
+const IN_ORDER: readonly Step[] = [
+  ['SIGINT', 20_000],
+  ['SIGQUIT', 10_000],
+];
+/** A server that has let nobody in yet has nothing to finish. */
+export const LAUNCH_FAILED: readonly Step[] = [
+  ['SIGINT', 1_000],
+  ['SIGQUIT', 3_000],
+  ['SIGKILL', 3_000],
+];
+
+/** Ends the server, by one signal after the other. */
+export async function stopPostmaster(data: string, pid: number, steps = IN_ORDER): Promise<void> {
+  for (const [signal, patienceMs] of steps) {
     if (!serves(pid, data)) return;
     process.kill(pid, signal);
     if (await until(() => !serves(pid, data), patienceMs)) return;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startChild } from '../../child-process.ts';
 import { type Cluster, cleanEnvironment } from './cluster.ts';
-import { serves } from './postmaster.ts';
+import { LAUNCH_FAILED, stopPostmaster } from './postmaster.ts';
 
 const LOG_ROTATE_BYTES = 8 * 1024 * 1024;
 // Recovery after a crash replays at most max_wal_size, which takes seconds; a slow disk is granted more.
@@ -62,20 +62,24 @@ export function serverArguments(data: string, sockets: string, durable: boolean)
 
 /**
  * Starts the server in a session of its own, so that Ctrl-C in the terminal does not end it before its users have
- * finished. Its messages go to `logFile`. Resolves when it accepts connections.
+ * finished. Its messages go to `logFile`. Resolves when it accepts connections; with the signal it is stopped again.
  */
 export async function launch(
   cluster: Cluster,
   args: readonly string[],
   logFile: string,
   url: string,
+  signal?: AbortSignal,
 ): Promise<number> {
+  signal?.throwIfAborted();
   const child = await detached(cluster, args, logFile);
   const pid = child.pid ?? 0;
   try {
-    await ready(url, () => child.exitCode === null && child.signalCode === null);
+    const isAlive = (): boolean => child.exitCode === null && child.signalCode === null;
+    await ready(url, () => isAlive() && signal?.aborted !== true);
   } catch (error) {
-    if (serves(pid, cluster.data)) process.kill(pid, 'SIGQUIT');
+    await stopPostmaster(cluster.data, pid, LAUNCH_FAILED);
+    signal?.throwIfAborted();
     throw new Error(`PostgreSQL did not start: ${await lastLines(logFile)}`, { cause: error });
   }
   return pid;
