@@ -53,3 +53,17 @@ t.test('what fails after it was left alone ends nothing', async (t) => {
   await new Promise((resolve) => setImmediate(resolve));
   t.pass("it is nobody's any more");
 });
+
+t.test('what is opened while the others are being stopped, or later, is stopped too', async (t) => {
+  const opened = stops(log);
+  const stopped: string[] = [];
+  opened.add('first', async () => {
+    opened.add('during', async () => void stopped.push('during'));
+    stopped.push('first');
+  });
+  await opened.run();
+  t.same(stopped, ['first', 'during']);
+  opened.add('after', async () => void stopped.push('after'));
+  await opened.run();
+  t.same(stopped, ['first', 'during', 'after']);
+});

@@ -18,6 +18,8 @@ export type Running = {
   readonly child: ChildProcess;
   /** All that it printed so far. */
   readonly output: () => string;
+  /** Its exit code, once it has ended. */
+  readonly ended: Promise<number | null>;
   /** Sends the signal and waits for the end; answers the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
@@ -55,6 +57,7 @@ export async function startService(t: Test, { env, openFiles }: Place, server = 
   const lines: string[] = [];
   child.stderr.on('data', (chunk) => lines.push(String(chunk)));
   const output = (): string => lines.join('\n');
+  const ended = once(child, 'close').then(([code]) => code as number | null);
   // One that ends by itself, rather than by our signal, is to say why.
   child.once('exit', (code) => {
     if (code !== null && code !== 0)
@@ -62,9 +65,9 @@ export async function startService(t: Test, { env, openFiles }: Place, server = 
   });
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    const ended = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill(signal);
-    await ended;
+    await exited;
     return child.exitCode;
   };
   t.teardown(() => stop());
@@ -73,7 +76,7 @@ export async function startService(t: Test, { env, openFiles }: Place, server = 
     const ready = READY.exec(line);
     if (ready?.[1]) {
       child.stdout.on('data', (chunk) => lines.push(String(chunk)));
-      return { address: ready[1], setupCode: ready[2] ?? null, child, output, stop };
+      return { address: ready[1], setupCode: ready[2] ?? null, child, output, ended, stop };
     }
   }
   throw new Error(`the service did not start:\n${output()}`);

@@ -11,8 +11,13 @@ const LOOK_EVERY_MS = 1_000;
 const STOP_WITHIN_MS = 30_000;
 
 /** Address of the embedded database, which is started now, and again whenever its process has ended; until `stops`. */
-export async function embeddedUrl({ dataDir }: Config, log: Logger, opened: Stops): Promise<string> {
-  const start = () => startEmbedded(path.join(dataDir, 'postgres'));
+export async function embeddedUrl(
+  { dataDir }: Config,
+  log: Logger,
+  opened: Stops,
+  signal: AbortSignal,
+): Promise<string> {
+  const start = () => startEmbedded(path.join(dataDir, 'postgres'), { signal });
   let server = await step('Starting the embedded database', start);
   const lookAfter = async (): Promise<void> => {
     if (server.isAlive()) return;

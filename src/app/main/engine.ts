@@ -1,5 +1,4 @@
 import { dockerAccess } from '../../adapters/docker/access.ts';
-import { ensureBaseImage } from '../../adapters/docker/base-image.ts';
 import { type Canary, dockerCanary } from '../../adapters/docker/canary.ts';
 import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
 import { type Engine, openEngine, type RunningEngine } from '../../adapters/docker/engine.ts';
@@ -7,10 +6,10 @@ import { ensureNetwork } from '../../adapters/docker/network.ts';
 import { chooseDiskQuota } from '../../adapters/docker/quota-choice.ts';
 import { runtimeSettings } from '../../adapters/docker/runtime-settings.ts';
 import { dockerTerminals } from '../../adapters/docker/terminal-backend.ts';
-import { ensureTools } from '../../adapters/docker/tools-volume.ts';
 import type { DiskSettings } from '../../adapters/docker/volumes.ts';
 import { dockerWarmPoolEngine } from '../../adapters/docker/warm-pool-engine.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { prepareBaseImage } from './base-image.ts';
 import type { Config } from './config.ts';
 import { type EngineParts, engineSlot } from './engine-slot.ts';
 import { every } from './every.ts';
@@ -21,12 +20,18 @@ import type { Parts } from './readiness.ts';
 /** Name of the one engine in handles. */
 export const NODE = 'local';
 const LOOK_AGAIN_MS = 5_000;
+/** Starting an engine of our own may install packages, so it is tried again less and less often. */
+const START_AGAIN_MS = { first: 30_000, most: 600_000 };
 const RULES_EVERY_MS = 30_000;
 const REVIVE_EVERY_MS = 3_000;
 
 export type EngineSetUp = {
   readonly config: Config;
   readonly log: Logger;
+  /** Ends what is being made ready, and what is tried again and again. */
+  readonly signal: AbortSignal;
+  /** Gets what stops the engine, and all that was begun on it, before anything is. */
+  readonly stopWith: (stop: () => Promise<void>) => void;
   /** UUID in the labels of all that is made. */
   readonly instanceId: string;
   /** Reference of the default image; null when the catalogue has none. */
@@ -35,53 +40,84 @@ export type EngineSetUp = {
   readonly onHint: () => void;
 };
 
-export type EngineInUse = EngineParts & {
-  readonly parts: Parts;
-  readonly stop: () => Promise<void>;
-};
+export type EngineInUse = EngineParts & { readonly parts: Parts };
 
-/** Finds or starts an engine. `mode` external starts none of its own. */
-export const findEngine = (config: Config, log: Logger, mode = config.engine): Promise<Engine> =>
-  openEngine({ dataDir: config.dataDir, mode, dockerHost: config.dockerHost, progress: say, log });
+export type { Engine };
 
-/** Makes the ports work on the engine; without one they refuse, and it is looked for again every few seconds. */
+/** Finds or starts an engine; throws by the signal alone. `mode` external starts none of its own. */
+export const findEngine = (
+  { dataDir, dockerHost, engine }: Config,
+  { log, signal, mode = engine }: Pick<EngineSetUp, 'log' | 'signal'> & { readonly mode?: Config['engine'] },
+): Promise<Engine> => openEngine({ dataDir, mode, dockerHost, progress: say, log, signal });
+
+/**
+ * Makes the ports work on the engine; without one they refuse, and it is looked for again every few seconds. Throws when
+ * the signal comes before it is done; what was begun is stopped by the stop that `stopWith` got.
+ */
 export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<EngineInUse> {
+  const { log, signal } = setUp;
   const slot = engineSlot();
   const parts: Parts = { engine: WAITING, image: WAITING, disk: WAITING, isolation: NOT_LOOKED };
-  const isolation = watchIsolation({ parts, log: setUp.log, assertRules: () => slot.assertRules() });
+  const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
   // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
-  const stopRules = every(RULES_EVERY_MS, () => slot.assertRules(), setUp.log);
+  const stopRules = every(RULES_EVERY_MS, () => slot.assertRules(), log);
+  const stopReviving = every(REVIVE_EVERY_MS, () => revive(engine, slot), log);
+  setUp.stopWith(async () => {
+    clearTimeout(timer);
+    unwatch();
+    await stopReviving();
+    await stopRules();
+    await isolation.stop();
+    await Promise.all([looking, preparing]);
+    await engine.stop();
+    await slot.close();
+  });
 
   const bringUp = async (): Promise<void> => {
-    await attach(engine, setUp, slot, parts, isolation.begin).catch((error: unknown) => {
-      setUp.log.error({ err: error }, 'engine is not usable');
+    try {
+      preparing = (await attach(engine, setUp, slot, parts, isolation.begin)).background;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error({ err: error }, 'engine is not usable');
       parts.engine = { status: 'degraded', detail: 'the engine is not usable', mend: 'see the log' };
-    });
+    }
     if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
-    else timer = setTimeout(() => void lookAgain(), LOOK_AGAIN_MS);
+    else timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
   };
-  const lookAgain = async (): Promise<void> => {
-    if (engine.kind === 'none') engine = await findEngine(setUp.config, setUp.log, 'external');
-    await bringUp();
+  const modeNow = startAgain(setUp.config);
+  const lookAgain = (): void => {
+    if (signal.aborted) return;
+    const look = async (): Promise<void> => {
+      const mode = modeNow();
+      const other = engine.kind === 'none' ? await findEngine(setUp.config, { log, signal, mode }) : engine;
+      // What was said about an engine of our own is still so when only another one was looked for.
+      if (other.kind !== 'none' || mode === 'auto') engine = other;
+      await bringUp();
+    };
+    looking = look().catch((err: unknown) => {
+      if (signal.aborted) return;
+      log.warn({ err }, 'could not look for an engine');
+      timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
+    });
   };
-
   await bringUp();
-  const stopReviving = every(REVIVE_EVERY_MS, () => revive(engine, slot), setUp.log);
-  return {
-    ...slot,
-    parts,
-    stop: async () => {
-      clearTimeout(timer);
-      unwatch();
-      await stopReviving();
-      await stopRules();
-      await isolation.stop();
-      await engine.stop();
-      await slot.close();
-    },
+  return { ...slot, parts };
+}
+
+/** In which mode an engine is looked for now: whether one of our own may be started. */
+function startAgain({ engine }: Config): () => Config['engine'] {
+  let waitMs = START_AGAIN_MS.first;
+  let dueAtMs = performance.now() + waitMs;
+  return () => {
+    if (engine === 'external' || performance.now() < dueAtMs) return 'external';
+    waitMs = Math.min(2 * waitMs, START_AGAIN_MS.most);
+    dueAtMs = performance.now() + waitMs;
+    return 'auto';
   };
 }
 
@@ -106,17 +142,14 @@ async function attach(
   slot: ReturnType<typeof engineSlot>,
   parts: Parts,
   prove: (canary: Canary) => void,
-): Promise<void> {
-  const { log, instanceId, baseImage } = setUp;
+): Promise<{ readonly background: Promise<void> }> {
+  const { log, instanceId, baseImage, signal } = setUp;
+  const done = { background: Promise.resolve() };
   if (engine.kind === 'none') {
-    parts.engine = {
-      status: 'degraded',
-      detail: 'no container engine',
-      mend: engine.mend,
-    };
+    parts.engine = { status: 'degraded', detail: 'no container engine', mend: engine.mend };
     parts.image = { status: 'degraded', detail: 'waits for the engine' };
     parts.disk = parts.image;
-    return;
+    return done;
   }
   const { docker, warning } = engine;
   if (warning !== null) log.warn(warning);
@@ -124,6 +157,7 @@ async function attach(
     ensureNetwork(engine, { instanceId, log }),
     keepSizes(engine, setUp, slot, parts),
   ]);
+  signal.throwIfAborted();
   slot.keep(network.assertRules);
   const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
   let tools: string | null = null;
@@ -136,47 +170,23 @@ async function attach(
   parts.engine = { status: 'ready', detail: `${engine.kind}, ${engine.version}` };
   if (baseImage === null) {
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
-    return;
+    return done;
   }
-  if (!(await prepareImage(docker, baseImage, network.name, parts, log))) return;
-  prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal: engine.isLocal }));
-  void ensureTools(docker, { instanceId, image: baseImage }).then(
-    (volume) => {
+  return await prepareBaseImage({
+    ...{ docker, instanceId, parts, log, signal },
+    reference: baseImage,
+    network: network.name,
+    onImage: () => prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal: engine.isLocal })),
+    onTools: (volume) => {
       tools = volume;
     },
-    (err: unknown) => log.warn({ err }, 'images without tmux get a plain shell'),
-  );
-}
-
-/** Makes the base image ready and tells how that went. Whether it is there. */
-async function prepareImage(
-  docker: RunningEngine['docker'],
-  reference: string,
-  network: string,
-  parts: Parts,
-  log: Logger,
-): Promise<boolean> {
-  try {
-    const { how } = await ensureBaseImage(docker, {
-      reference,
-      progress: say,
-      log,
-      allowPull: true,
-      network,
-    });
-    parts.image = { status: 'ready', detail: how };
-    return true;
-  } catch (err) {
-    log.error({ err }, 'base image is not ready');
-    parts.image = { status: 'degraded', detail: 'the base image could not be prepared', mend: 'see the log' };
-    return false;
-  }
+  });
 }
 
 /** Finds out how volumes can be kept to their size, says so, and has their mounts taken away in the end. */
 async function keepSizes(
   engine: RunningEngine,
-  { config, log, instanceId }: EngineSetUp,
+  { config, log, instanceId, signal }: EngineSetUp,
   slot: ReturnType<typeof engineSlot>,
   parts: Parts,
 ): Promise<DiskSettings> {
@@ -187,6 +197,7 @@ async function keepSizes(
     mayInstall: config.engine === 'auto',
     progress: say,
     log,
+    signal,
   });
   const { mode, detail } = choice;
   if (mode === 'none' || (mode === 'measured' && config.diskQuota !== 'soft'))

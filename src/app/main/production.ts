@@ -18,7 +18,7 @@ import { closeService, drain } from './closing.ts';
 import { compose, type Service } from './compose.ts';
 import type { Config } from './config.ts';
 import { embeddedUrl } from './embedded-database.ts';
-import { type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
+import { type Engine, type EngineInUse, findEngine, NODE, useEngine } from './engine.ts';
 import { every } from './every.ts';
 import { keepInOrder } from './keeper.ts';
 import { loadKeys, rotate } from './keys.ts';
@@ -28,7 +28,8 @@ import type { Ports } from './ports.ts';
 import { step } from './progress.ts';
 import { readinessOf } from './readiness.ts';
 import { loadReplica } from './replica.ts';
-import { type Stops, stops } from './stops.ts';
+import type { Stops } from './stops.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
@@ -48,7 +49,6 @@ const SERVERS_WITHIN_MS = 30_000;
 
 export type Production = {
   readonly service: Service;
-  readonly stop: () => Promise<void>;
   /** Makes a new key for login tokens, or takes over one that was put in place. */
   readonly rotateKeys: () => Promise<void>;
   /** What brings a missing engine back; null when there is one. */
@@ -62,41 +62,55 @@ export type ProductionOptions = {
   /** Folder of the installation: migrations and the built browser app are below it. */
   readonly root: string;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Gets all that is opened, as soon as it is. */
+  readonly opened: Stops;
+  /** Ends the start, and what is tried again and again. */
+  readonly signal: AbortSignal;
   /** Where a test ends the process. */
   readonly checkpoint?: (name: string) => Promise<void>;
 };
 
-/** Opens the database and the engine, and composes the service on them. What was opened is closed again on a fault. */
+/**
+ * Opens the database and the engine, and composes the service on them. When it throws, nothing is being opened any more,
+ * and what was opened is left to `opened`.
+ */
 export async function production(options: ProductionOptions): Promise<Production> {
-  const opened = stops(options.log);
-  try {
-    return await open(options, opened);
-  } catch (error) {
-    await opened.run();
-    throw error;
-  }
-}
-
-async function open(options: ProductionOptions, opened: Stops): Promise<Production> {
-  const { config, log } = options;
+  const { config, opened } = options;
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   const lock = lockDataDir(config.dataDir);
   opened.add('data folder', async () => lock.release());
-  const [database, found] = await Promise.all([openStorage(options, opened), findEngine(config, log)]);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.signal, failed.signal]);
+  const opening = [openStorage({ ...options, signal }), openEngine({ ...options, signal })] as const;
+  for (const each of opening) each.catch(() => failed.abort());
+  await Promise.allSettled(opening);
+  const [database, engine] = await Promise.all(opening);
+  signal.throwIfAborted();
+  return await onto(options, database, engine);
+}
+
+async function onto(
+  { opened, signal, ...options }: ProductionOptions,
+  database: OpenStorage,
+  found: FoundEngine,
+): Promise<Production> {
+  const { config, log } = options;
   const { storage, answers } = database;
   const images = await storage.repositories.catalogue.images();
   const keeper = keepInOrder(log);
   const loop = watchLoop();
   opened.add('look at the event loop', async () => loop.stop());
   database.metrics.watch('reconcile_age_seconds', () => keeper.silenceMs() / 1000);
-  const engine = await useEngine(found, {
+  const engine = await useEngine(found.engine, {
     config,
     log,
+    signal,
+    stopWith: found.stopWith,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
     onHint: keeper.soon,
   });
-  opened.add('container engine', engine.stop, SERVERS_WITHIN_MS);
+  signal.throwIfAborted();
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
   const service = await compose(await portsOf(database, engine, config), {
     logger: log,
@@ -133,7 +147,7 @@ async function open(options: ProductionOptions, opened: Stops): Promise<Producti
     await reseal(service, log);
   };
   void reseal(service, log);
-  return { service, rotateKeys, stop: () => opened.run(), mend: () => engine.parts.engine.mend ?? null };
+  return { service, rotateKeys, mend: () => engine.parts.engine.mend ?? null };
 }
 
 /** What is done again and again; answers what ends each of them. */
@@ -171,6 +185,24 @@ const portsOf = async (
   recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),
 });
 
+type FoundEngine = {
+  readonly engine: Engine;
+  /** Stops the engine that way in the end, in place of the engine alone. */
+  readonly stopWith: (stop: () => Promise<void>) => void;
+};
+
+async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<FoundEngine> {
+  const engine = await findEngine(config, { log, signal });
+  let stop = engine.stop;
+  opened.add('container engine', () => stop(), SERVERS_WITHIN_MS);
+  return {
+    engine,
+    stopWith: (other) => {
+      stop = other;
+    },
+  };
+}
+
 type OpenStorage = {
   readonly storage: Storage;
   readonly bus: Bus;
@@ -179,12 +211,15 @@ type OpenStorage = {
 };
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
-async function openStorage({ config, log, root }: ProductionOptions, opened: Stops): Promise<OpenStorage> {
-  const url = config.databaseUrl ?? (await embeddedUrl(config, log, opened));
+async function openStorage({ config, log, root, opened, signal }: ProductionOptions): Promise<OpenStorage> {
+  const url = config.databaseUrl ?? (await embeddedUrl(config, log, opened, signal));
+  signal.throwIfAborted();
   const pool = openPool({ url, onIdleError: (err) => log.warn({ err }, 'a database connection was lost') });
   const db = openDatabase(pool);
   opened.add('database connections', () => db.destroy());
-  await step('Migrating the database', () => migrateAt(url, path.join(root, 'db/migrations')));
+  await step('Migrating the database', () =>
+    unlessAborted(signal, migrateAt(url, path.join(root, 'db/migrations'))),
+  );
   const bus = postgresBus(url, log);
   opened.add('line to other processes', () => bus.close());
   const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));

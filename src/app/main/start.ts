@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import type { Config } from './config.ts';
+import { endWhenTold, rotateWhenTold } from './ending.ts';
+import { inTime } from './in-time.ts';
 import { addressOf, originsOf, requireFreePort } from './listening.ts';
-import { type Production, production } from './production.ts';
+import { type Production, type ProductionOptions, production } from './production.ts';
 import { say } from './progress.ts';
 import { REDACTED } from './redaction.ts';
+import { stops } from './stops.ts';
 
-const STOP_WITHIN_MS = 30_000;
+/** From the signal, for what a start is in the middle of. */
+const GIVE_UP_WITHIN_MS = 5_000;
 // src/app/main and dist/app/main are equally deep.
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 
@@ -16,31 +20,53 @@ export async function startService(
   config: Config,
   checkpoint?: (name: string) => Promise<void>,
 ): Promise<void> {
-  await requireFreePort(config.host, config.port);
   const log = pino({ level: config.logLevel, redact: REDACTED }, pino.destination(2));
+  const opened = stops(log);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const starting = start({
+    config,
+    log,
+    opened,
+    signal,
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  });
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    // So that nothing is being opened any more while what is open is closed.
+    await inTime(GIVE_UP_WITHIN_MS, [starting]).catch(() => undefined);
+    await opened.run();
+  };
+  const onSignal = endWhenTold(log, stop);
+  rotateWhenTold(onSignal, () =>
+    starting
+      .then(({ rotateKeys }) => rotateKeys())
+      .catch((err: unknown) => log.error({ err }, 'could not rotate the keys')),
+  );
+  try {
+    await starting;
+  } catch (error) {
+    // The stop that is under way ends the process.
+    if (signal.aborted) return;
+    await stop();
+    throw error;
+  }
+}
+
+type StartOptions = Pick<ProductionOptions, 'config' | 'log' | 'opened' | 'signal' | 'checkpoint'>;
+
+async function start(options: StartOptions): Promise<Production> {
+  const { config, signal } = options;
+  await requireFreePort(config.host, config.port);
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     version: string;
   };
   const allowedOrigins = new Set(config.allowedOrigins);
-  const starting = production({
-    config,
-    log,
-    version,
-    root: ROOT,
-    allowedOrigins,
-    ...(checkpoint === undefined ? {} : { checkpoint }),
-  });
-  stopWhenTold(
-    () => starting.then((running) => running.stop()),
-    () => starting.then((running) => running.rotateKeys()),
-  );
-  const running = await starting;
-  try {
-    await announce(config, running, allowedOrigins);
-  } catch (error) {
-    await running.stop();
-    throw error;
-  }
+  signal.throwIfAborted();
+  const running = await production({ ...options, version, root: ROOT, allowedOrigins });
+  signal.throwIfAborted();
+  await announce(config, running, allowedOrigins);
+  return running;
 }
 
 /** Listens, and says where; the set-up link carries its code behind a `#`, which no browser sends anywhere. */
@@ -60,33 +86,4 @@ async function announce(
   const code = await accounts.newSetupCode();
   if (code === null) say(`Berth is ready: ${address}`);
   else say(`Berth is ready. Make the first administrator here: ${address}/setup#code=${code}`);
-}
-
-/** What a stop was kept from must be known: the next start has to make up for it. */
-function endNow(reason: unknown): never {
-  process.stderr.write(`Berth did not stop in order: ${reason instanceof Error ? reason.stack : reason}\n`);
-  process.exit(1);
-}
-
-/**
- * The first signal, or the end of the launcher, stops in order; a second one at once. SIGHUP rotates the keys, but for a
- * service that was started in a terminal by hand: there it says that the terminal has gone.
- */
-function stopWhenTold(stop: () => Promise<void>, rotateKeys: () => Promise<void>): void {
-  let stopping = false;
-  const onSignal = (): void => {
-    if (stopping) endNow('it was told to a second time');
-    stopping = true;
-    say('Stopping …');
-    setTimeout(() => endNow(`not within ${STOP_WITHIN_MS / 1_000} s`), STOP_WITHIN_MS).unref();
-    stop().then(() => process.exit(0), endNow);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
-  process.on('SIGHUP', () => {
-    if (process.stdout.isTTY && !process.connected) onSignal();
-    else void rotateKeys();
-  });
-  process.once('disconnect', () => stopping || onSignal());
-  // The launcher's channel is listened to, but must not keep a start that failed alive.
-  process.channel?.unref();
 }

@@ -6,7 +6,7 @@ const PART_MS = 2_000;
 
 /** What was opened, so that it is closed in the opposite order, each part whether or not another one failed. */
 export type Stops = {
-  /** What takes longer than `withinMs` is left alone, and the next part is stopped. */
+  /** What takes longer than `withinMs` is left alone, and the next part is stopped. After `run` it is stopped at once. */
   add(name: string, stop: () => Promise<void>, withinMs?: number): void;
   /** Runs every stop once; calling again waits for the same run. */
   run(): Promise<void>;
@@ -18,7 +18,8 @@ export function stops(log: Logger): Stops {
   let running: Promise<void> | undefined;
 
   const runAll = async (): Promise<void> => {
-    for (const { name, stop, withinMs } of opened.reverse()) {
+    for (let part = opened.pop(); part !== undefined; part = opened.pop()) {
+      const { name, stop, withinMs } = part;
       try {
         if (!(await inTime(withinMs, [stop()]))) log.warn(`the ${name} did not stop in ${withinMs} ms`);
       } catch (error) {
@@ -27,7 +28,10 @@ export function stops(log: Logger): Stops {
     }
   };
   return {
-    add: (name, stop, withinMs = PART_MS) => void opened.push({ name, stop, withinMs }),
+    add: (name, stop, withinMs = PART_MS) => {
+      opened.push({ name, stop, withinMs });
+      if (running !== undefined) running = running.then(runAll);
+    },
     run: () => {
       running ??= runAll();
       return running;
