@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import type { MemoryRuntime } from '../../src/adapters/memory/container-runtime.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { MAX_SSH_KEYS } from '../../src/domain/ssh-key.ts';
@@ -77,6 +78,27 @@ race('a process waits for no operation that another one is just taking over', as
   );
   await holder.commit();
   await taking;
+});
+
+race('what waits for its turn is done to the container that is there then', async (t, scene) => {
+  const { service, ada, holder } = scene;
+  const runtime = service.ports.runtime as MemoryRuntime;
+  const call = as(service, ada);
+  const { db_id, id } = (await call('POST', '/api/containers', { name: 'dev' })).json();
+  const spec = runtime.boxes.get(id)?.spec;
+  if (spec === undefined) throw new Error('the container is not in the engine');
+  await holder.sql('select from containers where db_id = $1 for update', [db_id]);
+  const stopping = call('POST', `/api/containers/${db_id}/stop`);
+  await holder.blocks(1);
+  const fresh = await runtime.create({ ...spec, generation: 2 });
+  await runtime.start(fresh);
+  await holder.sql('update containers set runtime_id = $2, generation = 2 where db_id = $1', [
+    db_id,
+    fresh.runtimeId,
+  ]);
+  await holder.commit();
+  t.match((await stopping).json(), { id: fresh.runtimeId, status: 'stopped' });
+  t.match(await runtime.observe(fresh), { kind: 'stopped' });
 });
 
 race('counts of failures are locked in one order, whatever they are asked for in', async (t, scene) => {

@@ -334,6 +334,19 @@ t.test('of two shares the better one counts, and the end of one leaves the other
   t.same([...new Set(backend.killed)], [`user-${bob.id}`]);
 });
 
+t.test('who may type by another share keeps the session when one ends', async (t) => {
+  const backend = fakeTerminals();
+  const { service, ada, bob, eve, open, share, join } = await aScene(t, { terminalBackend: backend });
+  const [first, second] = [await share('control'), await share('control')];
+  for (const { code } of [first, second]) await join(bob, code);
+  await join(eve, first.code);
+  for (const who of [bob, eve]) await open(who);
+  await as(service, ada)('DELETE', `/api/collaborations/${first.id}`);
+  t.ok(await eventually(() => backend.killed.includes(`user-${eve.id}`)), 'who may not has none');
+  await service.collaborations.keep();
+  t.notOk(backend.killed.includes(`user-${bob.id}`));
+});
+
 t.test('a container that is deleted and restored is shared with nobody', async (t) => {
   const { service, ada, bob, dbId, share, join, statusOf, audit } = await aScene(t);
   const { id, code } = await share('view');

@@ -138,6 +138,21 @@ t.test(
   },
 );
 
+t.test('a deleted container comes back only where there is room for it', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  await service.ports.storage.repositories.users.change(ada.id, { tier: 'guest' });
+  const call = as(service, ada);
+  const create = async (name: string) =>
+    `/api/containers/${(await call('POST', '/api/containers', { name, ...small })).json().db_id}`;
+  const first = await create('first');
+  await call('DELETE', first);
+  const second = await create('second');
+  t.equal((await call('POST', `${first}/restore`)).json().code, 'container_limit_reached');
+  await call('DELETE', second);
+  t.equal((await call('POST', `${first}/restore`)).statusCode, 200);
+});
+
 t.test('calls of one kind join; those of another kind wait for their turn', async (t) => {
   const { runtime, service, call, box } = await withContainer();
   let stops = 0;
