@@ -191,7 +191,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
      * The terminal for an upgraded socket: the one that it lost, or a new one. null when the socket was closed
      * meanwhile. Throws what the backend throws.
      */
-    open(
+    async open(
       grant: TerminalGrant,
       connection: TerminalConnection,
       turn: Turn = NO_TURN,
@@ -200,7 +200,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       const opened = openFor(sitting);
       // A client that leaves is answered at once; what it began goes on in the container.
       turn.during([opened, slots.opening(sitting.entry.id)]);
-      return opened;
+      return await opened;
     },
 
     /** Why `open` threw. */

@@ -116,3 +116,22 @@ t.test('a service that ends does not wait for containers that were not looked in
   await pass(90, other);
   t.match((await left()).sessions, ['pane-pane2']);
 });
+
+t.test('a session that can not be ended keeps nothing else there', async (t) => {
+  const { other, backend, handle, left, pass } = await aScene(t);
+  const { killMuxSession } = backend;
+  Object.assign(backend, {
+    killMuxSession: async (...asked: Parameters<typeof killMuxSession>) => {
+      if (asked[1] === 'pane-stuck') throw new Error('a session did not end in time');
+      await killMuxSession(...asked);
+    },
+  });
+  const marker = '99999999-9999-4999-8999-999999999999';
+  for (const session of ['pane-stuck', 'pane-stray', 'main'])
+    await backend.open(handle, aTerminal(session, { marker }));
+  await pass(60, other);
+  t.same(await left(), { sessions: ['pane-stuck', 'main'], marks: [] });
+  Object.assign(backend, { killMuxSession });
+  await pass(600, other);
+  t.same((await left()).sessions, ['main'], 'and is ended by a later pass');
+});

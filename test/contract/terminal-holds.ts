@@ -41,6 +41,22 @@ export async function terminalHoldsContract(
     await holds.remove([]);
   });
 
+  await t.test(`${name}: the first of a session is told from a later one`, async (t) => {
+    const first = await aHold();
+    const later = { ...first, stream: randomUUID(), run: randomUUID() };
+    const others = [
+      { ...first, stream: randomUUID(), muxSession: 'pane-y' },
+      { ...first, stream: randomUUID(), runtimeId: 'made-anew' },
+      await aHold(),
+    ];
+    t.equal(await holds.put(first), true);
+    t.equal(await holds.put(later), false);
+    for (const other of others) t.equal(await holds.put(other), true);
+    await holds.remove([first, later, ...others].map(({ stream }) => stream));
+    t.equal(await holds.put(first), true);
+    await holds.remove([first.stream]);
+  });
+
   await t.test(`${name}: how long a run was silent, and for ever when it never spoke`, async (t) => {
     const hold = await aHold();
     await holds.put(hold);

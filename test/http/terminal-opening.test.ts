@@ -34,7 +34,7 @@ t.test('one that fails once it is on record is put on record as closed', async (
       throw new StorageUnavailable('no answer');
     },
   });
-  await t.rejects(open(), /1011/);
+  await t.rejects(open(), /1013/);
   t.same(await listed(), [], 'no record is left');
   t.equal(service.terminals.count(), 0);
   const { items } = await audit.page({ userId: bob.id }, { limit: 10, after: null });
