@@ -58,6 +58,7 @@ t.test('terminals over bad lines, and over a restart', async (t) => {
       },
       {
         state: () => {},
+        health: () => {},
         resumed: (how) => resumed.push(how),
         bytes: (data) => {
           output.push(data);

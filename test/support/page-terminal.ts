@@ -26,6 +26,7 @@ export function pageTerminal(
     { containerId: dbId, connectionId, size: { cols: 80, rows: 24 } },
     { origin: address, openSocket: platformSocket, token: async () => token, probe: async () => 'ok' },
     {
+      health: () => {},
       state: (state) => states.push(state),
       bytes: (data) => {
         output += Buffer.from(data).toString();

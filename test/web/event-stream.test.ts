@@ -9,7 +9,7 @@ import { eventually } from '../contract/bus.ts';
 type Accept = (socket: WebSocket, after: string | null, tries: number) => void;
 
 /** A service on loopback (null: it refuses upgrades) and a stream from it, with short delays. */
-async function serve(t: Test, accept: Accept | null, pongWithinMs = 30_000) {
+async function serve(t: Test, accept: Accept | null, silentAfterMs = 30_000, overdueAfterMs = silentAfterMs) {
   const server = new WebSocketServer({
     port: 0,
     host: '127.0.0.1',
@@ -26,16 +26,20 @@ async function serve(t: Test, accept: Accept | null, pongWithinMs = 30_000) {
     accept?.(socket, after, afters.length);
   });
   const heard: (News | boolean)[] = [];
+  const reached: boolean[] = [];
   const stream = new EventStream(
     {
       origin: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
       openSocket: platformSocket,
       token: async () => 'jwt',
       backoff: { firstMs: 5, maxMs: 20 },
-      pingEveryMs: 20,
-      pongWithinMs,
+      times: { pingEveryMs: () => 20, overdueAfterMs, silentAfterMs },
     },
-    { news: (news) => heard.push(news), live: (isLive) => heard.push(isLive) },
+    {
+      news: (news) => heard.push(news),
+      live: (isLive) => heard.push(isLive),
+      answers: (answers) => reached.push(answers !== null),
+    },
   );
   t.teardown(() => {
     stream.close();
@@ -46,7 +50,7 @@ async function serve(t: Test, accept: Accept | null, pongWithinMs = 30_000) {
   const until = async (check: () => boolean): Promise<void> => {
     if (!(await eventually(check, 30_000))) throw new Error(`not so: ${check} ${JSON.stringify(heard)}`);
   };
-  return { stream, heard, afters, protocols, until };
+  return { stream, heard, reached, afters, protocols, until };
 }
 
 const event = (id: string): string =>
@@ -92,9 +96,32 @@ t.test('a line on which nobody answers is given up', async (t) => {
     });
   });
   let pongs = 0;
-  await alive.until(() => pongs > 3);
+  await alive.until(() => pongs > 3 && alive.reached.length > 2);
   t.same(alive.heard, [true], 'and one that answers is kept; a pong is no news');
+  t.notOk(alive.reached.includes(false));
 });
+
+t.test('that nobody answers is told before the line is given up', async (t) => {
+  const { heard, reached, until } = await serve(t, () => {}, 30_000, 30);
+  await until(() => reached.includes(false));
+  t.same(heard, [true]);
+});
+
+t.test(
+  'an answer after the browser went offline shows that the service is reached all the same',
+  async (t) => {
+    const { stream, reached, heard, until } = await serve(t, (socket) => {
+      socket.on('message', (data) => {
+        const { t } = JSON.parse(String(data));
+        socket.send(JSON.stringify({ type: 'pong', t }));
+      });
+    });
+    await until(() => heard.at(-1) === true);
+    stream.doubt();
+    t.equal(reached.at(-1), false, 'the notice of the browser counts at once');
+    await until(() => reached.at(-1) === true);
+  },
+);
 
 t.test('while the service refuses it says so once, and tries again', async (t) => {
   const { heard, stream, until } = await serve(t, null);

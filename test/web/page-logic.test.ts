@@ -7,6 +7,7 @@ import { suggestName } from '../../web/src/lib/names.ts';
 import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { presets } from '../../web/src/lib/sizes.ts';
 import { usableForMs } from '../../web/src/session/token-life.ts';
+import { HEALTHY } from '../../web/src/terminal/connection-types.ts';
 import { outputQueue } from '../../web/src/terminal/output-queue.ts';
 import type { Trouble } from '../../web/src/terminal/protocol.ts';
 import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/shortcuts.ts';
@@ -108,18 +109,36 @@ const container = (status: string) => ({ status, name: 'a' }) as Container;
 t.test(
   'what stands over the terminal follows from the connection, before it from the container',
   async (t) => {
-    t.same(overlayOf(null, false, 'unknown'), { kind: 'connecting' });
-    t.same(overlayOf(null, false, container('running')), { kind: 'connecting' });
-    t.same(overlayOf(null, false, container('creating')), { kind: 'preparing', status: 'creating' });
-    t.match(overlayOf(null, false, container('stopped')), { kind: 'over', why: 'stopped' });
-    t.match(overlayOf(null, false, container('failed')), { kind: 'over', why: 'stopped' });
-    t.match(overlayOf(null, false, 'gone'), { kind: 'over', why: 'deleted' });
-    t.same(overlayOf({ kind: 'open' }, true, container('stopped')), { kind: 'none' });
-    t.match(overlayOf(trying('line'), true, 'unknown'), { kind: 'lost', retryInMs: null });
-    t.match(overlayOf(waits('line'), true, 'unknown'), { retryInMs: 900 });
-    t.match(overlayOf(trying('line'), false, 'unknown'), { kind: 'connecting' });
-    t.match(overlayOf(trying('processes'), false, 'unknown'), { kind: 'lost', trouble: 'processes' });
-    t.match(overlayOf(waits('processes'), false, 'unknown'), { kind: 'lost', trouble: 'processes' });
+    const before = { connection: null, everOpen: false, health: HEALTHY, reach: 'fine' } as const;
+    t.same(overlayOf(before, 'unknown'), { kind: 'connecting' });
+    t.same(overlayOf(before, container('running')), { kind: 'connecting' });
+    t.same(overlayOf(before, container('creating')), { kind: 'preparing', status: 'creating' });
+    t.match(overlayOf(before, container('stopped')), { kind: 'over', why: 'stopped' });
+    t.match(overlayOf(before, container('failed')), { kind: 'over', why: 'stopped' });
+    t.match(overlayOf(before, 'gone'), { kind: 'over', why: 'deleted' });
+    const open = { ...before, connection: { kind: 'open' }, everOpen: true } as const;
+    t.same(overlayOf(open, container('stopped')), { kind: 'none' });
+    const silent = { answers: false, unsentCharacters: 18 };
+    const cases = [
+      [{ ...open, health: silent }, 'no_answer', null],
+      [{ ...open, health: silent, reach: 'offline' }, 'offline', null],
+      [{ ...open, health: silent, connection: trying('line') }, 'line', null],
+      [{ ...open, health: silent, connection: waits('line') }, 'line', 900],
+      [{ ...open, health: silent, connection: waits('line'), reach: 'offline' }, 'offline', 900],
+      [{ ...open, health: silent, connection: waits('processes') }, 'processes', 900],
+    ] as const;
+    for (const [facts, how, retryInMs] of cases) {
+      const lost = { kind: 'lost', how, retryInMs, everOpen: true, unsentCharacters: 18 };
+      t.same(overlayOf(facts, 'unknown'), lost);
+    }
+    t.same(
+      overlayOf({ ...open, reach: 'offline' }, 'unknown'),
+      { kind: 'none' },
+      'a line that answers is up',
+    );
+    t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
+    for (const connection of [trying('processes'), waits('processes')])
+      t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: 'processes' });
     t.equal(canConnect(container('starting')), false);
   },
 );
@@ -130,11 +149,12 @@ t.test('what is true of all panes is said once, and what is of one in its place'
     why,
     exitCode: null,
   });
-  const lost = (retryInMs: number | null): Overlay => ({
+  const lost = (retryInMs: number | null, unsentCharacters = 0): Overlay => ({
     kind: 'lost',
-    trouble: 'line',
+    how: 'line',
     retryInMs,
     everOpen: true,
+    unsentCharacters,
   });
   const none: Overlay = { kind: 'none' };
   const connecting: Overlay = { kind: 'connecting' };
@@ -144,6 +164,7 @@ t.test('what is true of all panes is said once, and what is of one in its place'
     ['one is new', [none, connecting], null],
     ['all are new', [connecting, connecting], connecting],
     ['the service has gone', [lost(900), lost(200)], lost(900)],
+    ['what was typed into any of them counts', [lost(9, 4), lost(9, 2)], lost(9, 6)],
     ['one line is lost', [none, lost(200)], null],
     ['it was stopped', [over('stopped'), over('stopped')], over('stopped')],
     ['not all have heard of it yet', [none, lost(9), over('deleted')], over('deleted')],

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Backoff } from '../../web/src/terminal/backoff.ts';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
-import type { ConnectionState, Probe } from '../../web/src/terminal/connection-types.ts';
+import type { ConnectionState, LineHealth, Probe } from '../../web/src/terminal/connection-types.ts';
 import type { ServerFrame } from '../../web/src/terminal/protocol.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
 
@@ -13,7 +13,8 @@ type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void
 type World = {
   readonly token?: string | null;
   readonly probe?: Probe;
-  readonly pongWithinMs?: number;
+  readonly overdueAfterMs?: number;
+  readonly silentAfterMs?: number;
   readonly backoff?: Backoff;
 };
 
@@ -31,6 +32,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
     accept?.(socket, new URL(request.url ?? '', 'http://x').searchParams, tries);
   });
   const states: ConnectionState[] = [];
+  const healths: LineHealth[] = [];
   const resumed: Resumed[] = [];
   const output: Uint8Array[] = [];
   const frames: ServerFrame[] = [];
@@ -42,10 +44,16 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
       token: async () => (world.token === undefined ? 'jwt' : world.token),
       probe: async () => world.probe ?? 'ok',
       backoff: world.backoff ?? { firstMs: 5, maxMs: 20 },
-      times: { handshakeMs: 15_000, pingEveryMs: 30, pongWithinMs: world.pongWithinMs ?? 15_000 },
+      times: {
+        handshakeMs: 15_000,
+        pingEveryMs: () => 30,
+        overdueAfterMs: world.overdueAfterMs ?? 15_000,
+        silentAfterMs: world.silentAfterMs ?? 15_000,
+      },
     },
     {
       state: (state) => states.push(state),
+      health: (health) => healths.push(health),
       resumed: (how) => resumed.push(how),
       bytes: (data) => output.push(data.slice()),
       frame: (frame) => frames.push(frame),
@@ -59,9 +67,12 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
   connection.open();
   const last = (): ConnectionState | undefined => states.at(-1);
   const over = (): boolean => last()?.kind === 'over';
+  const health = (): LineHealth | undefined => healths.at(-1);
   return {
     connection,
     states,
+    healths,
+    health,
     resumed,
     frames,
     last,
@@ -148,11 +159,65 @@ t.test('a line that answers no ping is given up and replaced', async (t) => {
       socket.send(ready('s'));
       if (tries > 1) socket.on('message', () => socket.send('{"type":"pong","t":0}'));
     },
-    { pongWithinMs: 500 },
+    { silentAfterMs: 500 },
   );
   await until(() => service.tries() === 2 && service.last()?.kind === 'open');
   await new Promise((done) => setTimeout(done, 150));
   t.equal(service.tries(), 2, 'one that answers is kept');
+});
+
+/** Answers pings while `answers` says so, and takes input without a word. */
+const answering =
+  (answers: () => boolean): Accept =>
+  (socket) => {
+    socket.send(ready('s'));
+    socket.on('message', (data, isBinary) => {
+      if (isBinary || !answers()) return;
+      const { type, t } = JSON.parse(String(data));
+      if (type === 'ping') socket.send(JSON.stringify({ type: 'pong', t }));
+    });
+  };
+
+t.test('a missing answer is told before the line is given up, with what was typed meanwhile', async (t) => {
+  let isUp = true;
+  const service = await serve(
+    t,
+    answering(() => isUp),
+    { overdueAfterMs: 60 },
+  );
+  await until(() => service.health()?.answers === true);
+  isUp = false;
+  await until(() => service.health()?.answers === false);
+  service.connection.write(Buffer.from('grüße'));
+  t.same(service.health(), { answers: false, unsentCharacters: 5 });
+  t.same(service.last(), { kind: 'open' });
+  isUp = true;
+  await until(() => service.health()?.answers === true);
+  t.equal(service.tries(), 1, 'the line is the same');
+});
+
+t.test('the browser’s notice counts at once, until the service answers all the same', async (t) => {
+  const service = await serve(
+    t,
+    answering(() => true),
+  );
+  await until(() => service.health()?.answers === true);
+  service.connection.doubt();
+  t.match(service.health(), { answers: false });
+  await until(() => service.health()?.answers === true);
+  t.equal(service.tries(), 1);
+});
+
+t.test('a line that does not answer is replaced at once when the browser is online again', async (t) => {
+  const service = await serve(
+    t,
+    answering(() => service.tries() > 1),
+  );
+  await until(() => service.health()?.answers === true);
+  service.connection.doubt();
+  service.connection.write(Buffer.from('x'));
+  service.connection.nudge();
+  await until(() => service.tries() === 2 && service.health()?.answers === true);
 });
 
 t.test('a final close ends the connection, with the exit code when the shell told one', async (t) => {

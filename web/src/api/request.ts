@@ -1,3 +1,4 @@
+import { noteAnswer, noteNoAnswer } from '../lib/reach.ts';
 import { type ApiError, errorOf, unreachable } from './errors.ts';
 
 export type RequestOptions = {
@@ -48,9 +49,13 @@ async function ask(path: string, options: RequestOptions): Promise<Response> {
       signal: AbortSignal.timeout(timeoutMs),
       cache: 'no-store',
     });
+  const askedAtMs = performance.now();
   try {
-    return await (method === 'GET' ? once().catch(onceMore(once)) : once());
+    const response = await (method === 'GET' ? once().catch(onceMore(once)) : once());
+    noteAnswer(askedAtMs);
+    return response;
   } catch {
+    noteNoAnswer();
     throw unreachable();
   }
 }

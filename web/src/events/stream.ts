@@ -1,5 +1,6 @@
 import { type Backoff, RECONNECT, retryDelayMs, toldDelayMs } from '../terminal/backoff.ts';
 import type { OpenSocket, Socket } from '../terminal/browser-socket.ts';
+import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
 
 /** A change of a container; null: anything may have changed. */
 export type News = { readonly id: string; readonly dbId: string } | null;
@@ -8,6 +9,8 @@ export type StreamListener = {
   news(news: News): void;
   /** Whether news come by themselves from now on. */
   live(isLive: boolean): void;
+  /** Whether the service answers; `askedAtMs`: when it was asked what it answered. */
+  answers(answers: { readonly askedAtMs: number } | null): void;
 };
 
 export type StreamDeps = {
@@ -16,19 +19,18 @@ export type StreamDeps = {
   readonly openSocket: OpenSocket;
   readonly token: () => Promise<string | null>;
   readonly backoff?: Backoff;
-  readonly pingEveryMs?: number;
-  readonly pongWithinMs?: number;
+  readonly times?: HeartbeatTimes;
 };
 
 const PROTOCOL = 'berth.events.v1';
-const PING_EVERY_MS = 25_000;
-const PONG_WITHIN_MS = 10_000;
+const HANDSHAKE_MS = 15_000;
 
 type Message = {
   readonly type: string;
   readonly id?: string;
   readonly data?: Record<string, unknown>;
   readonly retry_ms?: unknown;
+  readonly t?: unknown;
 };
 
 function parse(text: string): Message | null {
@@ -52,8 +54,8 @@ export class EventStream {
   /** What was told last; null: nothing yet. */
   #live: boolean | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  #beat: ReturnType<typeof setInterval> | undefined;
-  #deadline: ReturnType<typeof setTimeout> | undefined;
+  #handshake: ReturnType<typeof setTimeout> | undefined;
+  #heartbeat: Heartbeat | null = null;
   /** Goes up with each try, so that late answers to an earlier one are recognised. */
   #epoch = 0;
 
@@ -78,8 +80,13 @@ export class EventStream {
 
   /** Tries now instead of later; when connected, checks that the line still lives. */
   nudge(): void {
-    if (this.#live === true) this.#ping();
-    else if (this.#socket === null) this.open();
+    if (this.#live === true && this.#heartbeat?.isOverdue === false) this.#heartbeat.check();
+    else if (this.#live === true || this.#socket === null) this.open();
+  }
+
+  /** The browser says that it is offline. */
+  doubt(): void {
+    if (this.#live === true) this.#heartbeat?.doubt();
   }
 
   close(): void {
@@ -89,24 +96,39 @@ export class EventStream {
 
   #dial(token: string): void {
     const after = this.#lastId === null ? '' : `?after=${encodeURIComponent(this.#lastId)}`;
-    const { origin, openSocket, pingEveryMs = PING_EVERY_MS } = this.#deps;
-    this.#expectAnswer();
-    this.#socket = openSocket(`${origin}/api/events${after}`, [PROTOCOL, `bearer.${token}`], {
+    const { origin, openSocket, times = HEARTBEAT_TIMES } = this.#deps;
+    const askedAtMs = performance.now();
+    const heartbeat = new Heartbeat(times, {
+      ping: (t) => socket.send(JSON.stringify({ type: 'ping', t })),
+      overdue: (isOverdue) => isOverdue && this.#listener.answers(null),
+      silent: () => this.#retryLater(),
+    });
+    this.#handshake = setTimeout(() => this.#retryLater(), HANDSHAKE_MS);
+    const socket = openSocket(`${origin}/api/events${after}`, [PROTOCOL, `bearer.${token}`], {
       opened: () => {
-        this.#answered();
+        clearTimeout(this.#handshake);
         this.#attempt = 0;
-        this.#beat = setInterval(() => this.#ping(), pingEveryMs);
+        heartbeat.begin();
+        this.#listener.answers({ askedAtMs });
         this.#say(true);
       },
       text: (text) => this.#onMessage(parse(text)),
       bytes: () => {},
       closed: () => this.#retryLater(),
     });
+    this.#heartbeat = heartbeat;
+    this.#socket = socket;
   }
 
   #onMessage(message: Message | null): void {
-    this.#answered();
-    if (message === null || message.type === 'pong') return;
+    if (message?.type === 'pong') {
+      const askedAtMs = Number(message.t);
+      this.#heartbeat?.answered(askedAtMs);
+      this.#listener.answers({ askedAtMs });
+      return;
+    }
+    this.#heartbeat?.heard();
+    if (message === null) return;
     if (message.type === 'restarting') {
       this.#comeBackMs = Number(message.retry_ms);
       return;
@@ -115,20 +137,6 @@ export class EventStream {
     if (message.id !== undefined) this.#lastId = message.id;
     const { id, db_id: dbId } = message.data ?? {};
     this.#listener.news(typeof dbId === 'string' ? { id: String(id), dbId } : null);
-  }
-
-  #ping(): void {
-    this.#expectAnswer();
-    this.#socket?.send(JSON.stringify({ type: 'ping', t: Math.round(performance.now()) }));
-  }
-
-  #expectAnswer(): void {
-    this.#deadline ??= setTimeout(() => this.#retryLater(), this.#deps.pongWithinMs ?? PONG_WITHIN_MS);
-  }
-
-  #answered(): void {
-    clearTimeout(this.#deadline);
-    this.#deadline = undefined;
   }
 
   #retryLater(): void {
@@ -149,8 +157,9 @@ export class EventStream {
 
   #abandon(): void {
     clearTimeout(this.#retry);
-    this.#answered();
-    clearInterval(this.#beat);
+    clearTimeout(this.#handshake);
+    this.#heartbeat?.stop();
+    this.#heartbeat = null;
     this.#socket?.drop(true);
     this.#socket = null;
     this.#comeBackMs = null;

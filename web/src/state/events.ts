@@ -1,4 +1,5 @@
 import { EventStream, type News } from '../events/stream.ts';
+import { noteAnswer, noteNoAnswer } from '../lib/reach.ts';
 import { loginToken } from '../session/session.ts';
 import { platformSocket } from '../terminal/browser-socket.ts';
 import { type Polling, poll } from './polling.ts';
@@ -26,17 +27,21 @@ export function followEvents(): () => void {
         // Whatever changed before is to be seen, and the next look is due at another time.
         tell(null);
       },
+      answers: (answers) => (answers === null ? noteNoAnswer() : noteAnswer(answers.askedAtMs)),
     },
   );
   const nudge = (): void => {
     if (document.visibilityState === 'visible') stream.nudge();
   };
+  const doubt = (): void => stream.doubt();
   stream.open();
   document.addEventListener('visibilitychange', nudge);
   addEventListener('online', nudge);
+  addEventListener('offline', doubt);
   return () => {
     document.removeEventListener('visibilitychange', nudge);
     removeEventListener('online', nudge);
+    removeEventListener('offline', doubt);
     stream.close();
     isLive = false;
   };

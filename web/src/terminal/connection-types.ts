@@ -17,6 +17,16 @@ export type ConnectionState =
     }
   | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
 
+/** How the line does while it is up or being mended. */
+export type LineHealth = {
+  /** Whether the service answers, as far as the page knows. */
+  readonly answers: boolean;
+  /** Typed and not known to have arrived; 0 while the service answers. */
+  readonly unsentCharacters: number;
+};
+
+export const HEALTHY: LineHealth = { answers: true, unsentCharacters: 0 };
+
 /**
  * What the service says of a container whose terminal was refused. `ok`: trying again makes sense; `unlocked`: the
  * screen was locked until now, so that also a terminal that was shut on purpose opens again.
@@ -43,6 +53,7 @@ export type ConnectionDeps = {
 /** Bytes come in order, each exactly once, unless `resumed` said otherwise before. */
 export type ConnectionListener = {
   state(state: ConnectionState): void;
+  health(health: LineHealth): void;
   bytes(data: Uint8Array): void;
   resumed(how: Resumed, ready: ReadyFrame): void;
   frame(frame: ServerFrame): void;

@@ -1,10 +1,12 @@
 import { RECONNECT, retryDelayMs, SHELL_RETRY_MAX_MS, toldDelayMs } from './backoff.ts';
-import type {
-  ConnectionDeps,
-  ConnectionListener,
-  ConnectionState,
-  ConnectionTarget,
-  Probe,
+import {
+  type ConnectionDeps,
+  type ConnectionListener,
+  type ConnectionState,
+  type ConnectionTarget,
+  HEALTHY,
+  type LineHealth,
+  type Probe,
 } from './connection-types.ts';
 import { type InputBuffer, inputBuffer } from './input-buffer.ts';
 import { LINE_TIMES, Line } from './line.ts';
@@ -23,6 +25,8 @@ import { howResumed } from './resume.ts';
 
 /** A line that held this long was a good one: its loss is mended quickly. */
 const STEADY_MS = 5_000;
+/** A try that has taken so long may be stuck on a network that is gone. */
+const STUCK_MS = 2_000;
 
 /** A terminal's connection, kept open across lost lines until it is over or closed. */
 export class Connection {
@@ -37,7 +41,8 @@ export class Connection {
   #seen: ResumePoint | null = null;
   #fresh = false;
   #attempt = 0;
-  #openedAtMs = 0;
+  #health: LineHealth = HEALTHY;
+  #enteredAtMs = performance.now();
   #exitCode: number | null = null;
   /** What the service has said before it ends. */
   #comeBackMs: number | null = null;
@@ -76,6 +81,7 @@ export class Connection {
     if (this.#state.kind === 'over') return;
     this.#input.push(bytes);
     this.#line?.pump();
+    if (!this.#health.answers) this.#tellHealth(false);
   }
 
   resize(size: Size): void {
@@ -90,8 +96,16 @@ export class Connection {
 
   /** Tries now instead of later; when connected, checks that the line still lives. */
   nudge(): void {
-    if (this.#state.kind === 'waiting') this.open();
+    const { kind } = this.#state;
+    const isStuck = kind === 'connecting' && performance.now() - this.#enteredAtMs > STUCK_MS;
+    const isOverdue = kind === 'open' && !this.#health.answers;
+    if (kind === 'waiting' || isStuck || isOverdue) this.open();
     else this.#line?.check();
+  }
+
+  /** The browser says that it is offline. */
+  doubt(): void {
+    this.#line?.doubt();
   }
 
   /** Leaves the line until the next `open`, which goes on where it was. */
@@ -111,6 +125,7 @@ export class Connection {
       frame: (frame: ServerFrame) => this.#onFrame(frame),
       bytes: (data: Uint8Array) => this.#onBytes(data),
       closed: (code: number, reason: string, opened: boolean) => this.#onClosed(code, reason, opened),
+      overdue: (isOverdue: boolean) => this.#tellHealth(!isOverdue),
       silent: () => this.#retryLater(),
     };
     const { openSocket, times = LINE_TIMES } = this.#deps;
@@ -129,7 +144,6 @@ export class Connection {
     const how = howResumed(this.#seen, ready);
     this.#seen = { stream: ready.stream, after: ready.offset };
     this.#fresh = false;
-    this.#openedAtMs = performance.now();
     this.#listener.resumed(how, ready);
     this.#line?.send({ type: 'resize', ...this.#size });
     if (how === 'fresh' || how === 'other') this.#input.restart(ready.inputOffset, how === 'fresh');
@@ -167,7 +181,7 @@ export class Connection {
   }
 
   #retryLater(trouble: Trouble = 'line', afterMs: number | null = null): void {
-    const steady = this.#state.kind === 'open' && performance.now() - this.#openedAtMs > STEADY_MS;
+    const steady = this.#state.kind === 'open' && performance.now() - this.#enteredAtMs > STEADY_MS;
     if (steady) this.#attempt = 0;
     const { backoff = RECONNECT } = this.#deps;
     const told = toldDelayMs(this.#comeBackMs ?? afterMs, backoff);
@@ -186,8 +200,18 @@ export class Connection {
   }
 
   #enter(state: ConnectionState): void {
+    this.#enteredAtMs = performance.now();
     this.#state = state;
     this.#listener.state(state);
+    this.#tellHealth(state.kind === 'open');
+  }
+
+  #tellHealth(answers: boolean): void {
+    const unsentCharacters = answers ? 0 : this.#input.pendingCharacters();
+    const before = this.#health;
+    if (before.answers === answers && before.unsentCharacters === unsentCharacters) return;
+    this.#health = { answers, unsentCharacters };
+    this.#listener.health(this.#health);
   }
 
   /** Forgets the current try and returns the number of the next one. */

@@ -7,6 +7,9 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 
 type Piece = { readonly start: number; readonly bytes: Bytes };
 
+/** Every byte of UTF-8 begins a character but those of the form 10xxxxxx. */
+const charactersIn = (bytes: Bytes): number => bytes.filter((byte) => (byte & 0xc0) !== 0x80).length;
+
 const endOf = (piece: Piece): number => piece.start + piece.bytes.length;
 
 /** Input as a byte stream with offsets: kept until acknowledged, so that a lost line can be made good. */
@@ -22,6 +25,8 @@ export type InputBuffer = {
   restart(offset: number, keep: boolean): void;
   /** Bytes pushed and not known to have arrived. */
   pendingBytes(): number;
+  /** The same in characters of UTF-8. */
+  pendingCharacters(): number;
 };
 
 export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): InputBuffer {
@@ -74,5 +79,6 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
       }
     },
     pendingBytes: () => end - startOf(0),
+    pendingCharacters: () => pieces.reduce((sum, { bytes }) => sum + charactersIn(bytes), 0),
   };
 }

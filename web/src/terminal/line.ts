@@ -1,4 +1,5 @@
 import type { OpenSocket, Socket } from './browser-socket.ts';
+import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
 import type { InputBuffer } from './input-buffer.ts';
 import { type ClientFrame, decodeFrame, encodeFrame, type ServerFrame } from './protocol.ts';
 
@@ -7,20 +8,19 @@ export type LineListener = {
   frame(frame: ServerFrame): void;
   bytes(data: Uint8Array): void;
   closed(code: number, reason: string, opened: boolean): void;
+  /** Whether an answer to a ping is missing; the line may still recover. */
+  overdue(isOverdue: boolean): void;
   /** No answer in time, to the connect or to a ping. */
   silent(): void;
 };
 
-export type LineTimes = {
-  readonly handshakeMs: number;
-  readonly pingEveryMs: number;
-  readonly pongWithinMs: number;
-};
+export type LineTimes = HeartbeatTimes & { readonly handshakeMs: number };
 
-export const LINE_TIMES: LineTimes = { handshakeMs: 30_000, pingEveryMs: 25_000, pongWithinMs: 10_000 };
+export const LINE_TIMES: LineTimes = { ...HEARTBEAT_TIMES, handshakeMs: 30_000 };
 
 const MAX_UNSENT_BYTES = 128 * 1024;
 const DRAIN_POLL_MS = 15;
+/** A shell that is just being started would make the line look slow. */
 const FIRST_PING_MS = 1_000;
 
 /** One WebSocket from connect to close: its frames, its heartbeat, and input as fast as it drains. */
@@ -28,12 +28,10 @@ export class Line {
   readonly #socket: Socket;
   readonly #input: InputBuffer;
   readonly #listener: LineListener;
-  readonly #times: LineTimes;
+  readonly #heartbeat: Heartbeat;
+  readonly #handshake: ReturnType<typeof setTimeout>;
   #ready = false;
-  #deadline: ReturnType<typeof setTimeout> | undefined;
-  #beat: ReturnType<typeof setInterval> | undefined;
   #drain: ReturnType<typeof setTimeout> | undefined;
-  #first: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     open: (listener: Parameters<OpenSocket>[2]) => Socket,
@@ -43,12 +41,20 @@ export class Line {
   ) {
     this.#input = input;
     this.#listener = listener;
-    this.#times = times;
-    this.#expectAnswer(times.handshakeMs);
+    const silent = (): void => {
+      this.drop();
+      listener.silent();
+    };
+    this.#heartbeat = new Heartbeat(times, {
+      ping: (t) => this.send({ type: 'ping', t }),
+      overdue: (isOverdue) => listener.overdue(isOverdue),
+      silent,
+    });
+    this.#handshake = setTimeout(silent, times.handshakeMs);
     this.#socket = open({
       text: (message) => this.#onText(message),
       bytes: (data) => {
-        if (this.#ready) this.#clearDeadline();
+        if (this.#ready) this.#heartbeat.heard();
         listener.bytes(data);
       },
       closed: (code, reason, opened) => {
@@ -61,10 +67,8 @@ export class Line {
   /** Frames may be sent, and input flows, from now on. */
   begin(): void {
     this.#ready = true;
-    this.#clearDeadline();
-    this.#beat = setInterval(() => this.check(), this.#times.pingEveryMs);
-    // why: a shell that is just being started would make the line look slow
-    this.#first = setTimeout(() => this.check(), FIRST_PING_MS);
+    clearTimeout(this.#handshake);
+    this.#heartbeat.begin(FIRST_PING_MS);
     this.pump();
   }
 
@@ -72,11 +76,14 @@ export class Line {
     this.#socket.send(encodeFrame(frame));
   }
 
-  /** Asks for a sign of life; without one in time the line is `silent`. */
+  /** Asks for a sign of life; without one in time the line is `overdue`, then `silent`. */
   check(): void {
-    if (!this.#ready) return;
-    this.send({ type: 'ping', t: Math.round(performance.now()) });
-    if (this.#deadline === undefined) this.#expectAnswer(this.#times.pongWithinMs);
+    if (this.#ready) this.#heartbeat.check();
+  }
+
+  /** The browser says that it is offline: `overdue` at once, until a ping is answered. */
+  doubt(): void {
+    if (this.#ready) this.#heartbeat.doubt();
   }
 
   /** Sends waiting input as long as the socket takes it, and goes on when it has drained. */
@@ -94,31 +101,19 @@ export class Line {
   /** `final`: nobody will come back for the terminal. */
   drop(final = false): void {
     this.#ready = false;
-    this.#clearDeadline();
-    clearInterval(this.#beat);
+    this.#heartbeat.stop();
+    clearTimeout(this.#handshake);
     clearTimeout(this.#drain);
-    clearTimeout(this.#first);
     this.#socket.drop(final);
   }
 
   #onText(message: string): void {
-    if (this.#ready) this.#clearDeadline();
     const frame = decodeFrame(message);
+    if (this.#ready && frame?.type !== 'pong') this.#heartbeat.heard();
+    if (frame?.type === 'pong') this.#heartbeat.answered(frame.t);
     if (frame?.type === 'ack') {
       this.#input.acknowledge(frame.inputOffset);
       this.pump();
     } else if (frame !== null) this.#listener.frame(frame);
-  }
-
-  #expectAnswer(withinMs: number): void {
-    this.#deadline = setTimeout(() => {
-      this.drop();
-      this.#listener.silent();
-    }, withinMs);
-  }
-
-  #clearDeadline(): void {
-    clearTimeout(this.#deadline);
-    this.#deadline = undefined;
   }
 }

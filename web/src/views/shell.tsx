@@ -8,6 +8,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { HealthBanner } from './health-banner.tsx';
+import { ReachBanner } from './reach-banner.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
 type ShellProps = {
@@ -54,6 +55,7 @@ export function Shell({ user, onHelp, onLock, children }: ShellProps) {
           />
         </div>
       </header>
+      <ReachBanner />
       <HealthBanner />
       <main id="main" tabIndex={-1}>
         {children}

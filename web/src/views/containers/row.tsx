@@ -2,6 +2,7 @@ import type { Container } from '../../api/types.ts';
 import { copyText } from '../../lib/clipboard.ts';
 import { now } from '../../lib/clock.ts';
 import { ago, cpu, memory } from '../../lib/format.ts';
+import { reach } from '../../lib/reach.ts';
 import { navigate } from '../../lib/router.ts';
 import { type Change, changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
@@ -106,7 +107,7 @@ export function Row({ container, onAsk }: RowProps) {
           </div>
         )}
       </div>
-      <Status container={container} change={change} />
+      <Status container={container} change={change} stale={reach.value !== 'fine'} />
       <span class="row-spec">
         {memory(memory_mb)} · {cpu(cpu_shares)} · <DiskUse container={container} />
       </span>

@@ -15,13 +15,20 @@ const TONES: Readonly<Record<Container['status'], Tone>> = {
   updating: 'busy',
 };
 
+type StatusProps = {
+  readonly container: Container;
+  readonly change: Change | undefined;
+  /** Whether it may have changed meanwhile, as while the service cannot be reached. */
+  readonly stale: boolean;
+};
+
 /** The state of a container in a word, with the seconds it has been changing. */
-export function Status({ container, change }: { container: Container; change: Change | undefined }) {
+export function Status({ container, change, stale }: StatusProps) {
   const shown = change ?? container.status;
   const tone = change === undefined ? (TONES[container.status] ?? 'off') : 'busy';
   const seconds = useElapsed(tone === 'busy');
   return (
-    <span class={`status ${tone}`}>
+    <span class={`status ${tone} ${stale ? 'stale' : ''}`} title={stale ? 'As it was last known' : undefined}>
       <span class="dot" aria-hidden="true" />
       {shown}
       {seconds > 0 && <span class="seconds"> {seconds} s</span>}

@@ -4,7 +4,12 @@ import { fontSizePx, isDark } from '../../lib/preferences.ts';
 import { loginToken } from '../../session/session.ts';
 import { platformSocket } from '../../terminal/browser-socket.ts';
 import { Connection } from '../../terminal/connection.ts';
-import type { ConnectionState, ConnectionTarget } from '../../terminal/connection-types.ts';
+import {
+  type ConnectionState,
+  type ConnectionTarget,
+  HEALTHY,
+  type LineHealth,
+} from '../../terminal/connection-types.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
 import type { Person, ServerFrame, Size } from '../../terminal/protocol.ts';
 import type { Resumed } from '../../terminal/resume.ts';
@@ -15,6 +20,7 @@ import { probe } from './probe.ts';
 /** Everything of a terminal that the page shows around it. */
 export type TerminalView = {
   readonly connection: Signal<ConnectionState | null>;
+  readonly health: Signal<LineHealth>;
   /** Whether a shell has been on the screen. */
   readonly everOpen: Signal<boolean>;
   readonly size: Signal<Size | null>;
@@ -39,6 +45,8 @@ export type TerminalController = TerminalView & {
   /** Connects for the first time, or again after the end. */
   open(fresh: boolean): void;
   nudge(): void;
+  /** The browser says that it is offline. */
+  doubt(): void;
   type(text: string): void;
   /** `final`: nobody will come back for it. */
   dispose(final: boolean): void;
@@ -54,6 +62,7 @@ const FULL_RESET = '\x1bc';
 
 const makeView = (): TerminalView => ({
   connection: signal(null),
+  health: signal(HEALTHY),
   everOpen: signal(false),
   size: signal(null),
   title: signal(''),
@@ -135,6 +144,9 @@ export async function terminalController(
         view.connection.value = state;
         if (state.kind === 'open') view.everOpen.value = true;
       },
+      health: (health) => {
+        view.health.value = health;
+      },
       bytes: (data) => {
         screen.lookBack.output(data);
         output.push(data);
@@ -161,6 +173,7 @@ export async function terminalController(
       else connection.reopen(fresh);
     },
     nudge: () => connection.nudge(),
+    doubt: () => connection.doubt(),
     type: (text) => screen.terminal.input(text),
     dispose(final) {
       if (final) connection.close();

@@ -1,5 +1,6 @@
 import type { Container } from '../../api/types.ts';
-import type { ConnectionState } from '../../terminal/connection-types.ts';
+import type { Reach } from '../../lib/reach.ts';
+import type { ConnectionState, LineHealth } from '../../terminal/connection-types.ts';
 import type { EndReason, Trouble } from '../../terminal/protocol.ts';
 
 /** What is known of the container: nothing yet, itself, or that there is none (any more). */
@@ -13,11 +14,14 @@ export type Overlay =
   | { readonly kind: 'none' }
   | { readonly kind: 'connecting' }
   | { readonly kind: 'preparing'; readonly status: Container['status'] }
+  /** The line is down, or may be. `retryInMs` is null while a try is under way, and while nothing was given up yet. */
   | {
       readonly kind: 'lost';
-      readonly trouble: Trouble;
+      readonly how: 'offline' | 'no_answer' | Trouble;
       readonly retryInMs: number | null;
       readonly everOpen: boolean;
+      /** Typed, kept and sent when the line is back. */
+      readonly unsentCharacters: number;
     }
   | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
 
@@ -33,19 +37,37 @@ function beforeConnect(known: Known): Overlay {
   return { kind: 'over', why: 'stopped', exitCode: null };
 }
 
+/** What the page knows of a terminal's line. */
+export type LineFacts = {
+  readonly connection: ConnectionState | null;
+  readonly everOpen: boolean;
+  readonly health: LineHealth;
+  readonly reach: Reach;
+};
+
+function lost(
+  { health, reach, everOpen }: LineFacts,
+  why: 'no_answer' | Trouble,
+  retryInMs: number | null,
+): Overlay {
+  const how = reach === 'offline' ? 'offline' : why;
+  return { kind: 'lost', how, retryInMs, everOpen, unsentCharacters: health.unsentCharacters };
+}
+
 /** What stands over the terminal, if anything. */
-export function overlayOf(connection: ConnectionState | null, everOpen: boolean, known: Known): Overlay {
+export function overlayOf(facts: LineFacts, known: Known): Overlay {
+  const { connection, everOpen, health, reach } = facts;
   if (connection === null) return beforeConnect(known);
   const trouble = 'trouble' in connection ? connection.trouble : 'line';
   switch (connection.kind) {
     case 'open':
-      return { kind: 'none' };
+      return health.answers ? { kind: 'none' } : lost(facts, 'no_answer', null);
     case 'connecting':
-      return everOpen || trouble === 'processes' || trouble === 'busy'
-        ? { kind: 'lost', trouble, retryInMs: null, everOpen }
+      return everOpen || trouble === 'processes' || trouble === 'busy' || reach === 'offline'
+        ? lost(facts, trouble, null)
         : { kind: 'connecting' };
     case 'waiting':
-      return { kind: 'lost', trouble, retryInMs: connection.delayMs, everOpen };
+      return lost(facts, trouble, connection.delayMs);
     case 'over':
       return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
   }
@@ -62,5 +84,9 @@ export function commonOverlay(overlays: readonly Overlay[]): Overlay | null {
   const ofAll = overlays.find(isOfAll);
   if (ofAll !== undefined || first === undefined) return ofAll ?? null;
   const isCommon = first.kind !== 'over' && overlays.every(({ kind }) => kind === first.kind);
-  return isCommon ? first : null;
+  if (!isCommon) return null;
+  return first.kind === 'lost' ? { ...first, unsentCharacters: unsentIn(overlays) } : first;
 }
+
+const unsentIn = (overlays: readonly Overlay[]): number =>
+  overlays.reduce((sum, one) => sum + (one.kind === 'lost' ? one.unsentCharacters : 0), 0);

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import { plural } from '../../lib/format.ts';
 import { signInPath } from '../../lib/router.ts';
-import type { EndReason, Trouble } from '../../terminal/protocol.ts';
+import type { EndReason } from '../../terminal/protocol.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-kind.ts';
@@ -87,35 +88,39 @@ function Waiting({ text }: { text: string }) {
   );
 }
 
-type LostProps = {
-  readonly trouble: Trouble;
-  readonly everOpen: boolean;
-  readonly retryInMs: number | null;
-  readonly onRetry: () => void;
-};
+type LostProps = Extract<Overlay, { kind: 'lost' }> & { readonly onRetry: () => void };
+
+/** The first tries come so soon that counting down to them would only be noise. */
+const SOON_SECONDS = 3;
 
 const FULL =
   'This container has too many processes to start another shell. End some of them, or stop and start it.';
 
-function lostWords({ trouble, everOpen }: LostProps, seconds: number): string {
+function lostWords({ how, everOpen }: LostProps, seconds: number): string {
+  if (how === 'offline') return 'You are offline.';
+  if (how === 'no_answer') return 'Berth does not answer.';
   const next = seconds > 0 ? ` Next try in ${seconds} s.` : ' Trying again…';
-  if (trouble === 'processes') return FULL + next;
-  if (trouble === 'busy') return `Many terminals are being opened at once, and this one waits.${next}`;
-  if (trouble === 'shell') return `The shell does not answer.${next}`;
+  if (how === 'processes') return FULL + next;
+  if (how === 'busy') return `Many terminals are being opened at once, and this one waits.${next}`;
+  if (how === 'shell') return `The shell does not answer.${next}`;
   return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;
 }
 
 /** Leaves the output in sight: what was written is still true. */
 function Lost(props: LostProps) {
-  const { trouble, everOpen, retryInMs, onRetry } = props;
+  const { how, everOpen, retryInMs, unsentCharacters, onRetry } = props;
   const seconds = useCountdown(retryInMs);
-  // The first tries come so soon that counting down to them would only be noise.
-  const isSoon = seconds < 3 && trouble !== 'processes' && trouble !== 'busy';
+  const isSoon = (how === 'line' || how === 'shell') && seconds < SOON_SECONDS;
+  const isQuiet = isSoon && everOpen && unsentCharacters === 0;
   return (
-    <div class={`line-lost ${isSoon ? 'late' : ''} ${isSoon && everOpen ? 'quiet' : ''}`} role="status">
-      <Spinner />
-      <span>{isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : lostWords(props, seconds)}</span>
-      {!isSoon && <Button onClick={onRetry}>Try now</Button>}
+    <div class={['line-lost', isSoon ? 'late' : '', isQuiet ? 'quiet' : ''].join(' ')} role="status">
+      {how === 'offline' ? <Icon name="warning" size={18} /> : <Spinner />}
+      <span>
+        {isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : lostWords(props, seconds)}
+        {unsentCharacters > 0 &&
+          ` ${plural(unsentCharacters, 'character')} will be sent when ${how === 'offline' ? 'you are' : 'it is'} back.`}
+      </span>
+      {!isSoon && how !== 'offline' && <Button onClick={onRetry}>Try now</Button>}
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { reach } from '../../lib/reach.ts';
 import { start } from '../../state/containers.ts';
+import { HEALTHY } from '../../terminal/connection-types.ts';
 import type { TerminalAction } from '../../terminal/shortcuts.ts';
 import type { TerminalController } from './controller.ts';
 import { TerminalOverlay } from './overlay.tsx';
@@ -47,7 +49,13 @@ function useStart(known: Known, look: () => Promise<void>, workspace: Workspace)
 }
 
 function overlayOfPane({ terminal: { value: terminal } }: Pane, known: Known): Overlay {
-  return overlayOf(terminal?.connection.value ?? null, terminal?.everOpen.value ?? false, known);
+  const facts = {
+    connection: terminal?.connection.value ?? null,
+    everOpen: terminal?.everOpen.value ?? false,
+    health: terminal?.health.value ?? HEALTHY,
+    reach: reach.value,
+  };
+  return overlayOf(facts, known);
 }
 
 type PaneAreaProps = {

@@ -1,4 +1,5 @@
 import type { Container } from '../../api/types.ts';
+import { reach } from '../../lib/reach.ts';
 import { session } from '../../session/session.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes.ts';
 import { IconButton } from '../../ui/button.tsx';
@@ -42,19 +43,20 @@ export function TerminalBar({ known, workspace, onTools, onShare, onHelp }: BarP
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
   const { mayDivide } = workspace;
+  const stale = reach.value !== 'fine' || terminal?.health.value.answers === false;
   return (
     <header class="terminal-bar">
       <a class="back" href="/" aria-label="All containers" title="All containers">
         <Icon name="back" size={18} />
       </a>
       <h1>{container?.name ?? (known === 'gone' ? 'Gone' : '')}</h1>
-      {container && <Status container={container} change={undefined} />}
+      {container && <Status container={container} change={undefined} stale={stale} />}
       {container && <ToolsLink container={container} onOpen={onTools} />}
       <span class="shell-title">
         {terminal?.title.value === container?.name ? '' : terminal?.title.value}
       </span>
       {main && <Sharing container={container} main={main} onShare={onShare} />}
-      {terminal?.everOpen.value && <LineFacts terminal={terminal} />}
+      {terminal?.everOpen.value && <LineFacts terminal={terminal} stale={stale} />}
       {container && mayDivide.value && (
         <IconButton
           icon="share"
@@ -117,12 +119,16 @@ function SplitButtons({ workspace }: { workspace: Workspace }) {
   );
 }
 
-function LineFacts({ terminal }: { terminal: TerminalController }) {
+function LineFacts({ terminal, stale }: { terminal: TerminalController; stale: boolean }) {
   const size = terminal.size.value;
   const latency = terminal.latencyMs.value;
   return (
     <span class="line-facts">
-      {latency !== null && <span title="Round trip to the service">{latency} ms</span>}
+      {latency !== null && (
+        <span class={stale ? 'stale' : ''} title={stale ? 'Not known now' : 'Round trip to the service'}>
+          {stale ? '– ms' : `${latency} ms`}
+        </span>
+      )}
       {size && (
         <span title="Columns × rows">
           {size.cols}×{size.rows}

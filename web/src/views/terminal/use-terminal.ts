@@ -22,11 +22,14 @@ function wakeWith(terminal: TerminalController): () => void {
   const wake = (): void => {
     if (document.visibilityState === 'visible') terminal.nudge();
   };
+  const doubt = (): void => terminal.doubt();
   document.addEventListener('visibilitychange', wake);
   addEventListener('online', wake);
+  addEventListener('offline', doubt);
   return () => {
     document.removeEventListener('visibilitychange', wake);
     removeEventListener('online', wake);
+    removeEventListener('offline', doubt);
   };
 }
 
