@@ -12,6 +12,8 @@ import { orRollBack } from './transaction.ts';
 
 /** Registrations that one address may try in a minute: each costs a password hash, and may ask for taken names. */
 const REGISTRATIONS_A_MINUTE = 60;
+/** Set-up codes that one address may ask about in a minute. */
+const CODE_CHECKS_A_MINUTE = 20;
 
 /** What somebody who is not signed in may do next. */
 export type SignInOptions = {
@@ -64,6 +66,15 @@ export function accounts({ storage, hasher, guard }: AccountDeps) {
       const { openRegistration, guestsEnabled } = await repositories.settings.read();
       const setupRequired = await repositories.installation.setupRequired();
       return { setupRequired, openRegistration, guestsEnabled };
+    },
+
+    /** Whether set-up takes this code, asked before somebody fills in a form for it. Uses nothing up. */
+    async checkSetupCode(code: string, origin: Origin): Promise<Result<null, DomainError>> {
+      if (!(await repositories.installation.setupRequired())) return refuse({ code: 'setup_done' });
+      const taken = await guard.take('setup code', origin, CODE_CHECKS_A_MINUTE);
+      if (!taken.ok) return taken;
+      const known = await repositories.installation.isSetupCode(sha256(code));
+      return known ? ok(null) : refuse({ code: 'setup_code_rejected' });
     },
 
     /** The first administrator, by the code that was printed at start. Works once. */

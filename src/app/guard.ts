@@ -29,8 +29,10 @@ export type Attempt = {
 
 /** An attempt whose counts are locked: how it ends is written once, and in the order of the locks. */
 export type Entered = {
-  /** Counts the failure and records it; the refusal to answer with. */
-  failed(): Promise<DomainError>;
+  /**
+   * Counts the failure and records it, with what was wrong if that is not what was tried; the refusal to answer with.
+   */
+  failed(wrong?: 'disabled'): Promise<DomainError>;
   passed(): Promise<void>;
 };
 
@@ -85,14 +87,14 @@ export function guard({ repositories, inTransaction }: Storage, key: () => Buffe
       const wait = await waitOf(tx, attempt, tallies, now);
       if (wait > 0) return refuse(tooMany(wait));
       return ok({
-        async failed() {
+        async failed(wrong) {
           const after = afterFailedSignIn(tallies, now);
           const counts = [after.address, after.network, after.account, after.pair];
           await tx.throttle.put(
             keys.map((one, index) => ({ key: one, tally: counts[index] ?? after.address })),
           );
           const { userId, origin, by } = attempt;
-          await tx.audit.append({ userId, action: 'login_failed', ...origin, details: by });
+          await tx.audit.append({ userId, action: 'login_failed', ...origin, details: wrong ?? by });
           const guessedAt = guessWaitMs(ACCOUNT_LIMIT, tallies.account, now) > 0;
           if (!guessedAt) return { code: 'login_failed' };
           return tooMany(guessWaitMs(ACCOUNT_LIMIT, after.account, now));

@@ -69,8 +69,9 @@ export function passkeySignIn(deps: PasskeyDeps & { readonly guard: Guard }) {
         const held = userId === null ? null : await tx.users.holdForSignIn(userId);
         const entered = await guard.enter(tx, attempt);
         if (!entered.ok) return entered;
-        const usable = proven !== null && held !== null && held.user.disabledAt === null;
-        if (!usable || !(await use(tx, proven))) return refuse(await entered.value.failed());
+        if (proven === null || held === null) return refuse(await entered.value.failed());
+        if (held.user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
+        if (!(await use(tx, proven))) return refuse(await entered.value.failed());
         await entered.value.passed();
         return ok(await openSession(tx, held.user, origin));
       });

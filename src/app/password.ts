@@ -1,6 +1,7 @@
 import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
+import { REVOKED_FOR } from '../domain/session.ts';
 import { passwordFaults } from '../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
@@ -62,7 +63,7 @@ async function endOthers(
   origin: Origin,
 ): Promise<void> {
   await tx.pending.endAll(userId, 'second_factor');
-  const ended = await tx.sessions.revokeOthers(userId, keepId, 'password_changed');
+  const ended = await tx.sessions.revokeOthers(userId, keepId, REVOKED_FOR.passwordChanged);
   if (ended.length === 0) return;
   await tx.audit.append({ userId, action: 'sessions_revoked_others', ...origin, details: keepId ?? '' });
 }

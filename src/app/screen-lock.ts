@@ -2,6 +2,7 @@ import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { passcodeFaults, WRONG_PASSCODES } from '../domain/lock.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
+import { REVOKED_FOR } from '../domain/session.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
 import { endSession } from './sign-in.ts';
@@ -86,7 +87,7 @@ async function settle(
   await tx.screenLocks.countWrongPasscode(sessionId);
   await tx.audit.append({ userId, action: 'screen_unlock_failed', ...origin, details: sessionId });
   if (wrong + 1 >= WRONG_PASSCODES) {
-    await endSession(tx, { id: sessionId, userId }, 'too_many_wrong_passcodes', origin);
+    await endSession(tx, { id: sessionId, userId }, REVOKED_FOR.wrongPasscodes, origin);
   }
   return refuse({ code: 'wrong_passcode' });
 }

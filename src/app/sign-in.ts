@@ -1,7 +1,7 @@
 import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import { decideRefresh, sessionState, type UserSession } from '../domain/session.ts';
+import { decideRefresh, REVOKED_FOR, sessionEnd, type UserSession } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
@@ -55,20 +55,26 @@ export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
         const entered = await guard.enter(tx, attempt);
         if (!entered.ok) return entered;
         if (user === null) return refuse(await entered.value.failed());
+        // The answer is the same; the audit tells an administrator what the person cannot be told.
+        if (user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
         await entered.value.passed();
         return ok((await beginWaiting(tx, user)) ?? (await openSession(tx, user, origin)));
       });
     },
 
-    /** Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. */
+    /**
+     * Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. Who holds a token
+     * of a session that is over learns why; an unknown token is only refused.
+     */
     async refresh(presented: string, origin: Origin): Promise<Result<SignedIn, DomainError>> {
       return await inTransaction(async (tx) => {
         const token = await tx.sessions.lockRefreshToken(sha256(presented));
         const found = token && (await tx.sessions.findWithUser(token.sessionId));
-        if (token === null || found === null || found.user.disabledAt !== null)
-          return refuse({ code: 'unauthorized' });
+        if (token === null || found === null) return refuse({ code: 'unauthorized' });
         const { session, user, now, idleMinutes } = found;
-        if (sessionState(session, now, idleMinutes) !== 'active') return refuse({ code: 'unauthorized' });
+        const ended =
+          user.disabledAt === null ? sessionEnd(session, now, idleMinutes) : REVOKED_FOR.userDisabled;
+        if (ended !== null) return refuse({ code: 'unauthorized', ended });
         const [refreshToken = ''] = successors(presented);
         switch (decideRefresh(token, clientOf(origin), token.now)) {
           case 'repeat':
@@ -78,8 +84,8 @@ export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
             await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
             return ok({ session, user, refreshToken });
           case 'reused':
-            await endSession(tx, session, 'refresh_token_reused', origin);
-            return refuse({ code: 'unauthorized' });
+            await endSession(tx, session, REVOKED_FOR.refreshTokenReused, origin);
+            return refuse({ code: 'unauthorized', ended: REVOKED_FOR.refreshTokenReused });
         }
       });
     },
@@ -88,7 +94,7 @@ export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
       const { credential, user } = caller;
       if (credential.kind !== 'login') return;
       await inTransaction(async (tx) => {
-        if (!(await tx.sessions.revoke(credential.sessionId, user.id, 'logged_out'))) return;
+        if (!(await tx.sessions.revoke(credential.sessionId, user.id, REVOKED_FOR.loggedOut))) return;
         const details = credential.sessionId;
         await tx.audit.append({ userId: user.id, action: 'logged_out', ...origin, details });
       });
@@ -123,11 +129,10 @@ const given = (
 /** What one client is known by: a repeat from another place or program is a thief's. */
 const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
 
-/** The user, unless it was disabled or got another password while this one was being checked. */
+/** The user, unless it got another password while this one was being checked. */
 async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
   const held = found && (await tx.users.holdForSignIn(found.user.id));
-  if (held === null || held.passwordHash !== found?.passwordHash) return null;
-  return held.user.disabledAt === null ? held.user : null;
+  return held === null || held.passwordHash !== found?.passwordHash ? null : held.user;
 }
 
 /** Ends a session for a reason of the service's own, inside a transaction of the caller's. */

@@ -2,6 +2,7 @@ import { type Caller, credentialId, type Origin } from '../domain/caller.ts';
 import { isUuid } from '../domain/container-id.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
+import { REVOKED_FOR } from '../domain/session.ts';
 import { decideUserChange, type User, type UserChange } from '../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Page, PageRequest } from '../ports/page.ts';
@@ -50,7 +51,7 @@ export function users({ repositories, inTransaction }: Storage, clock: Clock) {
         if (Object.keys(decided.value).length === 0) return ok(user);
         const changed = await tx.users.change(user.id, decided.value);
         if (changed === null) return refuse({ code: 'user_not_found' });
-        if (decided.value.disabled) await tx.sessions.revokeOthers(user.id, null, 'user_disabled');
+        if (decided.value.disabled) await tx.sessions.revokeOthers(user.id, null, REVOKED_FOR.userDisabled);
         const details = JSON.stringify({ id: user.id, ...decided.value });
         await tx.audit.append({ userId: caller.user.id, action: 'user_updated', ...origin, details });
         return ok(changed);

@@ -56,10 +56,9 @@ export const finishWaiting =
       const pending = await tx.pending.lock(hash, 'second_factor');
       const entered = await guard.enter(tx, attempt);
       if (!entered.ok) return entered;
-      if (held === null || held.user.disabledAt !== null || pending === null) {
-        return refuse(await entered.value.failed());
-      }
-      const proven = await prove(tx, held.user);
+      const user = whoMayEnter(held?.user);
+      if (user === null || pending === null) return refuse(await entered.value.failed(wrongWith(held?.user)));
+      const proven = await prove(tx, user);
       if (!proven.ok) return proven;
       if (!proven.value) {
         await tx.pending.countTry(hash);
@@ -68,6 +67,13 @@ export const finishWaiting =
       }
       await tx.pending.spend(hash, 'second_factor');
       await entered.value.passed();
-      return ok(await then(tx, held.user));
+      return ok(await then(tx, user));
     });
   };
+
+const whoMayEnter = (user: User | undefined): User | null =>
+  user === undefined || user.disabledAt !== null ? null : user;
+
+/** Who waits has given the right password, so that an account that is disabled is what is wrong. */
+const wrongWith = (user: User | undefined): 'disabled' | undefined =>
+  user === undefined || user.disabledAt === null ? undefined : 'disabled';

@@ -1,13 +1,15 @@
 import type { CatalogueKind } from './catalogue.ts';
 import type { FileError } from './files.ts';
 import type { FieldFaults } from './resources.ts';
+import type { SessionEnd } from './session.ts';
 
 /** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */
 export type DomainError =
   | FileError
   | { readonly code: 'service_restarting' }
   | { readonly code: 'service_overloaded' }
-  | { readonly code: 'unauthorized' }
+  /** `ended`: for who was signed in until then. */
+  | { readonly code: 'unauthorized'; readonly ended?: SessionEnd }
   | { readonly code: 'api_token_rejected' }
   | { readonly code: 'login_failed' }
   | { readonly code: 'login_token_required' }

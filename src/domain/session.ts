@@ -56,6 +56,29 @@ export const signedInLately = ({ createdAt }: UserSession, now: Date): boolean =
 export const REVOKED_BY_USER = 'revoked_by_user';
 export const REVOKED_OTHER_SESSIONS = 'revoked_other_sessions';
 
+/** Reasons of the service's own. */
+export const REVOKED_FOR = {
+  loggedOut: 'logged_out',
+  passwordChanged: 'password_changed',
+  userDisabled: 'user_disabled',
+  refreshTokenReused: 'refresh_token_reused',
+  wrongPasscodes: 'too_many_wrong_passcodes',
+} as const;
+
+/** Why a session is over, as it is told to the client that was signed in by it. */
+export type SessionEnd = (typeof REVOKED_FOR)[keyof typeof REVOKED_FOR] | 'revoked' | 'expired';
+
+const ENDS: ReadonlySet<string> = new Set<SessionEnd>(Object.values(REVOKED_FOR));
+const isSessionEnd = (reason: string): reason is SessionEnd => ENDS.has(reason);
+
+/** null while it is active. Words that a user gave for a revocation are told to nobody else than in the list. */
+export function sessionEnd(session: UserSession, now: Date, idleMinutes: number): SessionEnd | null {
+  const state = sessionState(session, now, idleMinutes);
+  if (state !== 'revoked') return state === 'expired' ? 'expired' : null;
+  const reason = session.revokedReason ?? '';
+  return isSessionEnd(reason) ? reason : 'revoked';
+}
+
 /** How long the client may repeat a refresh whose answer was lost and get the same successor. */
 export const REFRESH_GRACE_SECONDS = 10;
 

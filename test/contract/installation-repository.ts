@@ -17,12 +17,16 @@ export async function installationRepositoryContract(name: string, storage: Stor
     const [first, second] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
     await installation.setSetupCodeHash(hashOf(first));
     await installation.setSetupCodeHash(hashOf(second));
+    const known = async (code: string): Promise<boolean> => await installation.isSetupCode(hashOf(code));
+    t.same([await known(first), await known(second)], [false, true]);
+    t.equal(await known(second), true, 'asking does not use it up');
     t.equal(await installation.spendSetupCode(hashOf(first)), false, 'the newer one has replaced it');
     const spent = await Promise.all(
       Array.from({ length: 6 }, () => installation.spendSetupCode(hashOf(second))),
     );
     t.equal(spent.filter(Boolean).length, 1);
     t.equal(await installation.spendSetupCode(hashOf(second)), false);
+    t.equal(await known(second), false);
   });
 
   await t.test(`${name}: a spent code is back when its transaction is undone`, async (t) => {

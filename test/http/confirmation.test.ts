@@ -27,6 +27,8 @@ const CHANGES: Readonly<Record<string, (service: InTime, who: Person, given: obj
     const [passkey] = (await as(service, who)('GET', '/api/me/passkeys')).json().passkeys;
     return await as(service, who)('DELETE', `/api/me/passkeys/${passkey.id}`, given);
   },
+  'asking whether it is still them': (service, who, given) =>
+    as(service, who)('POST', '/api/me/confirm', given),
   'turning the second factor on': async (service, who, given) => {
     const { secret } = (await as(service, who)('POST', '/api/me/mfa')).json();
     const code = codeAt(secret, service.clock.now());

@@ -3,6 +3,7 @@ import { Secret } from 'otpauth';
 import t from 'tap';
 import { actions, aServiceInTime, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
 import { aPerson, as, person } from '../support/service.ts';
+import { auditOf } from '../support/sign-ins.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 
@@ -115,6 +116,7 @@ t.test('a user who is disabled meanwhile does not get in', async (t) => {
   const code = codeAt(secret, service.clock.now());
   const answer = await from(service)('/api/auth/mfa', { mfa_token, code });
   t.same([answer.statusCode, answer.json()], [401, wrong]);
+  t.match(auditOf(service, 'login_failed'), [{ details: 'disabled' }]);
 });
 
 t.test('turning it off needs a code, and ends sign-ins that wait', async (t) => {

@@ -3,6 +3,7 @@ import type { Tampering } from '../support/authenticator.ts';
 import { actions, aServiceInTime, from, withMfa } from '../support/factors.ts';
 import { register, signIn } from '../support/passkeys.ts';
 import { aPerson, aService, as } from '../support/service.ts';
+import { auditOf } from '../support/sign-ins.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 
@@ -156,6 +157,7 @@ t.test('a disabled user does not sign in by passkey', async (t) => {
   state.users = state.users.map((user) => ({ ...user, disabledAt: service.clock.now() }));
   const answer = await signIn(service, key);
   t.same([answer.statusCode, answer.json()], [401, wrong]);
+  t.match(auditOf(service, 'login_failed'), [{ details: 'disabled' }]);
 });
 
 t.test('where browsers offer no passkeys, the answer says what to set', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { actions, aServiceInTime, type From, from, type InTime } from '../support/factors.ts';
-import { aPerson, as, type Person } from '../support/service.ts';
+import { anAdmin, aPerson, as, type Person, person } from '../support/service.ts';
+import { again } from '../support/sign-ins.ts';
 
 const HERE: From = { ip: '198.51.100.9', userAgent: 'browser' };
 
@@ -100,6 +101,69 @@ t.test('a disabled user refreshes nothing', async (t) => {
   await service.ports.storage.repositories.users.change(ada.id, { disabled: true });
   t.equal((await refresh(service, ada.cookie)).statusCode, 401);
 });
+
+t.test(
+  'who was signed in learns why that ended, and who brings an unknown token learns nothing',
+  async (t) => {
+    const ends: [string, string, (service: InTime, ada: Person) => Promise<unknown>][] = [
+      ['revoked', 'in another browser', async (service, ada) => await revokeAll(service, ada, undefined)],
+      [
+        'revoked',
+        'with words of its own',
+        async (service, ada) => await revokeAll(service, ada, 'lost laptop'),
+      ],
+      ['logged_out', 'signed out', (service, ada) => as(service, ada)('POST', '/api/auth/logout')],
+      ['expired', 'idle for too long', async (service) => service.clock.advance(25 * 3_600_000)],
+      [
+        'user_disabled',
+        'disabled by an administrator',
+        async (service, ada) => {
+          const root = await anAdmin(service);
+          await as(service, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: true });
+          await as(service, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: false });
+        },
+      ],
+      [
+        'password_changed',
+        'a new password elsewhere',
+        async (service, ada) => {
+          const there = await again(service, ada, 'ada');
+          const body = { old_password: person('ada').password, new_password: 'another horse battery' };
+          t.equal((await as(service, there)('POST', '/api/me/password', body)).statusCode, 200);
+        },
+      ],
+      [
+        'refresh_token_reused',
+        'a token that was used twice',
+        async (service, ada) => {
+          await refresh(service, ada.cookie);
+          await refresh(service, ada.cookie, { ...HERE, userAgent: 'curl' });
+        },
+      ],
+    ];
+    for (const [reason, name, end] of ends) {
+      const service = await aServiceInTime();
+      const ada = await aPerson(service, 'ada');
+      await end(service, ada);
+      const answer = await refresh(service, ada.cookie);
+      t.same(
+        [answer.statusCode, answer.json()],
+        [401, { error: 'unauthorized', code: 'unauthorized', reason }],
+        name,
+      );
+      t.same((await refresh(service, 'a'.repeat(43))).json(), {
+        error: 'unauthorized',
+        code: 'unauthorized',
+      });
+    }
+  },
+);
+
+/** Ends every session of this person from another one. */
+async function revokeAll(service: InTime, who: Person, reason: string | undefined): Promise<void> {
+  const call = as(service, await again(service, who, 'ada'));
+  await call('POST', '/api/sessions/revoke-others', reason === undefined ? {} : { reason });
+}
 
 t.test('a refresh is no use of the session: it does not keep an idle one open', async (t) => {
   const service = await aServiceInTime();

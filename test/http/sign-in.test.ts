@@ -103,6 +103,44 @@ t.test('somebody signs in by email or username, in any case; the password is exa
   t.equal(auditOf(service, 'login_failed').length, 5);
 });
 
+t.test('a disabled account answers like a wrong password, and the audit says what it was', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  await service.ports.storage.repositories.users.change(ada.id, { disabled: true });
+  const { email, password } = person('ada');
+  for (const given of [password, 'not the password']) {
+    const answer = await post(service, 'login', { email, password: given });
+    t.same(
+      [answer.statusCode, answer.body],
+      [401, '{"error":"invalid email or password","code":"login_failed"}'],
+    );
+  }
+  t.same(
+    auditOf(service, 'login_failed').map(({ details }) => details),
+    ['disabled', 'password'],
+  );
+});
+
+t.test('a set-up code can be checked before the form is filled in, which uses nothing up', async (t) => {
+  const service = await aService();
+  const code = await service.accounts.newSetupCode();
+  const check = (given: unknown) => post(service, 'setup/check', { code: given });
+  t.same((await check(code)).json(), { valid: true });
+  t.match((await check(`${code}x`)).json(), { code: 'setup_code_rejected' });
+  t.match((await check(7)).json(), { code: 'validation_failed', fields: { code: String } });
+  t.equal((await post(service, 'setup', { code, ...person('root') })).statusCode, 201);
+  t.match((await check(code)).json(), { code: 'setup_done' });
+});
+
+t.test('codes are asked about only so often', async (t) => {
+  const service = await aService();
+  await service.accounts.newSetupCode();
+  let last = 403;
+  for (let asked = 0; asked < 40 && last === 403; asked += 1)
+    last = (await post(service, 'setup/check', { code: 'x' })).statusCode;
+  t.equal(last, 429);
+});
+
 t.test('each sign-in is a session of its own', async (t) => {
   const service = await aService();
   await aPerson(service, 'ada');

@@ -135,6 +135,9 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
     const { code, id, prefix } = error;
     return reply.code(status).send({ error: message, code, id, token_prefix: prefix });
   }
+  if (error.code === 'unauthorized' && error.ended !== undefined) {
+    return reply.code(status).send({ error: message, code: error.code, reason: error.ended });
+  }
   const fields = fieldsOf(error);
   if (fields === null) return reply.code(status).send({ error: message, code: error.code });
   const first = Object.entries(fields)[0];

@@ -9,6 +9,7 @@ export function memoryInstallation(state: MemoryState): InstallationRepository {
     async setSetupCodeHash(hash) {
       if (await setupRequired()) state.setupCodeHash = hash.toString('hex');
     },
+    isSetupCode: async (hash) => state.setupCodeHash === hash.toString('hex'),
     async spendSetupCode(hash) {
       if (state.setupCodeHash !== hash.toString('hex')) return false;
       state.setupCodeHash = null;

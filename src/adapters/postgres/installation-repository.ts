@@ -23,6 +23,15 @@ export const postgresInstallation = (db: Kysely<Database>): InstallationReposito
       .execute();
   },
 
+  async isSetupCode(hash) {
+    const row = await db
+      .selectFrom('installation')
+      .select('id')
+      .where('setup_code_hash', '=', hash)
+      .executeTakeFirst();
+    return row !== undefined;
+  },
+
   async spendSetupCode(hash) {
     const done = await db
       .updateTable('installation')

@@ -85,6 +85,7 @@ export function identity(
       meRoutes({
         profiles: profiles(storage),
         passwords: passwords({ storage, hasher, guard: slow }),
+        confirmed,
       }),
       mfaRoutes(second),
       passkeyRoutes(passkeys({ ...passkeyDeps, confirmed })),

@@ -45,6 +45,18 @@ export const authRoutes =
     );
 
     http.post(
+      '/api/auth/setup/check',
+      {
+        config: publicly,
+        schema: { body: schema.SetupCodeRequest, response: { 200: schema.SetupCodeBody } },
+      },
+      async (request) => {
+        orThrow(await accounts.checkSetupCode(request.body.code, request.origin));
+        return { valid: true as const };
+      },
+    );
+
+    http.post(
       '/api/auth/register',
       { config: publicly, schema: { body: schema.RegisterRequest, response: { 201: schema.SignedInBody } } },
       async (request, reply) =>

@@ -1,15 +1,21 @@
+import type { Confirm } from '../../../app/confirmation.ts';
 import type { Passwords } from '../../../app/password.ts';
 import type { Profile, Profiles } from '../../../app/profile.ts';
 import { orThrow } from '../errors.ts';
 import * as schema from '../schema/auth.ts';
+import { ConfirmationRequest, ConfirmedBody } from '../schema/factors.ts';
 import type { Routes } from '../server.ts';
 import { toUserBody } from './user-body.ts';
 
-export type MeRouteDeps = { readonly profiles: Profiles; readonly passwords: Passwords };
+export type MeRouteDeps = {
+  readonly profiles: Profiles;
+  readonly passwords: Passwords;
+  readonly confirmed: Confirm;
+};
 
 /** The one who asks. */
 export const meRoutes =
-  ({ profiles, passwords }: MeRouteDeps): Routes =>
+  ({ profiles, passwords, confirmed }: MeRouteDeps): Routes =>
   (http) => {
     http.get(
       '/api/me',
@@ -22,6 +28,19 @@ export const meRoutes =
       { config: { scope: 'write' }, schema: { body: schema.MeChange, response: { 200: schema.MeBody } } },
       async ({ caller, body, origin }) =>
         toBody(orThrow(await profiles.change(toChange(body), caller, origin))),
+    );
+
+    // For a page that asks before it shows what the change itself will ask for again.
+    http.post(
+      '/api/me/confirm',
+      {
+        config: { scope: 'login' },
+        schema: { body: ConfirmationRequest, response: { 200: ConfirmedBody } },
+      },
+      async ({ caller, body, origin }) => {
+        orThrow(await confirmed(caller, body, origin));
+        return { confirmed: true as const };
+      },
     );
 
     http.post(

@@ -20,7 +20,10 @@ const person = {
 };
 
 export const RegisterRequest = Closed(person);
-export const SetupRequest = Closed({ code: Text({ maxLength: 128 }), ...person });
+const setupCode = { code: Text({ maxLength: 128 }) };
+export const SetupRequest = Closed({ ...setupCode, ...person });
+export const SetupCodeRequest = Closed(setupCode);
+export const SetupCodeBody = Type.Object({ valid: Type.Literal(true) });
 
 export const SignedInBody = Type.Object({
   token: Type.String(),

@@ -18,6 +18,8 @@ export const ConfirmationRequest = Closed({
   code: Type.Optional(Code),
 });
 
+export const ConfirmedBody = Type.Object({ confirmed: Type.Literal(true) });
+
 export const MfaStatusBody = Type.Object({
   enabled: Type.Boolean(),
   recovery_codes_left: Type.Integer(),
