@@ -3,25 +3,33 @@ import t from 'tap';
 import { freshDatabase, run } from '../support/database.ts';
 import { codeAt, STEP_MS } from '../support/factors.ts';
 import { firstPage } from '../support/first-page.ts';
-import { fillPerson, PERSON } from '../support/page.ts';
+import { fillPerson, focused, PERSON } from '../support/page.ts';
 import { aPlace, client } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
+const dialogs = (page: Page) => page.locator('dialog[open]').count();
+
 /** Turns the second factor on, a while after signing in, with the code of a step ago: the present one is still unused. */
 async function enrol(page: Page): Promise<string> {
   await button(page, 'Set up').click();
-  const secret = (await page.locator('.secret code').innerText()).replaceAll(' ', '');
-  await page.fill('[name=code]', codeAt(secret, new Date(Date.now() - STEP_MS)));
-  await page.keyboard.press('Enter');
   await page.getByText('Confirm that it is you').waitFor();
-  t.equal(await page.evaluate('document.activeElement.name'), 'password', 'one can type at once');
+  t.equal(await focused(page), 'password', 'one can type at once');
+  t.equal(await page.locator('.secret').count(), 0, 'the secret is not shown to somebody else');
   await page.keyboard.type('not the password');
   await page.keyboard.press('Enter');
   await page.getByText('Wrong password').waitFor();
   await page.fill('[name=password]', PERSON.password);
+  await page.keyboard.press('Enter');
+  const secret = (await page.locator('.secret code').innerText()).replaceAll(' ', '');
+  await page.fill('[name=code]', '000000');
+  await page.keyboard.press('Enter');
+  await page.getByText('Wrong code').waitFor();
+  t.equal(await dialogs(page), 1, 'no dialog stands upon another');
+  t.ok(await page.locator('.secret').isVisible(), 'a wrong code is corrected where it was typed');
+  await page.fill('[name=code]', codeAt(secret, new Date(Date.now() - STEP_MS)));
   await page.keyboard.press('Enter');
   await page.getByText('Keep your recovery codes').waitFor();
   t.equal(await page.locator('.codes li').count(), 10);
@@ -36,7 +44,7 @@ async function signOutAndIn(page: Page, secret: string): Promise<void> {
   await page.waitForURL(/\/sign-in/);
   await fillPerson(page, { email: PERSON.username, password: PERSON.password });
   await page.getByText('One more step').waitFor();
-  t.equal(await page.evaluate('document.activeElement.name'), 'code', 'one can type at once');
+  t.equal(await focused(page), 'code', 'one can type at once');
   await page.fill('[name=code]', 'not a code');
   await page.keyboard.press('Enter');
   await page.getByText('This code was not accepted').waitFor();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { setUp, setUpPage, tokenOfPerson } from '../support/first-page.ts';
-import { fillPerson, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
+import { fillPerson, focused, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
 import { aPlace, client } from '../support/running-service.ts';
 
 t.setTimeout(180_000);
@@ -52,6 +52,24 @@ t.test('from the set-up link to a shell that outlives a reload, by keyboard alon
   await typeLine(page, 'echo "=$KEPT="');
   await waitForLine(page, /^=in-this-shell=$/);
   t.same(faults, [], 'nothing went wrong in the page, and its policy was kept');
+});
+
+t.test('a set-up link that is not the newest is told at once, and what was typed is kept', async (t) => {
+  const visit = await setUpPage(t, await aPlace(t));
+  if (visit === null) return;
+  const { address, page } = visit;
+  await page.getByText('Welcome aboard').waitFor();
+  t.equal(await focused(page), 'email', 'a link that is good leaves nothing to ask');
+  await page.goto(`${address}/sign-in`);
+  await page.goto(`${address}/setup#code=older`);
+  await page.getByText('This code is not valid any more.').waitFor();
+  t.equal(await focused(page), 'code');
+  await fillPerson(page);
+  await page.getByText('This code is not valid any more.').waitFor();
+  t.equal(await page.inputValue('[name=email]'), PERSON.email);
+  await page.fill('[name=code]', visit.setUpLink);
+  await page.keyboard.press('Enter');
+  await page.getByText('No containers yet').waitFor();
 });
 
 t.test('stop, start and delete say what they do, and do it', async (t) => {
@@ -132,13 +150,24 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
   await page.waitForURL(/\/sign-in$/);
   await other.waitForURL(/\/sign-in\?next=%2Fnowhere$/);
   await page.reload();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  t.equal(await focused(page), 'email', 'one can type at once');
   await fillPerson(page, { email: PERSON.username, password: 'not the password' });
   await page.getByText('Wrong email or password').waitFor();
   t.equal(await page.locator('.page').count(), 0);
-  await fillPerson(page, { email: PERSON.username, password: PERSON.password });
+  t.equal(await focused(page), 'password');
+  await page.keyboard.type(PERSON.password);
+  await page.keyboard.press('Enter');
   await page.getByText('No containers yet').waitFor();
   await other.waitForURL(`${address}/nowhere`);
   t.pass('one tab that signs in brings back the others');
+
+  const elsewhere = client(address, await tokenOfPerson(address));
+  t.equal((await elsewhere('POST', '/api/sessions/revoke-others', {})).status, 200);
+  for (const one of [page, other]) {
+    await one.getByText('This session was ended in another browser.').waitFor();
+    await one.getByText('Your programs go on running.').waitFor();
+  }
 });
 
 t.test(

@@ -4,7 +4,12 @@ import { openBrowser } from './browser.ts';
 import { fillPerson, openPage, PERSON } from './page.ts';
 import { client, type Place, startService } from './running-service.ts';
 
-export type Visit = { readonly address: string; readonly page: Page; readonly faults: string[] };
+export type Visit = {
+  readonly address: string;
+  readonly setUpLink: string;
+  readonly page: Page;
+  readonly faults: string[];
+};
 
 /** A fresh service at this place, and a browser on its set-up link; null when this machine cannot have them. */
 export async function setUpPage(t: Test, place: Place | null): Promise<Visit | null> {
@@ -12,8 +17,9 @@ export async function setUpPage(t: Test, place: Place | null): Promise<Visit | n
   if (place === null || browser === null) return null;
   const { address, setupCode } = await startService(t, place);
   const { page, faults } = await openPage(browser);
-  await page.goto(`${address}/setup#code=${setupCode}`);
-  return { address, page, faults };
+  const setUpLink = `${address}/setup#code=${setupCode}`;
+  await page.goto(setUpLink);
+  return { address, setUpLink, page, faults };
 }
 
 /** Makes the first administrator, who comes to their empty list. */

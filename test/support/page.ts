@@ -25,6 +25,9 @@ export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PE
   await page.keyboard.press('Enter');
 }
 
+/** The name of the field that has the focus. */
+export const focused = (page: Page): Promise<unknown> => page.evaluate('document.activeElement.name');
+
 /** The lines on the terminal's screen, without the empty ones. */
 export const screenLines = (page: Page): Promise<string[]> =>
   page.$$eval('.xterm-rows > div', (rows) =>

@@ -25,6 +25,10 @@ export const enrolMfa = (): Promise<Enrolment> => authorized<Enrolment>('/api/me
 /** What shows that it is still them, where the sign-in was a while ago. */
 export type Proof = { readonly password?: string; readonly code?: string };
 
+/** Throws an ApiError that says what is asked for when this does not show that it is them. */
+export const confirmItIsMe = (proof: Proof): Promise<unknown> =>
+  authorized('/api/me/confirm', { method: 'POST', body: proof });
+
 async function codesFrom(path: string, body: Proof): Promise<readonly string[]> {
   return (await authorized<RecoveryCodes>(path, { method: 'POST', body })).recovery_codes;
 }

@@ -8,18 +8,25 @@ export class ApiError extends Error {
   readonly code: string;
   readonly fields: FieldFaults;
   readonly retryAfterSeconds: number | null;
+  /** Why a session is over; null where the service does not say. */
+  readonly reason: string | null;
 
   constructor(
     status: number,
     code: string,
     message: string,
-    more: { readonly fields?: FieldFaults; readonly retryAfterSeconds?: number | null } = {},
+    more: {
+      readonly fields?: FieldFaults;
+      readonly retryAfterSeconds?: number | null;
+      readonly reason?: string | null;
+    } = {},
   ) {
     super(message);
     this.status = status;
     this.code = code;
     this.fields = more.fields ?? {};
     this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+    this.reason = more.reason ?? null;
   }
 }
 
@@ -42,7 +49,8 @@ export function errorOf(status: number, body: unknown, retryAfter: string | null
   const message = typeof wire['error'] === 'string' ? wire['error'] : `the service answered ${status}`;
   const seconds = retryAfter === null ? Number.NaN : Number(retryAfter);
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : null;
-  return new ApiError(status, code, message, { fields: faultsIn(wire['fields']), retryAfterSeconds });
+  const reason = typeof wire['reason'] === 'string' ? wire['reason'] : null;
+  return new ApiError(status, code, message, { fields: faultsIn(wire['fields']), retryAfterSeconds, reason });
 }
 
 /** The service's words, which read on from a field's name, as a sentence of their own. */

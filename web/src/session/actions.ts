@@ -50,6 +50,10 @@ export const register = (person: Person): Promise<void> => enter('/api/auth/regi
 export const setUp = (code: string, person: Person): Promise<void> =>
   enter('/api/auth/setup', { code, ...person });
 
+/** Throws when set-up would refuse the code. */
+export const checkSetUpCode = (code: string): Promise<unknown> =>
+  request('/api/auth/setup/check', { method: 'POST', body: { code } });
+
 export const enterAsGuest = (): Promise<void> => enter('/api/auth/guest', {});
 
 /** What this Berth offers to people who are not signed in. */

@@ -9,7 +9,8 @@ import { usableForMs } from './token-life.ts';
 export type SessionState =
   | { readonly kind: 'restoring' }
   | { readonly kind: 'unreachable' }
-  | { readonly kind: 'signed_out' }
+  /** `ended`: the service's word for why; null for who signed out here, or was not signed in. */
+  | { readonly kind: 'signed_out'; readonly ended: string | null }
   | { readonly kind: 'signed_in'; readonly user: User };
 
 /** Who is signed in. The login token itself stays in this module's memory. */
@@ -18,7 +19,7 @@ export const session = signal<SessionState>({ kind: 'restoring' });
 type Held = { readonly login: SignedIn; readonly renewAtMs: number };
 type Message =
   | { readonly type: 'signed_in'; readonly login: SignedIn }
-  | { readonly type: 'signed_out' }
+  | { readonly type: 'signed_out'; readonly ended: string | null }
   | { readonly type: 'locked' }
   | { readonly type: 'unlocked' };
 
@@ -36,10 +37,10 @@ function hold(login: SignedIn): void {
   store(HINT, 'yes');
 }
 
-function letGo(): void {
+function letGo(ended: string | null): void {
   held = null;
   locked.value = false;
-  session.value = { kind: 'signed_out' };
+  session.value = { kind: 'signed_out', ended };
   store(HINT, 'no');
 }
 
@@ -47,7 +48,7 @@ const tell = (message: Message): void => tabs.postMessage(message);
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   if (data.type === 'signed_in') hold(data.login);
-  else if (data.type === 'signed_out') letGo();
+  else if (data.type === 'signed_out') letGo(data.ended);
   else locked.value = data.type === 'locked';
 });
 
@@ -71,8 +72,11 @@ async function rotate(): Promise<void> {
   try {
     signedIn(await request<SignedIn>('/api/auth/refresh', { method: 'POST' }));
   } catch (failure) {
-    if (!hasStatus(failure, 401)) throw failure;
-    letGo();
+    if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
+    const ended = failure.reason;
+    letGo(ended);
+    // why: another tab of the same session would only ask, and learn the same
+    if (ended !== null) tell({ type: 'signed_out', ended });
   }
 }
 
@@ -99,7 +103,7 @@ async function tokenInsteadOf(refused: string): Promise<string | null> {
  */
 export async function restore(likely: boolean): Promise<void> {
   if ((stored(HINT) ?? (likely ? 'yes' : 'no')) === 'no') {
-    letGo();
+    letGo(null);
     return;
   }
   try {
@@ -179,8 +183,8 @@ export async function signOut(): Promise<void> {
     const token = await loginToken();
     if (token !== null) await request('/api/auth/logout', { method: 'POST', token, timeoutMs: 5_000 });
   } finally {
-    letGo();
-    tell({ type: 'signed_out' });
+    letGo(null);
+    tell({ type: 'signed_out', ended: null });
   }
 }
 

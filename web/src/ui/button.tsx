@@ -44,8 +44,10 @@ export function Button(props: ButtonProps) {
       ref={self}
       type={type}
       class={`button ${kind}`}
-      onClick={onClick}
-      disabled={disabled || busy !== undefined}
+      // why: a button that is disabled loses the focus, and whoever works by keyboard with it their place
+      onClick={busy === undefined ? onClick : (event) => event.preventDefault()}
+      disabled={disabled}
+      aria-disabled={busy !== undefined || undefined}
       aria-busy={busy !== undefined}
       data-autofocus={autofocus}
     >

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/passkeys.ts';
 import { giveCode, givePasskey } from '../../session/actions.ts';
@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './frame.tsx';
+import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
 
 type StepProps = { readonly waiting: MfaRequired; readonly onBack: () => void };
@@ -26,8 +27,7 @@ export function SecondStep({ waiting, onBack }: StepProps) {
   const passkey = useSubmit(() => givePasskey(waiting), []);
   const codes = waiting.methods.some((method) => method !== 'passkey');
   const failure = form.failure ?? passkey.failure;
-  const self = useRef<HTMLFormElement>(null);
-  useEffect(() => self.current?.querySelector('input')?.focus(), []);
+  const self = useFormFocus(form.reason);
   return (
     <AuthFrame title="One more step" lead="The password is right. This account has a second factor.">
       <form ref={self} onSubmit={(event) => void form.submit(event)}>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { setUp } from '../../session/actions.ts';
+import { ApiError } from '../../api/errors.ts';
+import { checkSetUpCode, setUp } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -7,36 +8,73 @@ import { AuthFrame } from './frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
 import { NAME_INPUT } from './sign-in.tsx';
 import { useAuthOptions } from './use-auth-options.ts';
+import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
+
+const FIELDS = ['code', 'email', 'username', 'password'];
 
 const codeInLink = (): string => new URLSearchParams(location.hash.slice(1)).get('code') ?? '';
 
-/** The first administrator, from the one-time link that Berth prints. */
-export function Setup() {
+/** The code in what was typed: people paste the whole link. */
+const codeIn = (typed: string): string => /[#&]code=([^&\s]+)/.exec(typed)?.[1] ?? typed.trim();
+
+const isRejection = (failure: unknown): boolean =>
+  failure instanceof ApiError && failure.code === 'setup_code_rejected';
+
+/** The code from the link or from a field, which is there when the link brought none that is good. */
+function useSetUpCode() {
   const [linked] = useState(codeInLink);
   const [code, setCode] = useState(linked);
+  const [rejected, setRejected] = useState<string | null>(null);
+  useEffect(() => {
+    if (linked === '') return;
+    // why: a one-time secret should not stay in the address bar and the history
+    history.replaceState(null, '', location.pathname);
+    // why: before somebody fills in a form for nothing
+    checkSetUpCode(linked).catch((failure) => isRejection(failure) && setRejected(linked));
+  }, [linked]);
+  return {
+    code,
+    setCode,
+    reject: () => setRejected(code),
+    isRejected: rejected === code,
+    isAsked: linked === '' || rejected !== null,
+  };
+}
+
+/** The first administrator, from the one-time link that Berth prints. */
+export function Setup() {
+  const { code, setCode, reject, isRejected, isAsked } = useSetUpCode();
   const [person, setPerson] = useState(NOBODY);
   const options = useAuthOptions();
-  const form = useSubmit(() => setUp(code.trim(), person), ['code', 'email', 'username', 'password']);
-  useEffect(() => {
-    // why: a one-time secret should not stay in the address bar and the history
-    if (linked !== '') history.replaceState(null, '', location.pathname);
-  }, [linked]);
+  const form = useSubmit(async () => {
+    try {
+      await setUp(codeIn(code), person);
+    } catch (failure) {
+      if (isRejection(failure)) reject();
+      throw failure;
+    }
+  }, FIELDS);
+  const self = useFormFocus(form.reason ?? (isRejected ? 'the link' : null));
   if (options !== null && !options.setup_required) return <AlreadyDone />;
   return (
     <AuthFrame
       title="Welcome aboard"
       lead="Create the first account of this Berth. It becomes its administrator."
     >
-      <form onSubmit={(event) => void form.submit(event)}>
-        {form.failure !== null && <Problem failure={form.failure} />}
-        {linked === '' && (
+      <form ref={self} onSubmit={(event) => void form.submit(event)}>
+        {form.failure !== null && !isRejection(form.failure) && <Problem failure={form.failure} />}
+        {isAsked && (
           <TextField
             label="Set-up code"
             value={code}
             onInput={setCode}
-            error={form.faults['code']}
-            hint="The part after “code=” in the link that Berth printed when it started."
+            error={
+              isRejected
+                ? 'This code is not valid any more. Paste the newest link that Berth printed when it started.'
+                : form.faults['code']
+            }
+            hint="The set-up link that Berth printed when it started, or the part after “code=” in it."
             input={{ name: 'code', required: true, autocomplete: 'off', ...NAME_INPUT }}
           />
         )}

@@ -2,12 +2,15 @@ import { useState } from 'preact/hooks';
 import type { MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/passkeys.ts';
 import { enterAsGuest, signIn, signInWithPasskey } from '../../session/actions.ts';
+import { endWords } from '../../session/ends.ts';
+import { session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './frame.tsx';
 import { SecondStep } from './second-step.tsx';
 import { useAuthOptions } from './use-auth-options.ts';
+import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
 
 export function SignIn() {
@@ -21,11 +24,13 @@ function FirstStep({ onWaiting }: { onWaiting: (waiting: MfaRequired | null) => 
   const [password, setPassword] = useState('');
   const options = useAuthOptions();
   const form = useSubmit(async () => onWaiting(await signIn(email.trim(), password)), ['email', 'password']);
+  const self = useFormFocus(form.reason);
   const guest = useSubmit(enterAsGuest, []);
   return (
     <AuthFrame title="Sign in">
       {options?.setup_required && <SetupHint />}
-      <form onSubmit={(event) => void form.submit(event)}>
+      <EndNote />
+      <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <TextField
           label="Email or username"
@@ -54,6 +59,19 @@ function FirstStep({ onWaiting }: { onWaiting: (waiting: MfaRequired | null) => 
         )}
       </div>
     </AuthFrame>
+  );
+}
+
+/** Why somebody who was signed in has to sign in again. */
+function EndNote() {
+  const now = session.value;
+  const words = now.kind === 'signed_out' ? endWords(now.ended) : null;
+  if (words === null) return null;
+  return (
+    <div class="note" role="status">
+      <strong>{words.title}</strong>
+      <p>{words.next}</p>
+    </div>
   );
 }
 

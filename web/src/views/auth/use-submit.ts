@@ -25,6 +25,6 @@ export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly str
     }
   };
 
-  /** `failure` is null when every fault is shown at its field. */
-  return { submit, busy, faults, failure: allShown ? null : failure };
+  /** `failure` is null when every fault is shown at its field; `reason` is the failure wherever it is shown. */
+  return { submit, busy, faults, failure: allShown ? null : failure, reason: failure };
 }

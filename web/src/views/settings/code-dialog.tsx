@@ -12,8 +12,8 @@ type CodeDialogProps = {
   readonly work: (code: string) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Outside of the form, as a form in a form is none. */
-  readonly below?: ComponentChildren;
+  /** Another dialog that takes its place for now; what was typed here is kept. */
+  readonly instead?: ComponentChildren;
 };
 
 const CODE_INPUT = {
@@ -27,9 +27,10 @@ const CODE_INPUT = {
 } as const;
 
 /** Does something that only who holds the second factor may do. */
-export function CodeDialog({ title, action, work, onClose, children, below }: CodeDialogProps) {
+export function CodeDialog({ title, action, work, onClose, children, instead }: CodeDialogProps) {
   const [code, setCode] = useState('');
   const form = useSubmit(() => work(code.trim()), ['code']);
+  if (instead) return <>{instead}</>;
   return (
     <Dialog title={title} onClose={onClose} narrow>
       <form onSubmit={(event) => void form.submit(event)}>
@@ -52,7 +53,6 @@ export function CodeDialog({ title, action, work, onClose, children, below }: Co
           </Button>
         </footer>
       </form>
-      {below}
     </Dialog>
   );
 }

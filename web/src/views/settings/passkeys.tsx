@@ -41,7 +41,11 @@ export function Passkeys() {
       lead="Sign in with your device’s screen lock or a security key, without a password."
       action={
         possible && (
-          <Button icon="plus" onClick={() => void adding.submit()} busy={adding.busy ? 'Adding' : undefined}>
+          <Button
+            icon="plus"
+            onClick={() => void adding.submit()}
+            busy={adding.busy && dialog === null ? 'Adding' : undefined}
+          >
             Add a passkey
           </Button>
         )

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import {
+  confirmItIsMe,
   confirmMfa,
   disableMfa,
   type Enrolment,
   enrolMfa,
   getMfa,
+  type Proof,
   renewRecoveryCodes,
 } from '../../api/account.ts';
 import { plural } from '../../lib/format.ts';
@@ -20,7 +22,7 @@ import { RecoveryCodes } from './recovery-codes.tsx';
 import { useConfirmation } from './use-confirmation.tsx';
 
 type Step =
-  | { readonly kind: 'enrol'; readonly enrolment: Enrolment }
+  | { readonly kind: 'enrol'; readonly enrolment: Enrolment; readonly proof: Proof }
   | { readonly kind: 'renew' | 'disable' }
   | { readonly kind: 'codes'; readonly codes: readonly string[] };
 
@@ -28,7 +30,15 @@ type Step =
 export function SecondFactor() {
   const status = useLoaded(getMfa);
   const [step, setStep] = useState<Step | null>(null);
-  const begin = useSubmit(async () => setStep({ kind: 'enrol', enrolment: await enrolMfa() }), []);
+  const { confirmed, dialog } = useConfirmation();
+  // Asked for before the secret is shown, so that no code of it expires meanwhile.
+  const begin = useSubmit(async () => {
+    const proof = await confirmed(async (given) => {
+      await confirmItIsMe(given);
+      return given;
+    });
+    setStep({ kind: 'enrol', enrolment: await enrolMfa(), proof });
+  }, []);
   const enabled = status.value?.enabled ?? false;
   const close = (): void => {
     setStep(null);
@@ -53,7 +63,7 @@ export function SecondFactor() {
           <Button
             kind="primary"
             onClick={() => void begin.submit()}
-            busy={begin.busy ? 'Preparing' : undefined}
+            busy={begin.busy && dialog === null ? 'Preparing' : undefined}
           >
             Set up
           </Button>
@@ -61,6 +71,7 @@ export function SecondFactor() {
       }
     >
       {failure !== null && <Problem failure={failure} />}
+      {dialog}
       {step !== null && <StepDialog step={step} onStep={setStep} onClose={close} />}
     </Section>
   );
@@ -78,7 +89,7 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
     case 'codes':
       return <RecoveryCodes codes={step.codes} onClose={onClose} />;
     case 'enrol':
-      return <Enrol enrolment={step.enrolment} onDone={show} onClose={onClose} />;
+      return <Enrol {...step} onDone={show} onClose={onClose} />;
     case 'renew':
       return (
         <CodeDialog
@@ -110,6 +121,8 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
 
 type EnrolProps = {
   readonly enrolment: Enrolment;
+  /** What has shown that it is them. */
+  readonly proof: Proof;
   readonly onDone: (codes: readonly string[]) => void;
   readonly onClose: () => void;
 };
@@ -117,15 +130,15 @@ type EnrolProps = {
 /** As a picture, scripts and links in it do nothing. */
 const pictureOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
 
-function Enrol({ enrolment: { secret, qr_svg }, onDone, onClose }: EnrolProps) {
+function Enrol({ enrolment: { secret, qr_svg }, proof, onDone, onClose }: EnrolProps) {
   const { confirmed, dialog } = useConfirmation();
   return (
     <CodeDialog
       title="Set up the authenticator app"
       action="Turn on"
-      work={async (code) => onDone(await confirmed((proof) => confirmMfa(code, proof)))}
+      work={async (code) => onDone(await confirmed((given) => confirmMfa(code, { ...proof, ...given })))}
       onClose={onClose}
-      below={dialog}
+      instead={dialog}
     >
       <p>Scan this with your authenticator app, or type the secret into it. Then enter the code it shows.</p>
       <img class="qr" src={pictureOf(qr_svg)} alt="QR code of the secret below" width={184} height={184} />

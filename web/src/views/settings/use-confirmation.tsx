@@ -11,9 +11,17 @@ import { CodeDialog } from './code-dialog.tsx';
 type By = 'password' | 'code';
 type Ask = {
   readonly by: By;
+  /** Throws what is wrong with the proof; any other failure is for who wanted it confirmed. */
   readonly go: (proof: Proof) => Promise<void>;
   readonly cancel: () => void;
 };
+
+const OF_THE_PROOF: Readonly<Record<By, string>> = { password: 'wrong_password', code: 'wrong_code' };
+
+/** Whether another try with another proof may do. */
+const isOfTheProof = (failure: unknown, by: By): boolean =>
+  failure instanceof ApiError &&
+  (failure.code === OF_THE_PROOF[by] || (failure.code === 'validation_failed' && by in failure.fields));
 
 /** What the service wants to see first; null when it refused for another reason. */
 function wantedBy(failure: unknown): By | null {
@@ -23,7 +31,8 @@ function wantedBy(failure: unknown): By | null {
 
 /**
  * Does things that the service lets nobody do with a login token alone once the sign-in was a while ago: then it is
- * asked for what shows that it is them, and done again with that. `dialog` has to be in the page.
+ * asked for what shows that it is them, and done again with that. `dialog` has to be in the page, and while it is
+ * there no other dialog may be.
  */
 export function useConfirmation() {
   const [ask, setAsk] = useState<Ask | null>(null);
@@ -31,9 +40,13 @@ export function useConfirmation() {
   function askFor<T>(by: By, work: (proof: Proof) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const go = async (proof: Proof): Promise<void> => {
-        const done = await work(proof);
+        try {
+          resolve(await work(proof));
+        } catch (failure) {
+          if (isOfTheProof(failure, by)) throw failure;
+          reject(failure);
+        }
         setAsk(null);
-        resolve(done);
       };
       const cancel = (): void => {
         setAsk(null);

@@ -77,7 +77,8 @@ export function PaneArea({ containerId, workspace, known, look, onAction }: Pane
   const [places, panes, active] = [workspace.places.value, workspace.panes.value, workspace.active.value];
   const overlays = new Map(panes.map((pane) => [pane, overlayOfPane(pane, known)]));
   // The first to be asked is the one whose countdown is shown.
-  const common = commonOverlay([active, ...panes].flatMap((pane) => overlays.get(pane) ?? []));
+  const others = panes.filter((pane) => pane !== active);
+  const common = commonOverlay([active, ...others].flatMap((pane) => overlays.get(pane) ?? []));
   const sharedBy = typeof known === 'object' && known.collaboration ? known.owner.username : null;
   const over = (overlay: Overlay, of: readonly Pane[], takeFocus: boolean) => (
     <TerminalOverlay

@@ -1,0 +1,19 @@
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/**
+ * The first field has the focus when the form appears. After a failure it is the first field at fault, or the secret,
+ * selected, so that typing replaces it. `reason`: why the form failed last; null when it has not.
+ */
+export function useFormFocus(reason: unknown): RefObject<HTMLFormElement | null> {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useEffect(() => {
+    if (reason === null) return;
+    const find = (selector: string) => form.current?.querySelector<HTMLInputElement>(selector);
+    const field = find('[aria-invalid=true]') ?? find('[name=password], [name=code]');
+    field?.focus();
+    field?.select();
+  }, [reason]);
+  return form;
+}
