@@ -62,7 +62,8 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
     line.fallSilent();
     t.comment(`told ${await shown(page, 'Berth does not answer.')} ms after the last packet`);
     await page.keyboard.type('echo "=dead="');
-    await shown(page, /13 characters will be sent when it is back\./);
+    // The acknowledgement of what was typed just before may be lost with the line.
+    await shown(page, /1[34] characters will be sent when it is back\./);
     await page.screenshot({ path: '.tap/line-dead.png' });
     line.recover();
     await page.keyboard.press('Enter');

@@ -13,6 +13,10 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Berth cannot be reached',
     next: 'Check that the service runs and that you are online; then try again.',
   }),
+  unanswered: () => ({
+    title: 'No answer came, so it is not known whether this was done',
+    next: 'Look at what is shown once Berth answers again, before you repeat it.',
+  }),
   login_failed: () => ({
     title: 'Wrong email or password',
     next: 'Check both. Capital letters matter in the password.',

@@ -1,5 +1,5 @@
 import { noteAnswer, noteNoAnswer } from '../lib/reach.ts';
-import { type ApiError, errorOf, unreachable } from './errors.ts';
+import { type ApiError, errorOf, unanswered, unreachable } from './errors.ts';
 
 export type RequestOptions = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -56,7 +56,7 @@ async function ask(path: string, options: RequestOptions): Promise<Response> {
     return response;
   } catch {
     noteNoAnswer();
-    throw unreachable();
+    throw method === 'GET' || token === undefined ? unreachable() : unanswered();
   }
 }
 

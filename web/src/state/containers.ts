@@ -1,27 +1,36 @@
 import { signal } from '@preact/signals';
 import * as api from '../api/containers.ts';
-import { ApiError } from '../api/errors.ts';
-import type { Container } from '../api/types.ts';
+import { ApiError, sentence } from '../api/errors.ts';
+import { hasStatus } from '../api/request.ts';
+import type { Container, ContainerChange } from '../api/types.ts';
+import {
+  type Change,
+  doneWords,
+  failedWords,
+  isSettled,
+  isUnknown,
+  outcomeOf,
+  underWayWords,
+  unknownWords,
+} from '../lib/outcome.ts';
 import { watch } from './events.ts';
 import type { Polling } from './polling.ts';
-import { toastFailure, toastOk, toastWarning } from './toasts.ts';
+import { dismiss, toastError, toastFailure, toastOk, toastWarning } from './toasts.ts';
 
 /** null until the first list has come. */
 export const containers = signal<readonly Container[] | null>(null);
 /** Why the list on screen may be old; null when it is not. */
 export const listFailure = signal<unknown>(null);
 
-export type Change = 'starting' | 'stopping' | 'deleting';
-/** Changes that this page has asked for and that are not answered yet, by database id. */
+/** Changes that this page has asked for and whose outcome is not known yet, by database id. */
 export const changes = signal<Readonly<Record<string, Change>>>({});
 
 const EVERY_MS = 4_000;
 const WHILE_CHANGING_MS = 1_000;
-const SETTLED = new Set(['running', 'stopped', 'failed', 'deleted']);
 
 const isChanging = (): boolean =>
   containers.value?.some(
-    ({ status, role_setup }) => !SETTLED.has(status) || role_setup.status === 'installing',
+    ({ status, role_setup }) => !isSettled(status) || role_setup.status === 'installing',
   ) ?? false;
 
 /** That somebody stops sharing a container is not announced. */
@@ -65,16 +74,96 @@ export function forgetContainers(): void {
   listFailure.value = null;
 }
 
-/** Shows the change at once, the truth when it is known. Whether it worked. */
-async function change(container: Container, how: Change, work: () => Promise<unknown>): Promise<boolean> {
-  const { db_id } = container;
+const LOOK_AGAIN_MS = 1_500;
+/** A request that was cut off on its way may still arrive, so that a container that is as before proves nothing yet. */
+const LATE_ARRIVAL_MS = 5_000;
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The container, or null when there is none; throws nothing but that nobody is signed in. */
+async function seen(dbId: string): Promise<Container | null> {
+  for (;;) {
+    try {
+      return await api.getContainer(dbId);
+    } catch (failure) {
+      if (hasStatus(failure, 404)) return null;
+      if (hasStatus(failure, 401)) throw failure;
+      await later(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+type Asked = { readonly container: Container; readonly how: Change; readonly wanted?: Partial<Container> };
+
+/** Looks at the container until what was asked for is done or is not going to be, and says which. */
+async function follow({ container, how, wanted }: Asked, believeAfterMs: number): Promise<boolean> {
+  const { db_id, name } = container;
+  const sinceMs = performance.now();
+  for (;;) {
+    const outcome = outcomeOf(how, await seen(db_id), wanted);
+    if (outcome.kind === 'done') {
+      toastOk(doneWords(how, name), how === 'deleting' ? undoOf(container) : null);
+      return true;
+    }
+    if (outcome.kind === 'failed' && performance.now() - sinceMs >= believeAfterMs) {
+      const isOld = outcome.reason === null || outcome.reason === container.status_reason;
+      toastError(
+        failedWords(how, name),
+        isOld ? 'It is as it was before. Try again.' : sentence(outcome.reason),
+      );
+      return false;
+    }
+    await later(LOOK_AGAIN_MS);
+  }
+}
+
+async function followFrom(asked: Asked, note: number, believeAfterMs: number): Promise<boolean> {
+  try {
+    return await follow(asked, believeAfterMs);
+  } catch {
+    // why: who is signed out is told so, and sees the container when they are back
+    return false;
+  } finally {
+    dismiss(note);
+  }
+}
+
+const isUnderWay = (answer: unknown): boolean => {
+  const { status } = (answer ?? {}) as Partial<Container>;
+  return status !== undefined && !isSettled(status);
+};
+
+/**
+ * Asks for a change. The service may go on with it after its answer, and an answer that does not come says nothing: then
+ * the container is looked at, and what it shows is told. `done` says it otherwise. Throws a refusal. Answers the rest of
+ * it, whether it has worked.
+ */
+async function ask<T>(
+  asked: Asked,
+  work: () => Promise<T>,
+  done: (answer: T) => void,
+): Promise<() => Promise<boolean>> {
+  const { container, how } = asked;
+  try {
+    const answer = await work();
+    if (isUnderWay(answer)) {
+      const note = toastOk(underWayWords(how, container.name));
+      return () => followFrom(asked, note, 0);
+    }
+    done(answer);
+    return async () => true;
+  } catch (failure) {
+    if (!isUnknown(failure)) throw failure;
+    const note = toastWarning(unknownWords(how, container.name), 'No answer came. Checking…');
+    return () => followFrom(asked, note, LATE_ARRIVAL_MS);
+  }
+}
+
+/** Shows that the container changes while `work` goes on. */
+async function whileShown<T>({ container: { db_id }, how }: Asked, work: () => Promise<T>): Promise<T> {
   changes.value = { ...changes.value, [db_id]: how };
   try {
-    await work();
-    return true;
-  } catch (failure) {
-    toastFailure(failure);
-    return false;
+    return await work();
   } finally {
     await refreshContainers();
     const { [db_id]: _, ...rest } = changes.value;
@@ -82,11 +171,23 @@ async function change(container: Container, how: Change, work: () => Promise<unk
   }
 }
 
+/** Shows the change at once, the truth when it is known. Whether it worked. */
+const change = <T>(asked: Asked, work: () => Promise<T>, done: (answer: T) => void): Promise<boolean> =>
+  whileShown(asked, async () => {
+    try {
+      const rest = await ask(asked, work, done);
+      return await rest();
+    } catch (failure) {
+      toastFailure(failure);
+      return false;
+    }
+  });
+
 function sayStarted(
   name: string,
   { recreated, volume_kept }: { recreated?: boolean; volume_kept?: boolean },
 ): void {
-  if (!recreated) toastOk(`${name} is running`);
+  if (!recreated) toastOk(doneWords('starting', name));
   else if (volume_kept)
     toastOk(`${name} was gone from the engine and has been made anew. /workspace is as it was.`);
   else
@@ -96,29 +197,45 @@ function sayStarted(
     );
 }
 
+const undoOf = (container: Container) => ({ label: 'Undo', run: () => void restore(container) });
+
 export const start = (container: Container): Promise<boolean> =>
-  change(container, 'starting', async () =>
-    sayStarted(container.name, await api.startContainer(container.db_id)),
+  change(
+    { container, how: 'starting' },
+    () => api.startContainer(container.db_id),
+    (started) => sayStarted(container.name, started),
   );
 
 export const stop = (container: Container): Promise<boolean> =>
-  change(container, 'stopping', async () => {
-    await api.stopContainer(container.db_id);
-    toastOk(`${container.name} is stopped`);
-  });
+  change(
+    { container, how: 'stopping' },
+    () => api.stopContainer(container.db_id),
+    () => toastOk(doneWords('stopping', container.name)),
+  );
 
 export const remove = (container: Container): Promise<boolean> =>
-  change(container, 'deleting', async () => {
-    await api.deleteContainer(container.db_id);
-    toastOk(`${container.name} is deleted`, { label: 'Undo', run: () => void restore(container) });
-  });
+  change(
+    { container, how: 'deleting' },
+    () => api.deleteContainer(container.db_id),
+    () => toastOk(doneWords('deleting', container.name), undoOf(container)),
+  );
 
-async function restore({ db_id, name }: Container): Promise<void> {
-  try {
-    await api.restoreContainer(db_id);
-    toastOk(`${name} is back, with its /workspace`);
-  } catch (failure) {
-    toastFailure(failure);
-  }
-  await refreshContainers();
+const restore = (container: Container): Promise<boolean> =>
+  change(
+    { container, how: 'restoring' },
+    () => api.restoreContainer(container.db_id),
+    () => toastOk(doneWords('restoring', container.name)),
+  );
+
+/** Resolves when it is done or goes on without being waited for; throws a refusal, for the form. */
+export async function update(container: Container, body: ContainerChange): Promise<void> {
+  const { name, memory_mb, cpu_shares, disk_mb } = body;
+  const wanted = { name, resources: { memory_mb, cpu_shares, disk_mb } };
+  const asked: Asked = { container, how: 'updating', wanted };
+  const rest = await ask(
+    asked,
+    () => api.updateContainer(container.db_id, body),
+    ({ restarted }) => toastOk(restarted ? `${name} runs with its new limits` : `${name} is saved`),
+  );
+  void whileShown(asked, rest);
 }

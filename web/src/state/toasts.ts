@@ -23,18 +23,22 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-function show(kind: Toast['kind'], title: string, next: string | null, action: ToastAction | null): void {
+function show(kind: Toast['kind'], title: string, next: string | null, action: ToastAction | null): number {
   lastId += 1;
   const id = lastId;
   const others = toasts.value.filter((toast) => toast.title !== title).slice(-2);
   toasts.value = [...others, { id, kind, title, next, action }];
   setTimeout(() => dismiss(id), kind === 'ok' && action === null ? OK_MS : ERROR_MS);
+  return id;
 }
 
-export const toastOk = (title: string, action: ToastAction | null = null): void =>
+/** All of these answer the id by which the toast can be dismissed. */
+export const toastOk = (title: string, action: ToastAction | null = null): number =>
   show('ok', title, null, action);
 
-export const toastWarning = (title: string, next: string): void => show('warning', title, next, null);
+export const toastWarning = (title: string, next: string): number => show('warning', title, next, null);
+
+export const toastError = (title: string, next: string): number => show('error', title, next, null);
 
 export function toastFailure(failure: unknown): void {
   const { title, next } = explain(failure, engineIsDown());

@@ -1,8 +1,6 @@
 import { useState } from 'preact/hooks';
-import { updateContainer } from '../../api/containers.ts';
 import type { Container, ContainerChange } from '../../api/types.ts';
-import { refreshContainers } from '../../state/containers.ts';
-import { toastOk } from '../../state/toasts.ts';
+import { update } from '../../state/containers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -31,10 +29,8 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
   const [keepInstalled, setKeepInstalled] = useState(false);
   const { value: catalogue, failure } = useCatalogue(keep);
   const form = useSubmit(async () => {
-    const { restarted } = await updateContainer(container.db_id, { ...body, carry_over: keepInstalled });
-    toastOk(restarted ? `${body.name} runs with its new limits` : `${body.name} is saved`);
+    await update(container, { ...body, carry_over: keepInstalled });
     onClose();
-    void refreshContainers();
   }, FIELDS);
   const { memory_mb, cpu_shares, disk_mb } = container.resources;
   const resized = body.memory_mb !== memory_mb || body.cpu_shares !== cpu_shares || body.disk_mb !== disk_mb;

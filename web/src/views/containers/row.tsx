@@ -2,9 +2,10 @@ import type { Container } from '../../api/types.ts';
 import { copyText } from '../../lib/clipboard.ts';
 import { now } from '../../lib/clock.ts';
 import { ago, cpu, memory } from '../../lib/format.ts';
+import { type Change, faultOf } from '../../lib/outcome.ts';
 import { reach } from '../../lib/reach.ts';
 import { navigate } from '../../lib/router.ts';
-import { type Change, changes, start } from '../../state/containers.ts';
+import { changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
@@ -83,8 +84,30 @@ function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk'])
   ];
 }
 
+type FaultProps = RowProps & { readonly fault: NonNullable<ReturnType<typeof faultOf>> };
+
+const AGAIN: Partial<Readonly<Record<Change, 'stop' | 'delete'>>> = { stopping: 'stop', deleting: 'delete' };
+
+/** What went wrong, and the way to try it again where the row has no button for it. */
+function Fault({ container, fault: { words, change }, onAsk }: FaultProps) {
+  const what = change === null ? undefined : AGAIN[change];
+  return (
+    <div class="row-line">
+      <span class="row-sub bad" title={words}>
+        {words}
+      </span>
+      {what !== undefined && (
+        <button type="button" class="row-again" onClick={() => onAsk({ what, container })}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
 export function Row({ container, onAsk }: RowProps) {
   const change = changes.value[container.db_id];
+  const fault = faultOf(container);
   const { memory_mb, cpu_shares } = container.resources;
   return (
     <li class="row">
@@ -92,10 +115,8 @@ export function Row({ container, onAsk }: RowProps) {
         <a class="row-name" href={terminalOf(container)}>
           {container.name}
         </a>
-        {container.status_reason ? (
-          <span class="row-sub bad" title={container.status_reason}>
-            {container.status_reason}
-          </span>
+        {fault !== null && change === undefined ? (
+          <Fault container={container} fault={fault} onAsk={onAsk} />
         ) : (
           <div class="row-line">
             <span class="row-sub">

@@ -1,5 +1,5 @@
 import type { Container } from '../../api/types.ts';
-import type { Change } from '../../state/containers.ts';
+import type { Change } from '../../lib/outcome.ts';
 import { useElapsed } from '../../ui/use-elapsed.ts';
 
 type Tone = 'good' | 'off' | 'busy' | 'bad';

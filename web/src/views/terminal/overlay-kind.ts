@@ -69,6 +69,8 @@ export function overlayOf(facts: LineFacts, known: Known): Overlay {
     case 'waiting':
       return lost(facts, trouble, connection.delayMs);
     case 'over':
+      // It was restored meanwhile.
+      if (connection.why === 'deleted' && typeof known === 'object') return beforeConnect(known);
       return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
   }
 }

@@ -11,6 +11,8 @@ type OverlayProps = {
   readonly overlay: Overlay;
   readonly name: string;
   readonly starting: boolean;
+  /** What went wrong with the container, in a sentence; null when nothing has. */
+  readonly fault: string | null;
   /** Whose shared terminal it is; null for an own one. */
   readonly sharedBy: string | null;
   readonly onStart: () => void;
@@ -132,9 +134,11 @@ const asleep = (name: string, owner: string): Words => ({
   text: `Only ${owner} can start it. This terminal opens again when it runs.`,
 });
 
-function wordsOf({ why, exitCode, name, sharedBy }: OverProps): Words {
+function wordsOf({ why, exitCode, name, fault, sharedBy }: OverProps): Words {
   if (why === 'stopped' && sharedBy !== null) return asleep(name, sharedBy);
-  return why === 'ended' ? ended(exitCode) : WORDS[why](name);
+  if (why === 'ended') return ended(exitCode);
+  const words = WORDS[why](name);
+  return why === 'stopped' && fault !== null ? { ...words, text: `${fault} ${words.text}` } : words;
 }
 
 function Over(props: OverProps) {

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { faultOf } from '../../lib/outcome.ts';
 import { reach } from '../../lib/reach.ts';
 import { start } from '../../state/containers.ts';
 import { HEALTHY } from '../../terminal/connection-types.ts';
@@ -85,6 +86,7 @@ export function PaneArea({ containerId, workspace, known, look, onAction }: Pane
       {...starting}
       overlay={overlay}
       name={name.current ?? ''}
+      fault={typeof known === 'object' ? (faultOf(known)?.words ?? null) : null}
       sharedBy={sharedBy}
       takeFocus={takeFocus}
       onRetry={() => {

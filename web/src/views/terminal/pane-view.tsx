@@ -18,7 +18,8 @@ function useConnecting(terminal: TerminalController | null, known: Known): void 
   useEffect(() => {
     if (terminal === null || !ready) return;
     const now = terminal.connection.peek();
-    if (now === null || (now.kind === 'over' && now.why === 'stopped')) terminal.open(false);
+    const isOver = now?.kind === 'over' && (now.why === 'stopped' || now.why === 'deleted');
+    if (now === null || isOver) terminal.open(false);
   }, [terminal, ready]);
 }
 
