@@ -131,6 +131,10 @@ t.test(
       const lost = { kind: 'lost', how, retryInMs, everOpen: true, unsentCharacters: 18 };
       t.same(overlayOf(facts, 'unknown'), lost);
     }
+    const deleted = { ...open, connection: { kind: 'over', why: 'deleted', exitCode: null } } as const;
+    t.match(overlayOf(deleted, container('running')), { why: 'deleted' }, 'as it was before');
+    t.match(overlayOf(deleted, 'gone'), { why: 'deleted' });
+    t.match(overlayOf(deleted, container('stopped')), { why: 'stopped' }, 'restored meanwhile');
     t.same(
       overlayOf({ ...open, reach: 'offline' }, 'unknown'),
       { kind: 'none' },

@@ -18,7 +18,7 @@ const NAME_INPUT = {
 } as const;
 
 export function CreateDialog({ onClose }: { onClose: () => void }) {
-  const { body, change, form } = useCreating(onClose);
+  const { body, change, form, isUnsure } = useCreating(onClose);
   const catalogue = useCatalogue(change);
   const { images = [], roles = [], tier } = catalogue.value ?? {};
   const choice = { body, onChange: change, faults: form.faults };
@@ -27,6 +27,11 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
       <form onSubmit={(event) => void form.submit(event)} novalidate>
         <div class="dialog-body">
           {form.failure !== null && <Problem failure={form.failure} />}
+          {isUnsure && (
+            <p class="note" role="status">
+              No answer came, so it is not known whether {body.name} was created. Checking…
+            </p>
+          )}
           {catalogue.failure !== null && <Problem failure={catalogue.failure} />}
           <TextField
             label="Name"

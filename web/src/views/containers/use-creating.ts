@@ -3,6 +3,7 @@ import { createContainer } from '../../api/containers.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Container, NewContainer } from '../../api/types.ts';
 import { suggestName } from '../../lib/names.ts';
+import { isUnknown } from '../../lib/outcome.ts';
 import { randomKey } from '../../lib/random-key.ts';
 import { navigate } from '../../lib/router.ts';
 import { containers, refreshContainers } from '../../state/containers.ts';
@@ -15,11 +16,31 @@ const firstBody = (): NewContainer => ({
   name: suggestName((containers.value ?? []).map(({ name }) => name)),
 });
 
+const ASK_AGAIN_MS = 2_000;
+
+/** A request that is still worked on, or that nobody answered: the same key may be sent again, and makes no second one. */
+const mayStillCome = (failure: unknown): boolean =>
+  isUnknown(failure) || (failure instanceof ApiError && failure.code === 'idempotency_key_busy');
+
+/** Asks until there is an answer. `unsure`: there was none so far. */
+async function createOnce(body: NewContainer, key: string, unsure: () => void): Promise<Container> {
+  for (;;) {
+    try {
+      return await createContainer(body, key);
+    } catch (failure) {
+      if (!mayStillCome(failure)) throw failure;
+      unsure();
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    }
+  }
+}
+
 /** The form of a new container. When its dialog is closed meanwhile, creating goes on and a toast tells the end. */
 export function useCreating(onClose: () => void) {
   const [body, setBody] = useState(firstBody);
   const key = useRef(randomKey());
   const closed = useRef(false);
+  const [unsure, setUnsure] = useState(false);
   useEffect(
     () => () => {
       closed.current = true;
@@ -43,14 +64,15 @@ export function useCreating(onClose: () => void) {
 
   const form = useSubmit(async () => {
     try {
-      arrive(await createContainer(body, key.current));
+      arrive(await createOnce(body, key.current, () => setUnsure(true)));
     } catch (failure) {
-      // why: only a request without an answer may be repeated as the same one
-      if (failure instanceof ApiError && failure.status !== 0) key.current = randomKey();
+      key.current = randomKey();
       void refreshContainers();
       if (closed.current) toastFailure(failure);
       throw failure;
+    } finally {
+      setUnsure(false);
     }
   }, FIELDS);
-  return { body, change, form };
+  return { body, change, form, isUnsure: unsure };
 }

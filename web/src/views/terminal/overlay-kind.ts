@@ -30,6 +30,10 @@ const PREPARING: readonly Container['status'][] = ['creating', 'starting', 'upda
 /** Whether a terminal may be opened on what is known. */
 export const canConnect = (known: Known): boolean => typeof known === 'object' && known.status === 'running';
 
+/** Whether it is there again although it was deleted. What is still shown of it from before does not count. */
+const isRestored = (known: Known): boolean =>
+  typeof known === 'object' && ['stopped', 'failed', 'starting', 'creating'].includes(known.status);
+
 function beforeConnect(known: Known): Overlay {
   if (known === 'gone') return { kind: 'over', why: 'deleted', exitCode: null };
   if (known === 'unknown' || known.status === 'running') return { kind: 'connecting' };
@@ -69,8 +73,7 @@ export function overlayOf(facts: LineFacts, known: Known): Overlay {
     case 'waiting':
       return lost(facts, trouble, connection.delayMs);
     case 'over':
-      // It was restored meanwhile.
-      if (connection.why === 'deleted' && typeof known === 'object') return beforeConnect(known);
+      if (connection.why === 'deleted' && isRestored(known)) return beforeConnect(known);
       return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
   }
 }
