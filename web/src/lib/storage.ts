@@ -15,6 +15,12 @@ export function store(key: string, value: string): void {
   }
 }
 
+/** Whether this browser keeps anything at all. */
+export function storageWorks(): boolean {
+  store('probe', 'yes');
+  return stored('probe') === 'yes';
+}
+
 /** What this tab keeps under a name, across reloads, or null. A tab that is duplicated copies it. */
 export function storedInTab(key: string): string | null {
   try {

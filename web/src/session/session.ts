@@ -3,7 +3,7 @@ import { ApiError } from '../api/errors.ts';
 import { hasStatus, type RequestOptions, request } from '../api/request.ts';
 import type { SignedIn, User } from '../api/types.ts';
 import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
-import { store, stored } from '../lib/storage.ts';
+import { storageWorks, store, stored } from '../lib/storage.ts';
 import { usableForMs } from './token-life.ts';
 
 export type SessionState =
@@ -97,12 +97,16 @@ async function tokenInsteadOf(refused: string): Promise<string | null> {
   return await loginToken();
 }
 
+/** Whether there may be a session: a browser that remembers things would remember one. */
+const mayBeSignedIn = (likely: boolean): boolean =>
+  (stored(HINT) ?? (likely && !storageWorks() ? 'yes' : 'no')) === 'yes';
+
 /**
  * Signs in again from the refresh cookie, as after a reload; keeps trying while Berth is unreachable. `likely`:
- * what to assume where this browser does not remember whether there is a session.
+ * what to assume where this browser remembers nothing.
  */
 export async function restore(likely: boolean): Promise<void> {
-  if ((stored(HINT) ?? (likely ? 'yes' : 'no')) === 'no') {
+  if (!mayBeSignedIn(likely)) {
     letGo(null);
     return;
   }
