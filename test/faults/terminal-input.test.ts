@@ -71,6 +71,7 @@ async function pasted(
       backoff: { firstMs: 5, maxMs: 20 },
     },
     {
+      health: () => {},
       state: () => {},
       resumed: () => {},
       bytes: (data) => {
