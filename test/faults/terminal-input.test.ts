@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap';
-import { type OpenSocket, platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import { eventually } from '../contract/bus.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { inside, small } from '../support/fault-scene.ts';
+import { socketInFramesOf } from '../support/framed-socket.ts';
 import { intoFile, mixedUtf8, sha256 } from '../support/mixed-input.ts';
 import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
-const FRAME_BYTES = [1, 7, 1_000, 4_096, 65_536];
+const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];
 /** Frames are counted as 64 bytes more than is in them, so a megabyte in the smallest takes a minute. */
 const pasteBytes = (frameBytes: number): number =>
   RUNS > 1 ? 1_000_000 : Math.min(1_000_000, frameBytes * 20_000);
@@ -65,7 +65,7 @@ async function pasted(
     { containerId: dbId, connectionId: pane, size: { cols: 80, rows: 24 } },
     {
       origin: `ws://${proxy.host}`,
-      openSocket: inFramesOf(frameBytes),
+      openSocket: socketInFramesOf(frameBytes),
       token: async () => token,
       probe: async () => 'ok',
       backoff: { firstMs: 5, maxMs: 20 },
@@ -83,36 +83,9 @@ async function pasted(
   t.teardown(() => connection.close());
   connection.open();
   connection.write(Buffer.from(intoFile(`/tmp/${pane}`, paste.length)));
-  t.ok(await eventually(() => output.includes('#START'), 60_000), `${pane}: the program`);
+  if (!(await eventually(() => output.includes('#START'), 120_000))) throw new Error(`${pane}: ${output}`);
   proxy.begin();
   connection.write(paste);
   t.ok(await eventually(() => output.includes('#DONE'), 1_200_000), `${pane}: the end`);
   return connection;
 }
-
-/** A socket that sends what it is given in other frames: of so many bytes, but for the last one. */
-const inFramesOf =
-  (frameBytes: number): OpenSocket =>
-  (...target) => {
-    const socket = platformSocket(...target);
-    let waiting = Buffer.alloc(0);
-    const send = (least: number): void => {
-      let at = 0;
-      for (; waiting.length - at >= least && at < waiting.length; at += frameBytes) {
-        socket.send(new Uint8Array(waiting.subarray(at, at + frameBytes)));
-      }
-      waiting = waiting.subarray(at);
-    };
-    return {
-      ...socket,
-      send(data) {
-        if (typeof data === 'string') {
-          send(0);
-          return socket.send(data);
-        }
-        if (waiting.length === 0) queueMicrotask(() => send(0));
-        waiting = Buffer.concat([waiting, data]);
-        send(frameBytes);
-      },
-    };
-  };

@@ -6,12 +6,12 @@ import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/te
 import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
+import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
 import { ATTACH, FIND_TMUX, NO_TMUX, PLAIN_SHELL } from './scripts.ts';
 import { terminalEnders } from './terminal-enders.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { notStarted, whenBegun } from './terminal-start.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
-import { TmuxInput } from './tmux-input.ts';
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
@@ -97,7 +97,7 @@ function ptyStream(
   endAttachment: () => Promise<void>,
 ): PtyStream {
   let rows = request.rows;
-  const tmuxInput = tmux === null ? null : new TmuxInput(stream);
+  const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
   let closing: Promise<void> | null = null;
   const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
   const close = async (): Promise<void> => {
@@ -107,10 +107,9 @@ function ptyStream(
   };
   return {
     stream,
-    write(input, done = () => {}) {
+    write(bytes, done = () => {}) {
       corkForTurn(stream);
-      if (tmuxInput === null) stream.write(input, (error) => error ?? done());
-      else tmuxInput.write(Buffer.from(input), done);
+      input.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, done);
     },
     muxSession: tmux?.session ?? null,
     resize(cols, newRows) {

@@ -2,7 +2,7 @@ import { unfinished } from '../../domain/terminal-tail.ts';
 import { incompleteBytes, utf8At } from '../../domain/utf8.ts';
 import { isKnownToTmux } from './tmux-characters.ts';
 
-const ESCAPE = 0x1b;
+export const ESCAPE = 0x1b;
 /** Begins no character in UTF-8. */
 const PREFIX = 0xff;
 /** Longer than any key that tmux waits for; only answers of a terminal are as long. */

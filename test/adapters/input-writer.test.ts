@@ -2,8 +2,13 @@ import { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
+import {
+  type InputForm,
+  InputWriter,
+  PLAIN_INPUT,
+  TMUX_INPUT,
+} from '../../src/adapters/docker/input-writer.ts';
 import { isKnownToTmux } from '../../src/adapters/docker/tmux-characters.ts';
-import { TmuxInput } from '../../src/adapters/docker/tmux-input.ts';
 import { asTmuxKeys, incompleteInput } from '../../src/adapters/docker/tmux-keys.ts';
 import { eventually } from '../contract/bus.ts';
 
@@ -93,7 +98,7 @@ t.test('characters of every image', async (t) => {
 });
 
 /** Input whose stream keeps what it got. */
-function anInput() {
+function anInput(form: InputForm = TMUX_INPUT) {
   const got: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -101,7 +106,12 @@ function anInput() {
       done();
     },
   });
-  return { input: new TmuxInput(stream), stream, got: () => Buffer.concat(got), writes: () => got.length };
+  return {
+    input: new InputWriter(stream, form),
+    stream,
+    got: () => Buffer.concat(got),
+    writes: () => got.length,
+  };
 }
 
 t.test('whole input goes on at once, and a part waits for its rest', async (t) => {
@@ -128,11 +138,23 @@ t.test('a part without a rest goes on by itself', async (t) => {
       isDone = true;
     });
     t.equal(got().length, 0);
-    t.ok(await eventually(() => isDone, 1_000));
+    t.ok(await eventually(() => isDone, 5_000));
     t.same(handedOn(got()), part);
     input.write(bytes('a9'), () => {});
     t.same(handedOn(got()), Buffer.concat([part, bytes('a9')]), 'and the rest is not lost when it is late');
   }
+});
+
+t.test('a plain shell gets characters whole as well, and all else as it is', async (t) => {
+  const { input, got } = anInput(PLAIN_INPUT);
+  const acknowledged = new Promise<void>((resolve) => {
+    input.write(bytes('1b ff 61 c3'), resolve);
+  });
+  t.same(got(), bytes('1b ff 61'));
+  await acknowledged;
+  t.same(got(), bytes('1b ff 61 c3'), 'half a character that stays alone comes as well');
+  input.write(latin1('\x1b'), () => {});
+  t.same(got(), bytes('1b ff 61 c3 1b'), 'and Escape at once');
 });
 
 t.test('each piece is acknowledged once, when all of it is there', async (t) => {
@@ -147,7 +169,7 @@ t.test('each piece is acknowledged once, when all of it is there', async (t) => 
     });
     if (at % 60 === 0) await delay(30);
   }
-  t.ok(await eventually(() => acknowledged === all.length, 2_000));
+  t.ok(await eventually(() => acknowledged === all.length, 10_000));
   t.same(handedOn(got()), all);
 });
 
