@@ -27,6 +27,7 @@ t.test('a paste over a bad line arrives as it is, however it is cut into frames'
     Array.from({ length: RUNS }, (_, run) => ({ frameBytes, run: run + 1 })),
   );
   let cuts = 0;
+  let opening: Promise<unknown> = Promise.resolve();
   const worker = async (): Promise<void> => {
     for (let job = inTurn.shift(); job !== undefined; job = inTurn.shift()) {
       const { frameBytes, run } = job;
@@ -34,7 +35,12 @@ t.test('a paste over a bad line arrives as it is, however it is cut into frames'
       const line = { everyMs: 1_000 + Math.random() * 1_000, bytesPerMs: 5_000, delayMs: 200, isCalm: true };
       const proxy = await cuttingProxy(t, new URL(service.address), line);
       const paste = mixedUtf8(pasteBytes(frameBytes));
-      const connection = await pasted(t, proxy, { dbId, pane, token, frameBytes, paste });
+      const opened = opening.then(() => started(t, proxy, { dbId, pane, token, frameBytes, paste }));
+      opening = opened.catch(() => {});
+      const { connection, output } = await opened;
+      proxy.begin();
+      connection.write(paste);
+      t.ok(await eventually(() => output().includes('#DONE'), 1_200_000), `${pane}: the end`);
       const sum = await inside(call, dbId, `sha256sum < /tmp/${pane}; rm /tmp/${pane}`);
       t.equal(sum, `${sha256(paste)}  -\n`, `${paste.length} bytes in frames of ${frameBytes}, run ${run}`);
       cuts += proxy.cuts();
@@ -54,12 +60,12 @@ type Paste = {
   readonly paste: Buffer;
 };
 
-/** Pastes into a file that is named like the pane, and waits until its program has read all of it. */
-async function pasted(
+/** A terminal whose program reads a paste into a file that is named like the pane. */
+async function started(
   t: Test,
   proxy: CuttingProxy,
   { dbId, pane, token, frameBytes, paste }: Paste,
-): Promise<Connection> {
+): Promise<{ readonly connection: Connection; readonly output: () => string }> {
   let output = '';
   const connection = new Connection(
     { containerId: dbId, connectionId: pane, size: { cols: 80, rows: 24 } },
@@ -84,8 +90,5 @@ async function pasted(
   connection.open();
   connection.write(Buffer.from(intoFile(`/tmp/${pane}`, paste.length)));
   if (!(await eventually(() => output.includes('#START'), 120_000))) throw new Error(`${pane}: ${output}`);
-  proxy.begin();
-  connection.write(paste);
-  t.ok(await eventually(() => output.includes('#DONE'), 1_200_000), `${pane}: the end`);
-  return connection;
+  return { connection, output: () => output };
 }
