@@ -1,7 +1,7 @@
 import type { StreamEnd } from '../domain/terminal-end.ts';
 import type { Held } from '../domain/terminal-resume.ts';
 import type { ScreenSize, Screens } from '../ports/screen.ts';
-import type { OnScreen, PtyStream } from '../ports/terminal-backend.ts';
+import type { LookedBack, PtyStream } from '../ports/terminal-backend.ts';
 import { latest } from './latest.ts';
 import { outputLog } from './output-log.ts';
 import type { OutputTurns } from './output-turns.ts';
@@ -29,9 +29,6 @@ export type Tap = {
   output(chunk: Buffer): void;
   resized(cols: number, rows: number): void;
 };
-
-/** What is on the screen, after all output before `offset`, which has the history in it. */
-export type LookedBack = { readonly program: OnScreen; readonly offset: number };
 
 /** A program's terminal as two byte streams with offsets, whoever shows it. */
 export type TerminalStream = {
@@ -62,8 +59,10 @@ export type TerminalStream = {
   over(): boolean;
   /** Waits for its end, and tells what it was. */
   ending(): Promise<StreamEnd>;
-  /** Output that fills the scrollback anew, where a multiplexer has it. One at a time: others get the same answer. */
+  /** What there is to scroll back to, as it is after the call. */
   lookBack(): Promise<LookedBack>;
+  /** Lets a multiplexer draw all of its screen once more; that is output like any other. */
+  drawAnew(): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;
   /** Ends what runs in the container for it, or leaves that to a container that goes down. */
   end(withContainer?: boolean): Promise<void>;
@@ -92,8 +91,6 @@ export function terminalStream(
   let confirmed = 0;
   let received = 0;
   let over = false;
-  let looking: Promise<LookedBack> | null = null;
-  let isLooking = false;
   const resized = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
 
   const unconfirmedBytes = (): number => log.end() - confirmed;
@@ -109,11 +106,6 @@ export function terminalStream(
     viewer?.more();
     history?.grown();
   });
-  const lookBack = async (): Promise<LookedBack> => {
-    const program = await pty.lookBack();
-    // Part of it may wait to be read.
-    return { program, offset: log.end() + stream.readableLength };
-  };
   const finish = (): void => {
     over = true;
     viewer?.more();
@@ -124,9 +116,7 @@ export function terminalStream(
 
   const confirm = (offset: number): void => {
     confirmed = Math.max(confirmed, Math.min(offset, log.end()));
-    if (!pace.isHeld() || unconfirmedBytes() > RESUME_BYTES) return;
-    if (!isLooking) looking = null;
-    pace.letGo();
+    if (pace.isHeld() && unconfirmedBytes() <= RESUME_BYTES) pace.letGo();
   };
   return {
     id,
@@ -176,15 +166,8 @@ export function terminalStream(
     },
     over: () => over,
     ending: pty.ending,
-    lookBack() {
-      if (looking === null) isLooking = true;
-      looking ??= lookBack().finally(() => {
-        isLooking = false;
-        // What was found waits to be read: more of the same would only pile up behind it.
-        if (!pace.isHeld()) looking = null;
-      });
-      return looking;
-    },
+    lookBack: pty.lookBack,
+    drawAnew: pty.drawAnew,
     resize(cols, rows) {
       size = { cols, rows };
       tap?.resized(cols, rows);

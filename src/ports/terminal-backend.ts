@@ -28,6 +28,27 @@ export type TerminalRequest = {
 /** What is on a terminal that somebody wants to scroll back. `full_screen`: one program, such as vim or less, has all of it. */
 export type OnScreen = 'shell' | 'full_screen';
 
+/** A shell inside a multiplexer at one moment: the newest of its history and, without a gap, its screen. */
+export type ScrollbackSnapshot = {
+  readonly cols: number;
+  readonly rows: number;
+  /** Rows above the screen, also those that are too old for `text`. */
+  readonly historyRows: number;
+  /** On the screen, from 0. */
+  readonly cursorX: number;
+  readonly cursorY: number;
+  /**
+   * Lines with a line feed between them and their colours as escape sequences. A terminal of the same size wraps them to the same
+   * rows; the last `rows` of these are the screen.
+   */
+  readonly text: string;
+};
+
+/** `snapshot` is null without a multiplexer, whose client has all lines, and when none could be taken. */
+export type LookedBack =
+  | { readonly program: 'full_screen' }
+  | { readonly program: 'shell'; readonly snapshot: ScrollbackSnapshot | null };
+
 /** A live pseudo-terminal. Pausing the stream stops the program: back-pressure reaches the engine. */
 export interface PtyStream {
   /**
@@ -46,11 +67,8 @@ export interface PtyStream {
   readonly muxSession: string | null;
   /** cols and rows from 1 to 1000. Never throws after the end. */
   resize(cols: number, rows: number): Promise<void>;
-  /**
-   * For a shell inside a multiplexer, which may not have drawn all that scrolled by: puts its history into the stream,
-   * as output that fills a terminal's scrollback anew, and then its screen. Never throws.
-   */
-  lookBack(): Promise<OnScreen>;
+  /** What there is to scroll back to. A multiplexer does not draw all that scrolls by, but keeps it. Never throws. */
+  lookBack(): Promise<LookedBack>;
   /** Where a multiplexer draws: it draws all of its screen once more. Never throws. */
   drawAnew(): Promise<void>;
   /** Waits for the end of the stream, and tells what it was. Never throws. */

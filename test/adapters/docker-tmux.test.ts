@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { IBuffer } from '@xterm/headless';
 import t, { type Test } from 'tap';
-import { asScrollback, endOf, lookBackOf } from '../../src/adapters/docker/tmux-history.ts';
+import { asScrollback, endOf, snapshotOf } from '../../src/adapters/docker/tmux-history.ts';
 import type { StreamEnd } from '../../src/domain/terminal-end.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import type { PtyStream } from '../../src/ports/terminal-backend.ts';
+import type { PtyStream, ScrollbackSnapshot } from '../../src/ports/terminal-backend.ts';
+import { snapshotOutput } from '../../web/src/terminal/screen/snapshot-output.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
@@ -22,10 +23,16 @@ const textAt = (buffer: IBuffer, row: number): string | undefined =>
   buffer.getLine(row)?.translateToString(true);
 
 t.setTimeout(120_000);
-t.test('what tmux prints of its history', async (t) => {
-  t.same(lookBackOf(Buffer.from('1\n')), { fullScreen: true, lines: Buffer.alloc(0) });
-  t.same(lookBackOf(Buffer.from('0\nä\nb\n')), { fullScreen: false, lines: Buffer.from('ä\nb\n') });
-  t.same(lookBackOf(Buffer.alloc(0)), { fullScreen: false, lines: Buffer.alloc(0) });
+t.test('what tmux prints of a history and a screen', async (t) => {
+  const snapshot = (printed: string, maxBytes?: number) => snapshotOf(Buffer.from(printed), maxBytes);
+  t.same(snapshot('full_screen\n'), { program: 'full_screen' });
+  for (const broken of ['', '\n', 'shell', 'shell 80 24\nx\n', 'no server running\n'])
+    t.same(snapshot(broken), { program: 'shell', snapshot: null }, broken);
+  const figures = { cols: 80, rows: 2, historyRows: 1, cursorX: 3, cursorY: 0 };
+  const whole = { program: 'shell', snapshot: { ...figures, text: 'ä\nb\n' } };
+  t.same(snapshot('shell 80 2 1 3 0\nä\nb\n\n'), whole, 'the last row is empty');
+  const cut = { program: 'shell', snapshot: { ...figures, text: 'b\nc' } };
+  t.same(snapshot('shell 80 2 1 3 0\nrest\nb\nc\n', 8), cut, 'without the rest of a line');
 });
 
 t.test(
@@ -63,6 +70,9 @@ if (engine !== null) {
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);
   await t.test('all that scrolled by is sent, however fast it was', (t) => history(t, instance, handle));
+  await t.test('a snapshot has each line once, while a program writes and the size changes', (t) =>
+    snapshots(t, instance, handle),
+  );
   await t.test('the exit code is that of the shell, while other sessions go on', (t) =>
     exitCodes(t, instance, handle),
   );
@@ -75,20 +85,58 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   pty.write('seq -f row-%g 1000; echo all-$((1+1))\r');
   await output.until('all-2');
   t.not(missing(output.all()).length, 0, 'tmux draws no more than the newest of it');
-  const before = output.all().length;
-  t.equal(await pty.lookBack(), 'shell');
-  await output.until(/\]7711;history[\s\S]*all-2/);
-  t.same(missing(output.all().slice(before)), []);
+  const found = await pty.lookBack();
+  t.equal(found.program, 'shell');
+  if (found.program === 'shell') t.same(missing(found.snapshot?.text ?? ''), []);
   await pty.drawAnew();
   await output.until(/row-990[\s\S]*all-2/);
 
   const again = await terminals.open(handle, aTerminal('past'));
   const shown = reader(again);
-  await shown.until(/\]7711;history[\s\S]*all-2/);
+  await shown.until(/row-1\r\n[\s\S]*all-2/);
   t.same(missing(shown.all()), [], 'it is there after a reload as well');
   again.write('less /etc/bash.bashrc\r');
   await shown.until('bash.bashrc\u001b');
-  t.equal(await again.lookBack(), 'full_screen', 'a program that has the screen keeps it');
+  t.same(await again.lookBack(), { program: 'full_screen' }, 'a program that has the screen keeps it');
+}
+
+/** The lines of a terminal of this size that has been shown a snapshot, and how many rows are above its screen. */
+async function linesOf({ cols, rows, ...snapshot }: ScrollbackSnapshot) {
+  const { terminal, write } = aBrowserTerminal({ cols, rows }, 10_000);
+  await write(snapshotOutput({ cols, rows, ...snapshot }));
+  const { active } = terminal.buffer;
+  const lines: string[] = [];
+  for (let row = 0; row < active.length; row += 1) {
+    const text = textAt(active, row) ?? '';
+    if (active.getLine(row)?.isWrapped) lines.push(lines.pop() + text);
+    else lines.push(text);
+  }
+  return { lines, above: active.baseY };
+}
+
+async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+  const pty = await terminals.open(handle, aTerminal('written'));
+  const output = reader(pty);
+  await output.until('# ');
+  const long = 'x'.repeat(100);
+  const some = `for i in $(seq 1500); do echo n-$i-${long}; [ $((i % 50)) = 0 ] && sleep 0.1; done`;
+  pty.stream.write(`${some}; echo all-$((1+1))\r`);
+  let last = 0;
+  for (let looks = 0; last < 1500; looks += 1) {
+    if (looks > 500) throw new Error(`it has not gone beyond ${last}`);
+    await pty.resize(60 + ((looks * 37) % 90), 10 + ((looks * 13) % 40));
+    const found = await pty.lookBack();
+    if (found.program !== 'shell' || found.snapshot === null) throw new Error('there is no snapshot');
+    const { lines, above } = await linesOf(found.snapshot);
+    t.equal(above, found.snapshot.historyRows);
+    const first = lines.indexOf(`n-1-${long}`);
+    const own = lines.slice(first, lines.findLastIndex((line) => line.startsWith('n-')) + 1);
+    last = first < 0 ? 0 : own.length;
+    const written = Array.from({ length: last }, (_, at) => `n-${at + 1}-${long}`);
+    // The last one may be half written.
+    t.same(own.slice(0, -1), written.slice(0, -1), `${last} lines`);
+  }
+  await pty.close();
 }
 
 async function exitCodes(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {

@@ -7,6 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { answersOf } from '../../src/adapters/websocket/answers.ts';
 import { InputIntake } from '../../src/adapters/websocket/input.ts';
 import { inputLimit } from '../../src/adapters/websocket/input-limit.ts';
+import { questions } from '../../src/adapters/websocket/look-back.ts';
 import { OutputPump } from '../../src/adapters/websocket/pump.ts';
 import { SocketRest } from '../../src/adapters/websocket/socket-rest.ts';
 import { outputTurns } from '../../src/app/output-turns.ts';
@@ -38,7 +39,7 @@ function amplifier(): PtyStream {
     stream,
     write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
     muxSession: null,
-    lookBack: async () => 'shell',
+    lookBack: async () => ({ program: 'shell', snapshot: null }),
     drawAnew: async () => {},
     resize: async () => {},
     ending: async () => ({ kind: 'exited', code: 0 }),
@@ -142,51 +143,35 @@ t.test('a flood shares the turns of the event loop with others', async (t) => {
   t.ok(flood.received() < 30 * MIB, 'the echo did not wait for the end of the flood');
 });
 
-/** A program of whose screen and history the test hears, and its stream. */
-function lookedAt(t: Test) {
-  const asked = { sizes: 0, looks: 0 };
-  const pty = amplifier();
-  const never = new Promise<void>(() => {});
-  const counting: PtyStream = {
-    ...pty,
-    resize() {
-      asked.sizes += 1;
-      return never;
-    },
-    async lookBack() {
-      asked.looks += 1;
-      pty.stream.unshift(Buffer.alloc(MIB, 1));
-      return 'shell';
-    },
-  };
-  const stream = streamOf(counting);
-  t.teardown(() => stream.end());
-  return { asked, pty: counting, stream };
-}
-
 t.test('sizes that come faster than the engine takes them do not wait in line', async (t) => {
-  const { asked, stream } = lookedAt(t);
+  let sizes = 0;
+  const never = new Promise<void>(() => {});
+  const resize = (): Promise<void> => {
+    sizes += 1;
+    return never;
+  };
+  const stream = streamOf({ ...amplifier(), resize });
+  t.teardown(() => stream.end());
   for (let cols = 1; cols <= 1_000; cols += 1) void stream.resize(cols, 24);
-  t.equal(asked.sizes, 1);
+  t.equal(sizes, 1);
 });
 
 t.test('a reader that stops and asks for the history again and again costs no more', async (t) => {
-  const { asked, pty, stream } = lookedAt(t);
-  for (let times = 0; times < 50; times += 1) {
-    t.equal((await stream.lookBack()).program, 'shell');
-    await delay(2);
-  }
-  t.ok(asked.looks <= 3, `${asked.looks} times it was looked for`);
-  t.ok(pty.stream.readableLength <= 2 * MIB, `${pty.stream.readableLength} bytes wait`);
-  const before = asked.looks;
-  t.ok(
-    await eventually(async () => {
-      stream.confirm(stream.held().end);
-      return stream.unconfirmedBytes() === 0 && pty.stream.readableLength === 0;
-    }),
-  );
-  await stream.lookBack();
-  t.equal(asked.looks, before + 1, 'who reads on is told anew');
+  const asked: (number | null)[] = [];
+  const sent: (() => void)[] = [];
+  const socket = { send: (_: unknown, done: () => void) => void sent.push(done) };
+  const looks = questions(socket as unknown as WebSocket, async (id) => {
+    asked.push(id);
+    return { type: 'redrawn', id };
+  });
+  t.teardown(() => looks.stop());
+  for (let id = 1; id <= 50; id += 1) looks.ask(id);
+  t.ok(await eventually(async () => sent.length === 1));
+  for (let id = 51; id <= 100; id += 1) looks.ask(id);
+  t.same(asked, [1], 'the next one waits until the answer is on its way');
+  sent[0]?.();
+  t.ok(await eventually(async () => sent.length === 2));
+  t.same(asked, [1, 100], 'and of all that were asked meanwhile the newest is answered');
 });
 
 t.test('frames with nothing in them count as well', async (t) => {

@@ -94,7 +94,29 @@ t.test('who scrolls back is told what is on the screen', async (t) => {
   await until(() => messages.length > 0);
   socket.send(JSON.stringify({ type: 'look_back' }));
   await until(() => messages.length > 1);
-  t.same(messages[1], { type: 'on_screen', program: 'shell' });
+  t.same(messages[1], { type: 'on_screen', id: null, program: 'shell', snapshot: null });
+  socket.send(JSON.stringify({ type: 'redraw', id: 7 }));
+  await until(() => messages.length > 2);
+  t.same(messages[2], { type: 'redrawn', id: 7 });
+  socket.terminate();
+});
+
+t.test('a shell inside a multiplexer is told of with its history, which is no output', async (t) => {
+  const snapshot = { cols: 80, rows: 2, historyRows: 1, cursorX: 2, cursorY: 1, text: 'ä\nb\n$ ' };
+  const backend = fakeTerminals();
+  const open: typeof backend.open = async (handle, request) => ({
+    ...(await backend.open(handle, request)),
+    lookBack: async () => ({ program: 'shell', snapshot }),
+  });
+  const { service, ada, path } = await withContainer(t, { terminalBackend: { ...backend, open } });
+  const { socket, messages, output, until } = await connect(service, path, bearer(ada));
+  await until(() => messages.length > 0);
+  socket.send(JSON.stringify({ type: 'look_back', id: 3 }));
+  await until(() => messages.length > 1);
+  const { cols, rows, text } = snapshot;
+  const told = { cols, rows, history_rows: 1, cursor_x: 2, cursor_y: 1, text };
+  t.same(messages[1], { type: 'on_screen', id: 3, program: 'shell', snapshot: told });
+  t.equal(output(), '');
   socket.terminate();
 });
 
@@ -105,7 +127,7 @@ t.test('who scrolls back over and over asks the container now and then', async (
     ...(await backend.open(handle, request)),
     async lookBack() {
       looks += 1;
-      return 'shell';
+      return { program: 'full_screen' };
     },
   });
   const { service, ada, path } = await withContainer(t, { terminalBackend: { ...backend, open } });

@@ -10,16 +10,16 @@ export type PaneScene = Visit & {
 };
 
 /** A container's terminal in a browser, and requests of who has it; null when this machine cannot have them. */
-export async function paneScene(t: Test): Promise<PaneScene | null> {
+export async function paneScene(t: Test, container = {}): Promise<PaneScene | null> {
   const visit = await firstPage(t, await aPlace(t));
   if (visit === null) return null;
   const { address, page } = visit;
   const call = client(address, await tokenOfPerson(address));
-  const { body } = await call('POST', '/api/containers', { name: 'panes' });
-  const container = String(body['db_id']);
-  await page.goto(`${address}/containers/${container}`);
+  const { body } = await call('POST', '/api/containers', { name: 'panes', ...container });
+  const dbId = String(body['db_id']);
+  await page.goto(`${address}/containers/${dbId}`);
   await typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
-  return { ...visit, call, container };
+  return { ...visit, call, container: dbId };
 }
 
 /** Asks until it is so; what was answered last is told otherwise. */

@@ -39,7 +39,7 @@ export function fakeTerminals({ muxed = true } = {}) {
         stream,
         write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
         muxSession: muxed ? muxSession : null,
-        lookBack: async () => 'shell',
+        lookBack: async () => ({ program: 'shell', snapshot: null }),
         drawAnew: async () => {},
         resize: async () => {},
         ending: async () => ending,

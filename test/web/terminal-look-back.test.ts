@@ -1,122 +1,308 @@
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
-import { LookBack } from '../../web/src/terminal/look-back.ts';
+import { LookBack, type Snapshot } from '../../web/src/terminal/look-back.ts';
 
-const ROWS = 4;
-const FLOOD = new Uint8Array(ROWS).fill(10);
-const TEXT = new TextEncoder().encode('a line\r\n');
+const SIZE = { cols: 80, rows: 24 };
+const snapshot = (given: Partial<Snapshot> = {}): Snapshot => ({
+  ...SIZE,
+  historyRows: 100,
+  cursorX: 0,
+  cursorY: 0,
+  text: '',
+  ...given,
+});
 
 /** A terminal whose user turns the wheel, and what it did about it. */
 function aTerminal(t: Test, { muxed = true } = {}) {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  t.teardown(() => mock.timers.reset());
   const did: string[] = [];
-  const now = { ms: 0, above: 0 };
+  const now = { above: 0, size: SIZE, selected: false };
+  let lastId = 0;
+  let filled = (): void => {};
   const lookBack = new LookBack({
-    ask: () => did.push('ask'),
-    showAbove: (lines) => did.push(`above ${lines}`),
+    ask: (id) => {
+      lastId = id;
+      did.push('ask');
+    },
+    redraw: (id) => {
+      lastId = id;
+      did.push('redraw');
+    },
+    freeze: () => did.push('freeze'),
+    show: (_, above, done) => {
+      did.push(`show ${above}`);
+      filled = () => {
+        now.above = above;
+        done();
+      };
+    },
+    hold: () => did.push('hold'),
+    goLive: () => did.push('live'),
+    showAbove: (rows) => did.push(`above ${rows}`),
     arrows: (count) => did.push(`arrows ${count}`),
     above: () => now.above,
-    rows: () => ROWS,
-    nowMs: () => now.ms,
+    size: () => now.size,
+    hasSelection: () => now.selected,
+    nowMs: () => Date.now(),
   });
   t.teardown(() => lookBack.dispose());
-  lookBack.connected(muxed);
-  return { lookBack, now, did: () => did.splice(0) };
+  lookBack.connected(muxed, false);
+  did.splice(0);
+  return {
+    lookBack,
+    now,
+    did: () => did.splice(0),
+    lastId: () => lastId,
+    filled: () => filled(),
+    /** The service answers the last question with this, and the terminal has drawn it. */
+    answer(given: Partial<Snapshot> = {}) {
+      lookBack.answered(lastId, 'shell', snapshot(given));
+      filled();
+    },
+    fullScreen: () => lookBack.answered(lastId, 'full_screen', null),
+    scrollTo(above: number) {
+      now.above = above;
+      lookBack.scrolled();
+    },
+  };
 }
 
 t.test('without a multiplexer the terminal scrolls by itself', async (t) => {
-  const { lookBack, did } = aTerminal(t, { muxed: false });
-  lookBack.output(FLOOD);
+  const { lookBack, did, scrollTo } = aTerminal(t, { muxed: false });
+  lookBack.output();
   t.equal(lookBack.wheel(-3), false);
+  scrollTo(3);
   t.same(did(), []);
 });
 
-t.test('in a shell the first turn waits for what is missing, later ones for nothing', async (t) => {
-  const { lookBack, did } = aTerminal(t);
+t.test('the first turn of the wheel waits for a snapshot, later ones for nothing', async (t) => {
+  const { lookBack, did, answer } = aTerminal(t);
   t.ok(lookBack.wheel(-3));
   t.ok(lookBack.wheel(-2));
-  t.same(did(), ['ask']);
-  lookBack.answered('shell');
-  t.same(did(), ['above 5']);
+  answer();
+  t.same(did(), ['ask', 'show 5']);
   t.equal(lookBack.wheel(-3), false);
+  t.ok(lookBack.isComplete);
   t.same(did(), []);
 });
 
 t.test('a program with the whole screen gets arrow keys, until something is typed', async (t) => {
-  const { lookBack, did } = aTerminal(t);
+  const { lookBack, did, fullScreen, answer } = aTerminal(t);
   lookBack.wheel(-3);
-  lookBack.answered('full_screen');
+  fullScreen();
   t.same(did(), ['ask', 'arrows -3']);
   t.ok(lookBack.wheel(2));
   t.same(did(), ['arrows 2']);
   lookBack.typed();
   t.ok(lookBack.wheel(-1));
-  t.same(did(), ['ask']);
-  lookBack.answered('shell');
-  t.same(did(), ['above 1']);
+  answer();
+  t.same(did(), ['ask', 'show 1']);
 });
 
-t.test('what was drawn line by line is there; what went by faster is asked for', async (t) => {
-  const { lookBack, did } = aTerminal(t);
-  lookBack.wheel(-1);
-  lookBack.answered('shell');
+t.test(
+  'while output goes on the snapshot is replaced now and then, with the same rows in view',
+  async (t) => {
+    const { lookBack, did, answer } = aTerminal(t);
+    lookBack.wheel(-5);
+    answer({ historyRows: 100 });
+    did();
+    lookBack.output();
+    lookBack.output();
+    t.notOk(lookBack.isComplete);
+    t.ok(lookBack.isSnapshot);
+    mock.timers.tick(999);
+    t.same(did(), []);
+    mock.timers.tick(1);
+    answer({ historyRows: 130 });
+    t.same(did(), ['ask', 'show 35']);
+    mock.timers.tick(60_000);
+    t.same(did(), [], 'not when nothing came');
+  },
+);
+
+t.test('output that comes between a question and its answer may be newer than that', async (t) => {
+  const { lookBack, did, answer } = aTerminal(t);
+  lookBack.wheel(-5);
+  lookBack.output();
+  answer();
+  t.notOk(lookBack.isComplete);
   did();
-  lookBack.output(TEXT);
-  t.equal(lookBack.wheel(-1), false);
-  lookBack.output(FLOOD.subarray(1));
-  lookBack.output(FLOOD.subarray(0, 1));
-  t.ok(lookBack.wheel(-1), 'as many line feeds in a row as there are rows, over two frames');
+  mock.timers.tick(1_000);
   t.same(did(), ['ask']);
-  lookBack.answered('shell');
-  lookBack.output(new Uint8Array(65_536).fill(65));
-  t.ok(lookBack.wheel(-1), 'or very much output');
 });
 
-t.test('an answer is not believed for ever', async (t) => {
-  const { lookBack, now, did } = aTerminal(t);
-  lookBack.wheel(-1);
-  lookBack.answered('shell');
+t.test('what is selected is not taken away', async (t) => {
+  const { lookBack, now, did, answer } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
   did();
-  now.ms = 2_000;
-  lookBack.output(TEXT);
-  t.ok(lookBack.wheel(-1));
+  now.selected = true;
+  lookBack.output();
+  mock.timers.tick(10_000);
+  t.same(did(), []);
+  now.selected = false;
+  mock.timers.tick(1_000);
   t.same(did(), ['ask']);
+});
+
+t.test(
+  'the return to the newest screen lets the multiplexer draw it, and what comes waits for that',
+  async (t) => {
+    const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
+    lookBack.wheel(-5);
+    answer();
+    lookBack.output();
+    did();
+    scrollTo(0);
+    t.same(did(), ['hold', 'redraw']);
+    lookBack.redrawn(lastId() - 1);
+    t.same(did(), [], 'an older answer');
+    lookBack.redrawn(lastId());
+    t.same(did(), ['live']);
+    mock.timers.tick(60_000);
+    t.same(did(), []);
+  },
+);
+
+t.test('it does not wait for long, and not at all when nothing has come', async (t) => {
+  const { lookBack, did, answer, scrollTo } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  did();
+  scrollTo(0);
+  t.same(did(), ['hold', 'redraw', 'live'], 'the snapshot was the newest');
+  lookBack.output();
+  lookBack.wheel(-5);
+  answer();
+  lookBack.output();
+  scrollTo(0);
+  did();
+  mock.timers.tick(500);
+  t.same(did(), ['live']);
 });
 
 t.test('who scrolls by other means gets what is missing, at the same place', async (t) => {
-  const { lookBack, now, did } = aTerminal(t);
-  lookBack.output(FLOOD);
-  now.above = 12;
-  lookBack.scrolled();
-  lookBack.answered('shell');
-  lookBack.scrolled();
-  t.same(did(), ['ask', 'above 12']);
+  const { lookBack, did, answer, scrollTo } = aTerminal(t);
+  lookBack.output();
+  scrollTo(12);
+  scrollTo(13);
+  answer();
+  t.same(did(), ['ask', 'show 13']);
   t.equal(lookBack.wheel(-1), false, 'away from the newest screen the terminal scrolls by itself');
 });
 
-t.test('a program with the whole screen gets no keys for what was not the wheel', async (t) => {
-  const { lookBack, now, did } = aTerminal(t);
-  lookBack.output(FLOOD);
-  now.above = 12;
-  lookBack.scrolled();
-  lookBack.answered('full_screen');
-  lookBack.scrolled();
-  lookBack.searching();
+t.test('what the terminal does while it is filled is nobody scrolling', async (t) => {
+  const { lookBack, did, lastId, filled, scrollTo } = aTerminal(t);
+  lookBack.wheel(-5);
+  lookBack.answered(lastId(), 'shell', snapshot());
+  scrollTo(0);
+  filled();
+  t.same(did(), ['ask', 'show 5']);
+});
+
+t.test('a snapshot of another size is asked for once more', async (t) => {
+  const { lookBack, now, did, answer, lastId } = aTerminal(t);
+  lookBack.wheel(-5);
+  now.size = { cols: 100, rows: 24 };
+  lookBack.answered(lastId(), 'shell', snapshot());
+  lookBack.wheel(-2);
+  mock.timers.tick(150);
+  answer({ cols: 100 });
+  t.same(did(), ['ask', 'ask', 'show 7']);
+});
+
+t.test('another size while scrolled back takes another snapshot', async (t) => {
+  const { lookBack, did, answer } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  did();
+  lookBack.resized();
+  mock.timers.tick(150);
   t.same(did(), ['ask']);
 });
 
-t.test('a search has all lines to look through', async (t) => {
-  const { lookBack, did } = aTerminal(t);
-  lookBack.searching();
-  t.same(did(), [], 'nothing is missing');
-  lookBack.output(FLOOD);
-  lookBack.searching();
-  lookBack.answered('shell');
-  t.same(did(), ['ask', 'above 0']);
+t.test('a program with the whole screen gets no keys for what was not the wheel', async (t) => {
+  const { lookBack, did, fullScreen, scrollTo } = aTerminal(t);
+  lookBack.output();
+  scrollTo(12);
+  fullScreen();
+  lookBack.scrolled();
+  await lookBack.searching();
+  t.same(did(), ['ask']);
+});
+
+t.test('a search waits for all lines, and may go up from there', async (t) => {
+  const { lookBack, did, answer, scrollTo } = aTerminal(t);
+  lookBack.output();
+  const found = lookBack.searching().then(() => scrollTo(40));
+  answer();
+  await found;
+  mock.timers.tick(300);
+  t.same(did(), ['ask', 'show 0']);
+});
+
+t.test('a search that stays on the newest screen leaves it as it was', async (t) => {
+  const { lookBack, did, answer } = aTerminal(t);
+  lookBack.output();
+  const found = lookBack.searching();
+  answer();
+  await found;
+  mock.timers.tick(300);
+  t.same(did(), ['ask', 'show 0', 'hold', 'redraw', 'live']);
+});
+
+t.test('a late answer does not keep the wheel waiting, and is used when it comes', async (t) => {
+  const { lookBack, now, did, answer } = aTerminal(t);
+  lookBack.wheel(-5);
+  mock.timers.tick(1_000);
+  t.same(did(), ['ask', 'above 5']);
+  now.above = 5;
+  answer();
+  t.same(did(), ['show 5']);
+});
+
+t.test('without an answer it is asked again', async (t) => {
+  const { lookBack, did, answer } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  lookBack.output();
+  mock.timers.tick(1_000);
+  did();
+  mock.timers.tick(10_000);
+  t.same(did(), ['ask']);
 });
 
 t.test('a new connection forgets what was asked', async (t) => {
-  const { lookBack, did } = aTerminal(t);
+  const { lookBack, did, lastId } = aTerminal(t);
   lookBack.wheel(-1);
-  lookBack.connected(true);
-  lookBack.answered('shell');
+  lookBack.connected(true, false);
+  lookBack.answered(lastId(), 'shell', snapshot());
+  t.same(did(), ['ask', 'live']);
+});
+
+t.test('a lost line that is mended exactly changes nothing for who has scrolled back', async (t) => {
+  const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  did();
+  lookBack.connected(true, true);
+  mock.timers.tick(0);
   t.same(did(), ['ask']);
+  scrollTo(0);
+  did();
+  lookBack.connected(true, true);
+  mock.timers.tick(0);
+  t.same(did(), ['redraw'], 'nor for who returns');
+  lookBack.redrawn(lastId());
+  t.same(did(), ['live']);
+});
+
+t.test('the end of a shell shows its last output', async (t) => {
+  const { lookBack, did, answer } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  did();
+  lookBack.ended();
+  t.same(did(), ['live']);
 });

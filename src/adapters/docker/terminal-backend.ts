@@ -31,7 +31,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         stdin: true,
       });
       const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
-      const pty = ptyStream(calls, opened, request, tmux, endAttachment);
+      const pty = ptyStream(calls, opened, tmux, endAttachment);
       // Until tmux draws, the terminal is not its own: lines end otherwise, keys are signals, and some are thrown away.
       const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
       const history = forceNew ? null : tmux?.putHistory(opened.stream, rows, begun).catch(() => {});
@@ -92,11 +92,9 @@ const LOST: StreamEnd = { kind: 'lost' };
 function ptyStream(
   calls: EngineCalls,
   { exec, stream }: OpenExec,
-  request: TerminalRequest,
   tmux: TmuxAttachment | null,
   endAttachment: () => Promise<void>,
 ): PtyStream {
-  let rows = request.rows;
   const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
   let closing: Promise<void> | null = null;
   const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
@@ -112,16 +110,8 @@ function ptyStream(
       input.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, done);
     },
     muxSession: tmux?.session ?? null,
-    resize(cols, newRows) {
-      rows = newRows;
-      return resizeQuietly(calls, exec, cols, rows);
-    },
-    async lookBack() {
-      if (tmux === null) return 'shell';
-      const found = await tmux.putHistory(stream, rows).catch(() => 'shell' as const);
-      if (found === 'shell') await drawAnew();
-      return found;
-    },
+    resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
+    lookBack: async () => (await tmux?.lookBack().catch(() => null)) ?? { program: 'shell', snapshot: null },
     drawAnew,
     async ending() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));

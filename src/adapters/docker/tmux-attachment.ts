@@ -1,23 +1,24 @@
 import type { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../domain/terminal-end.ts';
-import type { OnScreen } from '../../ports/terminal-backend.ts';
+import type { LookedBack } from '../../ports/terminal-backend.ts';
 import type { EngineCalls } from './client.ts';
 import { printedBy, runScript } from './exec.ts';
 import {
   asScrollback,
   endOf,
+  FIGURES_BYTES,
   HISTORY_BYTES,
-  HISTORY_LINES,
-  type LookBack,
-  lookBackOf,
+  HISTORY_ROWS,
+  snapshotOf,
 } from './tmux-history.ts';
-import { DRAW_ANEW, HOW_ENDED, LOOK_BACK } from './tmux-scripts.ts';
+import { DRAW_ANEW, HISTORY, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
 
 /** What only tmux knows of a terminal: what scrolled by, and how its shell ended. */
 export type TmuxAttachment = {
   readonly session: string;
   /** Puts the history before all that is read of the stream from then on. */
-  putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<OnScreen>;
+  putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
+  lookBack(): Promise<LookedBack>;
   drawAnew(): Promise<void>;
   /** Asked after the end of the attachment: what became of the session. */
   ending(): Promise<StreamEnd>;
@@ -31,17 +32,18 @@ export function tmuxAttachment(
   containerId: string,
   { session, shown, marker }: AttachedTo,
 ): TmuxAttachment {
-  const look = async (): Promise<LookBack> => {
-    const args = [shown, String(HISTORY_LINES), String(HISTORY_BYTES)];
-    return lookBackOf(await printedBy(calls, containerId, LOOK_BACK, args, HISTORY_BYTES + 16));
-  };
+  // One byte more than is sent tells whether there was more.
+  const args = [shown, String(HISTORY_ROWS), String(HISTORY_BYTES + 1)];
+  const most = HISTORY_BYTES + 1 + FIGURES_BYTES;
   return {
     session: shown,
     async putHistory(stream, rows, after) {
-      const [{ fullScreen, lines }] = await Promise.all([look(), after]);
+      const [lines] = await Promise.all([printedBy(calls, containerId, HISTORY, args, most), after]);
       const isOpen = !stream.destroyed && !stream.readableEnded;
       if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
-      return fullScreen ? 'full_screen' : 'shell';
+    },
+    async lookBack() {
+      return snapshotOf(await printedBy(calls, containerId, SNAPSHOT, args, most));
     },
     async drawAnew() {
       await runScript(calls, containerId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);

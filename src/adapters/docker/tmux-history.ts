@@ -1,30 +1,45 @@
 import type { StreamEnd } from '../../domain/terminal-end.ts';
+import type { LookedBack } from '../../ports/terminal-backend.ts';
 
 const ESC = '\x1b';
-/** Lines of history that are sent: what people scroll back to, and not too much for a slow line. */
-export const HISTORY_LINES = 5_000;
+/** Rows of history that are sent: what people scroll back to, and not too much for a slow line. */
+export const HISTORY_ROWS = 5_000;
 export const HISTORY_BYTES = 1_048_576;
-/** A number of our own: other terminals ignore it. It tells that the lines above are complete. */
-const HISTORY_MARK = `${ESC}]7711;history\x07`;
+/** For the first line of what SNAPSHOT prints. */
+export const FIGURES_BYTES = 256;
 
-export type LookBack = { readonly fullScreen: boolean; readonly lines: Buffer };
+const NONE: LookedBack = { program: 'shell', snapshot: null };
 
-/** Takes apart what LOOK_BACK prints. */
-export function lookBackOf(printed: Buffer): LookBack {
+/** Takes apart what SNAPSHOT prints: figures, and up to one byte more of text than is sent. */
+export function snapshotOf(printed: Buffer, maxBytes = HISTORY_BYTES): LookedBack {
   const end = printed.indexOf('\n');
-  const first = printed.subarray(0, end < 0 ? printed.length : end).toString();
-  return { fullScreen: first === '1', lines: end < 0 ? Buffer.alloc(0) : printed.subarray(end + 1) };
+  const first = printed.subarray(0, Math.max(0, end)).toString();
+  if (first === 'full_screen') return { program: 'full_screen' };
+  if (!/^shell( \d+){5}$/.test(first)) return NONE;
+  const [cols = 0, rows = 0, historyRows = 0, cursorX = 0, cursorY = 0] = first
+    .split(' ')
+    .slice(1)
+    .map(Number);
+  const text = wholeLines(printed.subarray(end + 1), maxBytes)
+    .toString()
+    .replace(/\n$/, '');
+  return { program: 'shell', snapshot: { cols, rows, historyRows, cursorX, cursorY, text } };
+}
+
+/** Without the rest of a line that was cut to so many bytes. */
+function wholeLines(lines: Buffer, maxBytes: number): Buffer {
+  return lines.length > maxBytes ? lines.subarray(lines.indexOf('\n') + 1) : lines;
 }
 
 /**
- * Output that fills a terminal's scrollback with these lines and leaves its screen to whoever draws next: cursor and
+ * Output that fills a terminal's scrollback with what HISTORY prints and leaves its screen to whoever draws next: cursor and
  * colours are as before, and nothing is shown until that drawing is complete.
  */
-export function asScrollback(lines: Buffer, rows: number): Buffer {
+export function asScrollback(lines: Buffer, rows: number, maxBytes = HISTORY_BYTES): Buffer {
   const begin = `${ESC}[?2026h${ESC}7${ESC}[r${ESC}[m${ESC})0${ESC}[H${ESC}[2J${ESC}[3J`;
   // Behind the last line, so many line feeds push off what is written, and none of the rows below it.
-  const end = `${ESC}[m${'\n'.repeat(rows)}${ESC}8${HISTORY_MARK}`;
-  const text = lines.toString('latin1').replace(/\n$/, '').replaceAll('\n', '\r\n');
+  const end = `${ESC}[m${'\n'.repeat(rows)}${ESC}8`;
+  const text = wholeLines(lines, maxBytes).toString('latin1').replace(/\n$/, '').replaceAll('\n', '\r\n');
   return Buffer.from(begin + text + end, 'latin1');
 }
 

@@ -1,15 +1,29 @@
 import { TMUX } from './scripts.ts';
 import { CHOOSE_TMUX } from './tools-scripts.ts';
 
-/** `SESSION LINES BYTES`: prints 1 when a program has the whole screen to itself, else 0 and the newest of the history. */
-export const LOOK_BACK = `
+/** `SESSION ROWS BYTES`: prints the newest of the history, unless a program has the whole screen. */
+export const HISTORY = `
 ${CHOOSE_TMUX}
 choose_tmux || exit 0
-full=$(${TMUX} display-message -p -t "=$1:" '#{alternate_on}' 2>/dev/null) || exit 0
-echo "\${full:-0}"
-[ "$full" = 1 ] && exit 0
-size=$(${TMUX} display-message -p -t "=$1:" '#{history_size}')
-[ "\${size:-0}" -gt 0 ] && ${TMUX} capture-pane -p -e -J -t "=$1:" -S "-$2" -E -1 | tail -c "$3"
+state=$(${TMUX} display-message -p -t "=$1:" '#{alternate_on} #{history_size}' 2>/dev/null) || exit 0
+case "$state" in
+  '0 0') ;;
+  '0 '*) ${TMUX} capture-pane -p -e -J -t "=$1:" -S "-$2" -E -1 | tail -c "$3";;
+esac
+exit 0
+`;
+
+/**
+ * `SESSION ROWS BYTES`: prints \`full_screen\` when a program has the whole screen to itself. Else a line of figures, and the newest
+ * of the history with the screen below it: by one command, between whose parts tmux reads no output.
+ */
+export const SNAPSHOT = `
+${CHOOSE_TMUX}
+choose_tmux || exit 0
+figures='shell #{pane_width} #{pane_height} #{history_size} #{cursor_x} #{cursor_y}'
+${TMUX} if-shell -F -t "=$1:" '#{alternate_on}' 'display-message -p full_screen' \\
+  "display-message -p -t '=$1:' '$figures' ; capture-pane -p -e -J -t '=$1:' -S -$2" 2>/dev/null |
+  { IFS= read -r first && echo "$first" && tail -c "$3"; }
 exit 0
 `;
 

@@ -100,7 +100,7 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
     async resize(cols, rows) {
       viewer.size = `${cols}x${rows}`;
     },
-    lookBack: async () => 'shell',
+    lookBack: async () => ({ program: 'shell', snapshot: null }),
     drawAnew: async () => {},
     ending: () => ending,
     async close() {

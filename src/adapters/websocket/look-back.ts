@@ -1,39 +1,53 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LookedBack, TerminalStream } from '../../app/terminal-stream.ts';
-import type { OutputPump } from './pump.ts';
+import type { WebSocket } from 'ws';
+import type { LookedBack } from '../../ports/terminal-backend.ts';
+import type { ServerMessage } from './protocol.ts';
 
 /** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
 const LOOK_REST_MS = 200;
 
-type LookBack = { look(): Promise<void>; stop(): void };
+export type Questions = { ask(id?: number): void; stop(): void };
 
-/** Looks which program is on the screen, one look at a time, and tells it at its place in the output. */
-export function lookBack(
-  stream: Pick<TerminalStream, 'lookBack'>,
-  pump: Pick<OutputPump, 'after'>,
-  tell: (program: LookedBack['program']) => void,
-): LookBack {
-  let looking = false;
-  let restUntilMs = 0;
+/**
+ * Answers what takes a look into the container, one question at a time: the next look begins when the answer before is on its
+ * way, so one who does not read costs no more. Of those who ask meanwhile the newest gets an answer.
+ */
+export function questions(
+  socket: Pick<WebSocket, 'send'>,
+  answer: (id: number | null) => Promise<ServerMessage>,
+): Questions {
+  let waiting: number | null | undefined;
+  let busy = false;
   let stopped = false;
+  const run = async (): Promise<void> => {
+    busy = true;
+    while (waiting !== undefined && !stopped) {
+      const id = waiting;
+      waiting = undefined;
+      const message = JSON.stringify(await answer(id));
+      if (stopped) break;
+      await new Promise<void>((resolve) => socket.send(message, () => resolve()));
+      await delay(LOOK_REST_MS);
+    }
+    busy = false;
+  };
   return {
-    async look() {
-      // One answer is soon there, and tells all that a second would.
-      if (looking) return;
-      looking = true;
-      const restMs = restUntilMs - performance.now();
-      if (restMs > 0) await delay(restMs);
-      if (stopped) return;
-      const { program, offset } = await stream.lookBack();
-      restUntilMs = performance.now() + LOOK_REST_MS;
-      // Before what it speaks of, it would be taken for the end of that.
-      pump.after(offset, () => {
-        looking = false;
-        if (!stopped) tell(program);
-      });
+    ask(id) {
+      waiting = id ?? null;
+      if (!busy) void run();
     },
     stop() {
       stopped = true;
     },
   };
+}
+
+/** What was found, as a frame. */
+export function toOnScreen(id: number | null, found: LookedBack): ServerMessage {
+  const { program } = found;
+  const snapshot = found.program === 'shell' ? found.snapshot : null;
+  if (snapshot === null) return { type: 'on_screen', id, program, snapshot: null };
+  const { cols, rows, historyRows, cursorX, cursorY, text } = snapshot;
+  const figures = { cols, rows, history_rows: historyRows, cursor_x: cursorX, cursor_y: cursorY };
+  return { type: 'on_screen', id, program, snapshot: { ...figures, text } };
 }

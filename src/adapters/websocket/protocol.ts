@@ -4,6 +4,8 @@ import type { OnScreen } from '../../ports/terminal-backend.ts';
 /** First subprotocol of a terminal socket; the second one offered carries the token. */
 export const TERMINAL_PROTOCOL = 'berth.terminal.v1';
 
+const QuestionId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
 /** Text frames from the client. Binary frames are bytes for the terminal; unknown types are ignored. */
 export const ClientMessage = Type.Union([
   Type.Object({
@@ -17,8 +19,10 @@ export const ClientMessage = Type.Union([
     type: Type.Literal('input_from'),
     offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   }),
-  // Somebody scrolls back.
-  Type.Object({ type: Type.Literal('look_back') }),
+  // Somebody scrolls back. The answer has the id of the newest question.
+  Type.Object({ type: Type.Literal('look_back'), id: Type.Optional(QuestionId) }),
+  // The multiplexer is to draw its screen once more.
+  Type.Object({ type: Type.Literal('redraw'), id: Type.Optional(QuestionId) }),
 ]);
 
 export type ClientMessage = Static<typeof ClientMessage>;
@@ -43,7 +47,23 @@ export type ServerMessage =
     }
   | { readonly type: 'ack'; readonly input_offset: number }
   | { readonly type: 'pong'; readonly t: number }
-  | { readonly type: 'on_screen'; readonly program: OnScreen }
+  | {
+      readonly type: 'on_screen';
+      readonly id: number | null;
+      readonly program: OnScreen;
+      /** Of a shell inside a multiplexer; else null. */
+      readonly snapshot: {
+        readonly cols: number;
+        readonly rows: number;
+        /** Rows above the screen, also those that are too old for `text`. */
+        readonly history_rows: number;
+        readonly cursor_x: number;
+        readonly cursor_y: number;
+        readonly text: string;
+      } | null;
+    }
+  /** The multiplexer has been asked to draw; what it draws is output. */
+  | { readonly type: 'redrawn'; readonly id: number | null }
   /** The size of the owner's window, which holds for all; nulls when everybody has their own again. */
   | { readonly type: 'size'; readonly cols: number | null; readonly rows: number | null }
   /** Who has the shared terminal open, the owner first; nobody when it is not shared any more. */

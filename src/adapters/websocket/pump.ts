@@ -38,8 +38,6 @@ export class OutputPump {
   /** Bytes sent about `#sinceMs`, to tell typing from bulk. */
   #burst = 0;
   #sinceMs = 0;
-  /** What has its place in the output, by the offset before it. */
-  readonly #due: { readonly offset: number; readonly then: () => void }[] = [];
 
   constructor(
     stream: TerminalStream,
@@ -60,12 +58,6 @@ export class OutputPump {
     if (picture !== null) for (const frame of frames(picture)) this.#put(frame);
     else if (from.redraw) for (const frame of oldOutput(stream, offset)) this.#put(frame);
     this.#more();
-  }
-
-  /** Calls `then` between the output before `offset` and what follows it; at once when that was sent. Offsets only grow. */
-  after(offset: number, then: () => void): void {
-    this.#due.push({ offset, then });
-    this.#tellDue();
   }
 
   stop(): void {
@@ -98,8 +90,7 @@ export class OutputPump {
     clearTimeout(this.#joining);
     this.#joining = undefined;
     while (!this.#stopped && !this.#waiting) {
-      const untilDue = (this.#due[0]?.offset ?? Number.POSITIVE_INFINITY) - this.#sent;
-      const frame = this.#stream.read(this.#sent, Math.min(MAX_FRAME_BYTES, untilDue));
+      const frame = this.#stream.read(this.#sent, MAX_FRAME_BYTES);
       if (frame.length === 0) break;
       this.#put(frame);
       this.#waiting = this.#socket.bufferedAmount >= PAUSE_BYTES;
@@ -112,17 +103,9 @@ export class OutputPump {
     this.#sent += frame.length;
     this.#burst += frame.length;
     this.#socket.send(frame, this.#drained);
-    this.#tellDue();
     if (this.#sent - this.#marked < MARK_EVERY_BYTES) return;
     this.#marked = this.#sent;
     this.#socket.ping(String(this.#sent));
-  }
-
-  #tellDue(): void {
-    for (let next = this.#due[0]; next !== undefined && next.offset <= this.#sent; next = this.#due[0]) {
-      this.#due.shift();
-      next.then();
-    }
   }
 
   #finish(): void {

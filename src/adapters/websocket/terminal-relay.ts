@@ -9,7 +9,7 @@ import { CLOSE, type CloseReason } from '../../domain/terminal.ts';
 import { answersOf } from './answers.ts';
 import { InputIntake } from './input.ts';
 import { inputLimit } from './input-limit.ts';
-import { lookBack } from './look-back.ts';
+import { questions, toOnScreen } from './look-back.ts';
 import { ClientMessage, type ServerMessage } from './protocol.ts';
 import { OutputPump } from './pump.ts';
 import { SocketRest } from './socket-rest.ts';
@@ -86,7 +86,9 @@ export function relay(
       case 'input_from':
         return mode === 'view' ? undefined : use(() => startAt(message.offset), 0);
       case 'look_back':
-        return void looks.look();
+        return looks.ask(message.id);
+      case 'redraw':
+        return draws.ask(message.id);
     }
   });
   terminal.hear((news) => {
@@ -102,10 +104,15 @@ export function relay(
     over: () => void tellEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
-  const looks = lookBack(stream, pump, (program) => answer({ type: 'on_screen', program }));
+  const looks = questions(socket, async (id) => toOnScreen(id, await stream.lookBack()));
+  const draws = questions(socket, async (id) => {
+    await stream.drawAnew();
+    return { type: 'redrawn', id };
+  });
   return () => {
     stopped = true;
     looks.stop();
+    draws.stop();
     pump.stop();
     intake.stop();
   };

@@ -89,9 +89,9 @@ export class Connection {
     if (this.#state.kind === 'open') this.#line?.send({ type: 'resize', ...size });
   }
 
-  /** Asks for what scrolled by; a frame answers. */
-  lookBack(): void {
-    if (this.#state.kind === 'open') this.#line?.send({ type: 'look_back' });
+  /** Asks for what there is to scroll back to, or for the newest screen once more; a frame answers. */
+  ask(type: 'look_back' | 'redraw', id: number): void {
+    if (this.#state.kind === 'open') this.#line?.send({ type, id });
   }
 
   /** Tries now instead of later; when connected, checks that the line still lives. */

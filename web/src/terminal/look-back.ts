@@ -1,16 +1,39 @@
+import type { Size } from './protocol.ts';
+
 /** What is on the terminal, as the service says. */
 export type OnScreen = 'shell' | 'full_screen';
 
+/** The newest of a multiplexer's history and, without a gap, its screen: both of one moment. */
+export type Snapshot = Size & {
+  /** Rows above the screen, also those that are too old for `text`. */
+  readonly historyRows: number;
+  /** On the screen, from 0. */
+  readonly cursorX: number;
+  readonly cursorY: number;
+  /** Lines with a line feed between them; the last `rows` rows are the screen. */
+  readonly text: string;
+};
+
 export type LookBackDeps = {
-  /** Asks the service; `answered` follows, after the history that is sent for a shell. */
-  ask(): void;
-  /** Shows what is so many lines above the newest screen, once all output so far is on it. */
-  showAbove(lines: number): void;
+  /** Asks the service for a snapshot; `answered` follows. */
+  ask(id: number): void;
+  /** Asks for all of the newest screen as output; `redrawn` follows. */
+  redraw(id: number): void;
+  /** From now on output changes nothing that is shown, until `goLive`. */
+  freeze(): void;
+  /** Freezes, fills the terminal with the snapshot, shows what is so many rows above its screen, and calls back. */
+  show(snapshot: Snapshot, above: number, done: () => void): void;
+  /** Output from now on is shown at `goLive`. */
+  hold(): void;
+  goLive(): void;
+  /** Shows what is so many rows above the newest screen, once all output so far is on it. */
+  showAbove(rows: number): void;
   /** Types so many arrow keys: up for less than 0, down for more. */
   arrows(count: number): void;
-  /** Lines between what is shown and the newest screen. */
+  /** Rows between what is shown and the newest screen. */
   above(): number;
-  rows(): number;
+  size(): Size;
+  hasSelection(): boolean;
   nowMs(): number;
 };
 
@@ -18,38 +41,77 @@ export type LookBackDeps = {
 const BELIEVED_MS = 1_000;
 /** Without an answer for so long, the page scrolls what it has. */
 const ANSWER_WITHIN_MS = 1_000;
-/** From so much output on, the multiplexer may have left lines out without a sign. */
-const MUCH_BYTES = 65_536;
-const LINE_FEED = 10;
+/** Without an answer for so long, it is asked again. */
+const GIVE_UP_MS = 10_000;
+const REFRESH_MS = 1_000;
+/** What the multiplexer needs to hear of another size. */
+const RESIZE_MS = 150;
+const MAX_MISFITS = 10;
+/** How long a search may take to go up from the newest screen. */
+const SEARCH_MS = 300;
+/** How long a return to the newest screen waits for its drawing. */
+const REDRAW_WITHIN_MS = 500;
 
 /**
- * Scrolling back in a terminal inside a multiplexer, which draws only the newest of what scrolls by fast, and hides
- * whether a program has the whole screen. So the first turn of the wheel waits for the service, which sends what is
- * missing; and in a program that has the whole screen the wheel becomes arrow keys, as terminals do.
+ * Scrolling back in a terminal inside a multiplexer. What such a terminal scrolls off by itself is no history: the multiplexer
+ * leaves out lines, and scrolls off rows that it has not drawn. So whoever scrolls back is shown a snapshot of the multiplexer's own,
+ * which stands still and is replaced by a newer one while output goes on; the return to the newest screen ends that. In a
+ * program that has the whole screen the wheel becomes arrow keys, as terminals do.
  */
 export class LookBack {
   readonly #deps: LookBackDeps;
   #muxed = false;
+  #mode: 'live' | 'frozen' | 'returning' = 'live';
   #onScreen: OnScreen | null = null;
   #answeredAtMs = 0;
-  #incomplete = false;
-  #bytes = 0;
-  #lineFeeds = 0;
-  /** Lines above the newest screen to go to when the answer is there; null: nothing was asked. */
+  /** Whether there may be more than what was last asked for. */
+  #outdated = true;
+  #lastId = 0;
+  #pendingId: number | null = null;
+  /** Rows above the newest screen to go to when the answer is there; null: the wheel did not ask. */
   #wanted: number | null = null;
   /** What the wheel was turned by since then, down for more than 0. */
   #turned = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #historyRows = 0;
+  #misfits = 0;
+  #isFilling = false;
+  #searches: (() => void)[] = [];
+  #late: ReturnType<typeof setTimeout> | undefined;
+  #giveUp: ReturnType<typeof setTimeout> | undefined;
+  #refresh: ReturnType<typeof setTimeout> | undefined;
+  #return: ReturnType<typeof setTimeout> | undefined;
 
   constructor(deps: LookBackDeps) {
     this.#deps = deps;
   }
 
-  /** Another stream, or the same one after a lost line. */
-  connected(muxed: boolean): void {
+  /** Whether the terminal has what there was at one moment, and keeps it. */
+  get isSnapshot(): boolean {
+    return this.#mode === 'frozen' && !this.#isFilling;
+  }
+
+  /** Whether there has been nothing since. */
+  get isComplete(): boolean {
+    return this.isSnapshot && !this.#outdated && this.#pendingId === null;
+  }
+
+  /** `exact`: the output goes on where it was when the line was lost. */
+  connected(muxed: boolean, exact: boolean): void {
+    const goesOn = exact && muxed && this.#mode !== 'live';
     this.#muxed = muxed;
     this.#onScreen = null;
+    this.#outdated = true;
     this.#forget();
+    this.#search();
+    if (!goesOn) this.#live();
+    else if (this.#mode === 'frozen') this.#refreshIn(0);
+    else this.#return = setTimeout(() => this.#askToDraw(), 0);
+  }
+
+  /** There will be no more output. */
+  ended(): void {
+    this.#forget();
+    if (this.#mode !== 'live') this.#live();
   }
 
   typed(): void {
@@ -57,28 +119,15 @@ export class LookBack {
   }
 
   resized(): void {
-    this.#incomplete = true;
+    this.#outdated = true;
+    if (this.#mode === 'frozen') this.#refreshIn(RESIZE_MS);
   }
 
-  /** As many line feeds in a row as the screen has rows stand for more lines than are drawn. */
-  output(data: Uint8Array): void {
+  output(): void {
     if (!this.#muxed) return;
-    this.#bytes += data.length;
+    this.#outdated = true;
     if (this.#deps.nowMs() - this.#answeredAtMs > BELIEVED_MS) this.#onScreen = null;
-    if (this.#incomplete) return;
-    const rows = this.#deps.rows();
-    for (const byte of data) {
-      this.#lineFeeds = byte === LINE_FEED ? this.#lineFeeds + 1 : 0;
-      if (this.#lineFeeds >= rows) this.#incomplete = true;
-    }
-    if (this.#bytes >= MUCH_BYTES) this.#incomplete = true;
-  }
-
-  /** The scrollback has all lines, up to what comes next. */
-  complete(): void {
-    this.#incomplete = false;
-    this.#bytes = 0;
-    this.#lineFeeds = 0;
+    if (this.#mode === 'frozen' && !this.#isFilling) this.#refreshIn(REFRESH_MS);
   }
 
   /** The wheel was turned by so many lines, up for less than 0. False: the terminal scrolls by itself. */
@@ -91,52 +140,175 @@ export class LookBack {
     }
     if (this.#deps.above() > 0) return false;
     if (this.#onScreen === 'full_screen') this.#deps.arrows(lines);
-    else if (this.#onScreen === 'shell' && (lines > 0 || !this.#incomplete)) return false;
-    else this.#ask(-lines, lines);
+    else if (this.#onScreen === 'shell' && (lines > 0 || !this.#outdated)) return false;
+    else {
+      this.#wanted = -lines;
+      this.#turned = lines;
+      this.#ask();
+    }
     return true;
   }
 
-  /** All of the scrollback is about to be looked through. */
-  searching(): void {
-    const mayAsk = this.#muxed && this.#wanted === null && this.#onScreen !== 'full_screen';
-    if (mayAsk && this.#incomplete) this.#ask(this.#deps.above(), 0);
+  /** All of the scrollback is about to be looked through: resolves when it is there, or is not to be had in time. */
+  async searching(): Promise<void> {
+    if (this.#mode === 'frozen' || !this.#outdated) return;
+    if (this.#mayAsk()) this.#ask();
+    if (this.#pendingId !== null) await new Promise<void>((resolve) => this.#searches.push(resolve));
   }
 
-  /** What is shown has moved away from the newest screen by other means than the wheel. */
+  /** What is shown has moved, by whatever means. */
   scrolled(): void {
-    if (this.#deps.above() > 0) this.searching();
+    if (!this.#muxed || this.#isFilling) return;
+    const isBack = this.#deps.above() > 0;
+    if (this.#mode === 'frozen') {
+      if (!isBack) this.#leave();
+      return;
+    }
+    if (!isBack || !this.#mayAsk()) return;
+    if (this.#outdated || this.#mode === 'returning') this.#ask();
+    else {
+      this.#mode = 'frozen';
+      this.#deps.freeze();
+    }
   }
 
-  answered(onScreen: OnScreen): void {
-    this.#onScreen = onScreen;
-    this.#answeredAtMs = this.#deps.nowMs();
+  /** Answers to older questions than the last one come to nothing. */
+  answered(id: number, onScreen: OnScreen, snapshot: Snapshot | null): void {
+    if (id !== this.#pendingId) return;
     const [wanted, turned] = [this.#wanted, this.#turned];
     this.#forget();
-    // What a program with the whole screen scrolls goes into the scrollback, where it does not belong.
-    if (onScreen === 'full_screen') this.#incomplete = true;
-    else this.complete();
-    if (wanted === null) return;
-    if (onScreen === 'shell') this.#deps.showAbove(Math.max(0, wanted));
-    else if (turned !== 0) this.#deps.arrows(turned);
+    this.#onScreen = onScreen;
+    this.#answeredAtMs = this.#deps.nowMs();
+    if (onScreen === 'full_screen') {
+      this.#outdated = true;
+      this.#search();
+      if (this.#mode === 'frozen') this.#leave();
+      if (wanted !== null && turned !== 0) this.#deps.arrows(turned);
+    } else if (snapshot === null) {
+      this.#outdated = true;
+      this.#search();
+      if (wanted !== null) this.#deps.showAbove(Math.max(0, wanted));
+    } else if (this.#fits(snapshot)) {
+      this.#fill(snapshot, Math.max(0, wanted ?? this.#samePlaceIn(snapshot)));
+    } else {
+      [this.#wanted, this.#turned] = [wanted, turned];
+      this.#misfits += 1;
+      this.#refresh = setTimeout(() => this.#ask(), RESIZE_MS);
+    }
+  }
+
+  redrawn(id: number): void {
+    if (this.#mode === 'returning' && id === this.#lastId) this.#live();
   }
 
   dispose(): void {
     this.#forget();
+    this.#search();
+    clearTimeout(this.#return);
   }
 
-  #ask(wanted: number, turned: number): void {
-    this.#wanted = wanted;
-    this.#turned = turned;
-    this.#timer = setTimeout(() => {
-      const late = this.#wanted ?? 0;
-      this.#forget();
-      this.#deps.showAbove(Math.max(0, late));
+  /** Another size would wrap the lines to other rows. That of a window that others rule may never be the same. */
+  #fits({ cols, rows }: Snapshot): boolean {
+    const size = this.#deps.size();
+    return (size.cols === cols && size.rows === rows) || this.#misfits >= MAX_MISFITS;
+  }
+
+  #samePlaceIn({ historyRows }: Snapshot): number {
+    const newRows = this.#mode === 'frozen' ? Math.max(0, historyRows - this.#historyRows) : 0;
+    return this.#deps.above() + newRows;
+  }
+
+  #fill(snapshot: Snapshot, above: number): void {
+    this.#mode = 'frozen';
+    this.#misfits = 0;
+    this.#historyRows = snapshot.historyRows;
+    this.#isFilling = true;
+    clearTimeout(this.#return);
+    this.#deps.show(snapshot, above, () => {
+      this.#isFilling = false;
+      const found = this.#search();
+      if (found) setTimeout(() => this.#settle(), SEARCH_MS);
+      else this.#settle();
+    });
+  }
+
+  #settle(): void {
+    if (this.#mode !== 'frozen' || this.#isFilling) return;
+    if (this.#deps.above() === 0) this.#leave();
+    else if (this.#outdated) this.#refreshIn(REFRESH_MS);
+  }
+
+  /** Whether somebody waited for it. */
+  #search(): boolean {
+    const waiting = this.#searches.splice(0);
+    for (const go of waiting) go();
+    return waiting.length > 0;
+  }
+
+  /** Back to the newest screen, of which nothing was drawn meanwhile. */
+  #leave(): void {
+    // What was asked for has not come.
+    if (this.#pendingId !== null) this.#outdated = true;
+    this.#forget();
+    this.#mode = 'returning';
+    this.#deps.hold();
+    this.#askToDraw();
+    // Nothing came: the snapshot is the newest screen.
+    if (!this.#outdated) this.#live();
+  }
+
+  #askToDraw(): void {
+    this.#lastId += 1;
+    this.#return = setTimeout(() => this.#live(), REDRAW_WITHIN_MS);
+    this.#deps.redraw(this.#lastId);
+  }
+
+  #live(): void {
+    clearTimeout(this.#return);
+    this.#mode = 'live';
+    this.#deps.goLive();
+  }
+
+  #mayAsk(): boolean {
+    return this.#muxed && this.#pendingId === null && this.#onScreen !== 'full_screen';
+  }
+
+  /** Not while something is selected, which would be lost. */
+  #refreshIn(ms: number): void {
+    if (this.#pendingId !== null) return;
+    if (this.#refresh !== undefined && ms > RESIZE_MS) return;
+    clearTimeout(this.#refresh);
+    this.#refresh = setTimeout(() => {
+      this.#refresh = undefined;
+      if (this.#mode !== 'frozen' || !this.#outdated) return;
+      if (this.#deps.hasSelection()) this.#refreshIn(REFRESH_MS);
+      else this.#ask();
+    }, ms);
+  }
+
+  #ask(): void {
+    clearTimeout(this.#refresh);
+    this.#refresh = undefined;
+    this.#outdated = false;
+    this.#lastId += 1;
+    this.#pendingId = this.#lastId;
+    this.#late = setTimeout(() => {
+      if (this.#wanted !== null) this.#deps.showAbove(Math.max(0, this.#wanted));
+      this.#wanted = null;
+      this.#search();
     }, ANSWER_WITHIN_MS);
-    this.#deps.ask();
+    this.#giveUp = setTimeout(() => {
+      this.#forget();
+      this.#outdated = true;
+      if (this.#mode === 'frozen') this.#refreshIn(0);
+    }, GIVE_UP_MS);
+    this.#deps.ask(this.#lastId);
   }
 
   #forget(): void {
-    clearTimeout(this.#timer);
+    for (const timer of [this.#late, this.#giveUp, this.#refresh]) clearTimeout(timer);
+    this.#refresh = undefined;
+    this.#pendingId = null;
     this.#wanted = null;
   }
 }

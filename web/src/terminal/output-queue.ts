@@ -2,7 +2,10 @@ const MAX_IN_PARSER_BYTES = 512 * 1024;
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 export type OutputQueue = {
-  push(data: Uint8Array): void;
+  /** Calls `done` when it is on the screen. */
+  push(data: Uint8Array, done?: () => void): void;
+  /** Takes back what the screen has not been given yet. */
+  takeWaiting(): readonly Uint8Array[];
   readonly heldBytes: number;
 };
 
@@ -19,19 +22,21 @@ type Sink = {
  * much at once.
  */
 export function outputQueue(sink: Sink, maxHeldBytes: number = MAX_HELD_BYTES): OutputQueue {
-  const held: Uint8Array[] = [];
+  let held: { readonly data: Uint8Array; readonly done: (() => void) | undefined }[] = [];
   let heldBytes = 0;
   let inParser = 0;
   let flooded = false;
 
   const feed = (): void => {
     while (inParser < MAX_IN_PARSER_BYTES) {
-      const data = held.shift();
-      if (data === undefined) break;
+      const next = held.shift();
+      if (next === undefined) break;
+      const { data, done } = next;
       heldBytes -= data.length;
       inParser += data.length;
       sink.write(data, () => {
         inParser -= data.length;
+        done?.();
         feed();
       });
     }
@@ -42,14 +47,20 @@ export function outputQueue(sink: Sink, maxHeldBytes: number = MAX_HELD_BYTES): 
   };
 
   return {
-    push(data) {
-      held.push(data);
+    push(data, done) {
+      held.push({ data, done });
       heldBytes += data.length;
       feed();
       if (heldBytes > maxHeldBytes && !flooded) {
         flooded = true;
         sink.flooded();
       }
+    },
+    takeWaiting() {
+      const taken = held;
+      held = [];
+      heldBytes = 0;
+      return taken.map(({ data }) => data);
     },
     get heldBytes() {
       return heldBytes;

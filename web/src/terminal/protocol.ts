@@ -1,6 +1,6 @@
 /** The browser's side of the terminal protocol: addresses, frames, and what a close means. Pure. */
 
-import type { OnScreen } from './look-back.ts';
+import type { OnScreen, Snapshot } from './look-back.ts';
 
 export const SUBPROTOCOL = 'berth.terminal.v1';
 
@@ -37,7 +37,13 @@ export type ServerFrame =
   /** null: everybody has the size of their own window again. */
   | { readonly type: 'size'; readonly size: Size | null }
   | { readonly type: 'participants'; readonly people: readonly Person[] }
-  | { readonly type: 'on_screen'; readonly program: OnScreen }
+  | {
+      readonly type: 'on_screen';
+      readonly id: number;
+      readonly program: OnScreen;
+      readonly snapshot: Snapshot | null;
+    }
+  | { readonly type: 'redrawn'; readonly id: number }
   | { readonly type: 'notice'; readonly message: string }
   | { readonly type: 'recording'; readonly id: string | null }
   /** The service ends, and a close follows: it is to be tried again after so long. */
@@ -48,7 +54,7 @@ export type ClientFrame =
   | ({ readonly type: 'resize' } & Size)
   | { readonly type: 'ping'; readonly t: number }
   | { readonly type: 'input_from'; readonly offset: number }
-  | { readonly type: 'look_back' };
+  | { readonly type: 'look_back' | 'redraw'; readonly id: number };
 
 export const encodeFrame = (frame: ClientFrame): string => JSON.stringify(frame);
 
@@ -63,6 +69,19 @@ const toPerson = (wire: Wire): Person => ({
   owner: wire['owner'] === true,
   mode: wire['mode'] === 'control' ? 'control' : 'view',
 });
+
+function toSnapshot(value: unknown): Snapshot | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const wire = value as Wire;
+  return {
+    cols: count(wire['cols']),
+    rows: count(wire['rows']),
+    historyRows: count(wire['history_rows']),
+    cursorX: count(wire['cursor_x']),
+    cursorY: count(wire['cursor_y']),
+    text: text(wire['text']),
+  };
+}
 
 const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFrame } = {
   ready: (wire) => ({
@@ -86,8 +105,11 @@ const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFra
   }),
   on_screen: (wire) => ({
     type: 'on_screen',
+    id: count(wire['id']),
     program: wire['program'] === 'full_screen' ? 'full_screen' : 'shell',
+    snapshot: toSnapshot(wire['snapshot']),
   }),
+  redrawn: (wire) => ({ type: 'redrawn', id: count(wire['id']) }),
   notice: (wire) => ({ type: 'notice', message: text(wire['message']) }),
   recording: (wire) => ({ type: 'recording', id: wire['on'] === true ? text(wire['id']) : null }),
   restarting: (wire) => ({ type: 'restarting', retryMs: count(wire['retry_ms']) }),

@@ -7,7 +7,7 @@ import { actionOf, type TerminalAction } from '../shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './allowed-styles.ts';
 import { fitting } from './fitting.ts';
-import { scrolling } from './scrolling.ts';
+import { type ScrollingDeps, scrolling } from './scrolling.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
 
@@ -20,8 +20,8 @@ export type ScreenListener = {
   title(title: string): void;
   found(found: Found | null): void;
   link(uri: string | null): void;
-  /** Somebody scrolls back; the service is to say what is on the screen, and to send what is missing above it. */
-  lookBack(): void;
+  /** Where what is scrolled back to comes from, and how output waits meanwhile. */
+  readonly scrolling: Omit<ScrollingDeps, 'type'>;
   /** A key that means something to the page; copying is done already. */
   action(action: TerminalAction): void;
   /** Whether there are other panes to go to. */
@@ -113,14 +113,21 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
   setLook(look);
   listen(terminal, listener);
   const lookBack = scrolling(terminal, host, {
-    ask: () => listener.lookBack(),
+    ...listener.scrolling,
     type: (text) => listener.input(latin1(text)),
   });
   terminal.onData(() => lookBack.typed());
-  return {
+  const search = searchIn(terminal, (found) => listener.found(found));
+  const screen: Screen = {
     terminal,
     lookBack,
-    search: searchIn(terminal, (found) => listener.found(found)),
+    search: {
+      ...search,
+      async find(...what) {
+        await lookBack.searching();
+        await search.find(...what);
+      },
+    },
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
     setLook(next) {
       fontPx = next.fontPx;
@@ -133,4 +140,7 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
       terminal.dispose();
     },
   };
+  // For whoever looks at the page from outside, as its tests do.
+  Object.assign(host, { berthScreen: screen });
+  return screen;
 }

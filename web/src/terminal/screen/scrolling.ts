@@ -1,14 +1,13 @@
 import type { Terminal } from '@xterm/xterm';
-import { LookBack } from '../look-back.ts';
-
-/** The number of the service's own escape sequence: the scrollback is complete. */
-const HISTORY_MARK = 7711;
+import { LookBack, type LookBackDeps } from '../look-back.ts';
+import { snapshotOutput } from './snapshot-output.ts';
 
 /** So many arrow keys at once; a wheel that is spun hard sends no more. */
 const MAX_ARROWS = 60;
 
-export type ScrollingDeps = {
-  ask(): void;
+export type ScrollingDeps = Pick<LookBackDeps, 'ask' | 'redraw' | 'hold' | 'goLive'> & {
+  /** From now on no output is drawn but `picture`, if given, in place of all that waits. */
+  freeze(picture?: Uint8Array, done?: () => void): void;
   type(text: string): void;
 };
 
@@ -21,20 +20,30 @@ function linesOf({ deltaY, deltaMode }: WheelEvent, rows: number, rowPx: number)
 const aboveOf = ({ buffer: { active } }: Terminal): number => active.baseY - active.viewportY;
 
 /** The wheel and the scrollback of a terminal that may be inside a multiplexer. */
-export function scrolling(terminal: Terminal, host: HTMLElement, { ask, type }: ScrollingDeps): LookBack {
+export function scrolling(terminal: Terminal, host: HTMLElement, deps: ScrollingDeps): LookBack {
   const arrows = (count: number): void => {
     if (terminal.options.disableStdin) return;
     const key = count < 0 ? '\x1b[A' : '\x1b[B';
-    type(key.repeat(Math.min(MAX_ARROWS, Math.abs(count))));
+    deps.type(key.repeat(Math.min(MAX_ARROWS, Math.abs(count))));
   };
-  const showAbove = (lines: number): void =>
-    terminal.write('', () => terminal.scrollToLine(Math.max(0, terminal.buffer.active.baseY - lines)));
+  const scrollTo = (above: number): void =>
+    terminal.scrollToLine(Math.max(0, terminal.buffer.active.baseY - above));
   const lookBack = new LookBack({
-    ask,
+    ask: deps.ask,
+    redraw: deps.redraw,
+    hold: deps.hold,
+    goLive: deps.goLive,
+    freeze: () => deps.freeze(),
+    show: (snapshot, above, done) =>
+      deps.freeze(snapshotOutput(snapshot), () => {
+        scrollTo(above);
+        done();
+      }),
     arrows,
-    showAbove,
+    showAbove: (rows) => terminal.write('', () => scrollTo(rows)),
     above: () => aboveOf(terminal),
-    rows: () => terminal.rows,
+    size: () => ({ cols: terminal.cols, rows: terminal.rows }),
+    hasSelection: () => terminal.hasSelection(),
     nowMs: () => performance.now(),
   });
   let rest = 0;
@@ -57,9 +66,5 @@ export function scrolling(terminal: Terminal, host: HTMLElement, { ask, type }: 
   host.addEventListener('wheel', onWheel, { capture: true, passive: false });
   terminal.onScroll(() => lookBack.scrolled());
   terminal.onResize(() => lookBack.resized());
-  terminal.parser.registerOscHandler(HISTORY_MARK, () => {
-    lookBack.complete();
-    return true;
-  });
   return lookBack;
 }

@@ -10,6 +10,7 @@ import {
   HEALTHY,
   type LineHealth,
 } from '../../terminal/connection-types.ts';
+import { OutputGate } from '../../terminal/output-gate.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
 import type { Person, ServerFrame, Size } from '../../terminal/protocol.ts';
 import type { Resumed } from '../../terminal/resume.ts';
@@ -88,7 +89,8 @@ function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
   else if (frame.type === 'participants') view.people.value = frame.people;
   else if (frame.type === 'size') rule(view, screen, frame.size);
   else if (frame.type === 'recording') view.recording.value = frame.id;
-  else if (frame.type === 'on_screen') screen.lookBack.answered(frame.program);
+  else if (frame.type === 'on_screen') screen.lookBack.answered(frame.id, frame.program, frame.snapshot);
+  else if (frame.type === 'redrawn') screen.lookBack.redrawn(frame.id);
 }
 
 /** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
@@ -115,7 +117,13 @@ export async function terminalController(
     link: (uri) => {
       view.link.value = uri;
     },
-    lookBack: () => connection.lookBack(),
+    scrolling: {
+      ask: (id) => connection.ask('look_back', id),
+      redraw: (id) => connection.ask('redraw', id),
+      freeze: (picture, done) => gate.freeze(picture, done),
+      hold: () => gate.hold(),
+      goLive: () => gate.goLive(),
+    },
     ...keys,
   });
   view.size.value = screen.size();
@@ -124,6 +132,7 @@ export async function terminalController(
     flooded: () => connection.suspend(),
     drained: () => connection.open(),
   });
+  const gate = new OutputGate(output);
   const say = (text: string): void => output.push(new TextEncoder().encode(text));
   const onResumed = (how: Resumed): void => {
     if (how === 'redraw') say(FULL_RESET);
@@ -143,17 +152,19 @@ export async function terminalController(
       state: (state) => {
         view.connection.value = state;
         if (state.kind === 'open') view.everOpen.value = true;
+        if (state.kind === 'over') screen.lookBack.ended();
       },
       health: (health) => {
         view.health.value = health;
       },
       bytes: (data) => {
-        screen.lookBack.output(data);
-        output.push(data);
+        screen.lookBack.output();
+        gate.push(data);
       },
       resumed: (how, ready) => {
         view.readOnly.value = ready.readOnly;
-        screen.lookBack.connected(ready.muxed);
+        gate.connected(ready.muxed, how === 'exact');
+        screen.lookBack.connected(ready.muxed, how === 'exact');
         view.isOwner.value = ready.owner;
         // A recording that goes on is told again.
         view.recording.value = null;

@@ -1,0 +1,60 @@
+/** Output by what it does beside drawing. Pure. */
+
+const ESC = 0x1b;
+/** Longer than any sequence that means something: more is not waited for. */
+const MAX_SEQUENCE_BYTES = 2 * 1024 * 1024;
+const TEXT_CHUNK = 8_192;
+
+const SEQUENCES = [
+  '\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)',
+  '\\x1b[P_^X][^\\x1b]*\\x1b\\\\',
+  '\\x1b\\[[0-?]*[ -/]*[@-~]',
+  '\\x1b[ -/]+[0-~]',
+  '\\x1b[0-OQ-WYZ\\\\`-~]',
+  '\\x07',
+].join('|');
+
+/**
+ * Titles, the clipboard and colours (OSC, but for hyperlinks), modes (but for synchronized output), the pen, the shape of the
+ * cursor, the keypad, character sets, the bell, and questions.
+ */
+const EFFECTS = new RegExp(
+  [
+    '^\\x1b\\](?!8;)',
+    '^\\x1b\\[\\?(?!2026)[\\d;]*[hl]$',
+    '^\\x1b\\[[<-?]?[\\d;:]*m$',
+    '^\\x1b\\[\\d* q$',
+    '^\\x1b\\[[>=?]?\\d*[cnq]$',
+    '^\\x1b[=>]$',
+    '^\\x1b[()][ -~]$',
+    '^\\x07$',
+  ].join('|'),
+);
+
+function textOf(bytes: Uint8Array): string {
+  const chunks: string[] = [];
+  for (let at = 0; at < bytes.length; at += TEXT_CHUNK)
+    chunks.push(String.fromCharCode(...bytes.subarray(at, at + TEXT_CHUNK)));
+  return chunks.join('');
+}
+
+/** What remains of output that is not drawn, for a terminal that is to go on as if it had been. */
+export function effectsOf(output: Uint8Array): Uint8Array {
+  const sequences = textOf(output).match(new RegExp(SEQUENCES, 'g')) ?? [];
+  const kept = sequences.filter((sequence) => EFFECTS.test(sequence)).join('');
+  return Uint8Array.from(kept, (char) => char.charCodeAt(0));
+}
+
+const ONE_SEQUENCE = new RegExp(`^(?:${SEQUENCES})`);
+
+/** Cuts off a sequence that has begun at the end and is not complete. */
+export function atSequenceEnd(output: Uint8Array): readonly [whole: Uint8Array, open: Uint8Array] {
+  const whole = [output, new Uint8Array()] as const;
+  let at = output.lastIndexOf(ESC);
+  // The last one may end an older one (ST).
+  if (at > 0 && output[at + 1] === 0x5c) at = output.lastIndexOf(ESC, at - 1);
+  if (at < 0 || output.length - at > MAX_SEQUENCE_BYTES) return whole;
+  return ONE_SEQUENCE.test(textOf(output.subarray(at)))
+    ? whole
+    : [output.subarray(0, at), output.subarray(at)];
+}

@@ -1,0 +1,20 @@
+import type { Snapshot } from '../look-back.ts';
+
+const ESC = '\x1b';
+const SYNCHRONIZED = `${ESC}[?2026h`;
+const DRAW_NOW = `${ESC}[?2026l`;
+const SAVE_PEN = `${ESC}7`;
+const RESTORE_PEN = `${ESC}8`;
+const DEFAULTS = `${ESC}[r${ESC}[m${ESC}(B${ESC}]8;;\x07`;
+const CLEAR_ALL = `${ESC}[H${ESC}[2J${ESC}[3J`;
+
+/**
+ * Output that fills a terminal, its scrollback and its screen, with a snapshot. The pen stays as it was; the scroll region does
+ * not, which the multiplexer sets again when it draws.
+ */
+export function snapshotOutput({ text, cursorX, cursorY }: Snapshot): Uint8Array {
+  const lines = text.replaceAll('\n', '\r\n');
+  const cursor = `${ESC}[${cursorY + 1};${cursorX + 1}H`;
+  const parts = [SYNCHRONIZED, SAVE_PEN, DEFAULTS, CLEAR_ALL, lines, RESTORE_PEN, cursor, DRAW_NOW];
+  return new TextEncoder().encode(parts.join(''));
+}
