@@ -242,6 +242,18 @@ t.test('a search waits for all lines, and may go up from there', async (t) => {
   t.same(did(), ['ask', 'show 0']);
 });
 
+t.test('a search that asks for no more than is on its way waits for it as well', async (t) => {
+  const { lookBack, answer } = aTerminal(t);
+  lookBack.output();
+  const order: number[] = [];
+  const searches = [1, 2].map((each) => lookBack.searching().then(() => order.push(each)));
+  await Promise.resolve();
+  t.same(order, []);
+  answer();
+  await Promise.all(searches);
+  t.same(order, [1, 2]);
+});
+
 t.test('a search that stays on the newest screen leaves it as it was', async (t) => {
   const { lookBack, did, answer } = aTerminal(t);
   lookBack.output();

@@ -151,9 +151,9 @@ export class LookBack {
 
   /** All of the scrollback is about to be looked through: resolves when it is there, or is not to be had in time. */
   async searching(): Promise<void> {
-    if (this.#mode === 'frozen' || !this.#outdated) return;
-    if (this.#mayAsk()) this.#ask();
-    if (this.#pendingId !== null) await new Promise<void>((resolve) => this.#searches.push(resolve));
+    if (this.isSnapshot) return;
+    if (this.#outdated && this.#mayAsk()) this.#ask();
+    if (this.#pendingId !== null || this.#isFilling) await new Promise<void>((resolve) => this.#searches.push(resolve));
   }
 
   /** What is shown has moved, by whatever means. */
