@@ -14,10 +14,11 @@ const PATIENCE_MS = 90_000;
 
 /**
  * `TAG PAD COUNT:PAUSE...`: numbered lines, so many at once or with pauses between them, and a last one that says how many
- * there were.
+ * there were. The empty line before them ends that of a command as wide as the screen, which the shell leaves open.
  */
 const WRITER = `
 tag=$1; pad=$(printf '%*s' "$2" '' | tr ' ' x); shift 2; at=1
+echo
 for part; do
   end=$((at + \${part%:*})); pause=\${part#*:}
   if [ "$pause" = 0 ]; then seq -f "$tag-%.0f-$pad" $at $((end - 1)); at=$end; fi

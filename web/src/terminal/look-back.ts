@@ -153,7 +153,8 @@ export class LookBack {
   async searching(): Promise<void> {
     if (this.isSnapshot) return;
     if (this.#outdated && this.#mayAsk()) this.#ask();
-    if (this.#pendingId !== null || this.#isFilling) await new Promise<void>((resolve) => this.#searches.push(resolve));
+    if (this.#pendingId !== null || this.#isFilling)
+      await new Promise<void>((resolve) => this.#searches.push(resolve));
   }
 
   /** What is shown has moved, by whatever means. */
