@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
  * The first field has the focus when the form appears. After a failure it is the first field at fault, or the secret,
@@ -7,8 +7,8 @@ import { useEffect, useRef } from 'preact/hooks';
  */
 export function useFormFocus(reason: unknown): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
-  useEffect(() => {
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => {
     if (reason === null) return;
     const find = (selector: string) => form.current?.querySelector<HTMLInputElement>(selector);
     const field = find('[aria-invalid=true]') ?? find('[name=password], [name=code]');
