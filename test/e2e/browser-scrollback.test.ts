@@ -8,8 +8,8 @@ t.setTimeout(3_600_000);
 
 const RUNS = Number(process.env['SCROLLBACK_RUNS'] ?? 3);
 const SEED = Number(process.env['SCROLLBACK_SEED'] ?? Date.now() % 1_000_000);
-/** Fewer rows than the service sends of a history. */
-const MAX_ROWS = 4_000;
+/** Fewer rows than the service sends of a history, and draws of a plain shell for a window as wide as these. */
+const MAX_ROWS = 2_000;
 const PATIENCE_MS = 90_000;
 
 /**
