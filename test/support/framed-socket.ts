@@ -14,12 +14,12 @@ export const socketInFramesOf =
     let isDropped = false;
     let waiting = Buffer.alloc(0);
     let isPlanned = false;
-    const { host, hostname, port } = new URL(url);
+    const { hostname, port } = new URL(url);
     const createConnection = (): NetSocket => {
       line = connect(Number(port), hostname);
       return line;
     };
-    const socket = new WebSocket(url, protocols, { createConnection, origin: `http://${host}` });
+    const socket = new WebSocket(url, protocols, { createConnection });
     const sendSome = (): void => {
       isPlanned = false;
       if (socket.readyState !== WebSocket.OPEN) return;
