@@ -135,6 +135,8 @@ t.test(
     t.match(overlayOf(deleted, container('running')), { why: 'deleted' }, 'as it was before');
     t.match(overlayOf(deleted, 'gone'), { why: 'deleted' });
     t.match(overlayOf(deleted, container('stopped')), { why: 'stopped' }, 'restored meanwhile');
+    const stopped = { ...open, connection: { kind: 'over', why: 'stopped', exitCode: null } } as const;
+    t.match(overlayOf(stopped, 'gone'), { why: 'deleted' }, 'deleted after it was stopped');
     t.same(
       overlayOf({ ...open, reach: 'offline' }, 'unknown'),
       { kind: 'none' },

@@ -34,6 +34,10 @@ export const canConnect = (known: Known): boolean => typeof known === 'object' &
 const isRestored = (known: Known): boolean =>
   typeof known === 'object' && ['stopped', 'failed', 'starting', 'creating'].includes(known.status);
 
+/** Whether what ended the terminal is not so any more: what is restored was deleted, what is deleted was stopped. */
+const isOutdated = (why: EndReason, known: Known): boolean =>
+  (why === 'deleted' && isRestored(known)) || (why === 'stopped' && known === 'gone');
+
 function beforeConnect(known: Known): Overlay {
   if (known === 'gone') return { kind: 'over', why: 'deleted', exitCode: null };
   if (known === 'unknown' || known.status === 'running') return { kind: 'connecting' };
@@ -73,7 +77,7 @@ export function overlayOf(facts: LineFacts, known: Known): Overlay {
     case 'waiting':
       return lost(facts, trouble, connection.delayMs);
     case 'over':
-      if (connection.why === 'deleted' && isRestored(known)) return beforeConnect(known);
+      if (isOutdated(connection.why, known)) return beforeConnect(known);
       return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
   }
 }
