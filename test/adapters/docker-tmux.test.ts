@@ -64,8 +64,9 @@ t.test('how a shell ended', async (t) => {
   for (const [printed, end] of cases) t.same(endOf(printed), end, printed);
 });
 
-const engine = await engineOrSkip(t);
-if (engine !== null) {
+t.test('in a container', async (t) => {
+  const engine = await engineOrSkip(t);
+  if (engine === null) return;
   const instance = await testInstance(t, engine);
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);
@@ -76,7 +77,7 @@ if (engine !== null) {
   await t.test('the exit code is that of the shell, while other sessions go on', (t) =>
     exitCodes(t, instance, handle),
   );
-}
+});
 
 async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
   const pty = await terminals.open(handle, aTerminal('past'));

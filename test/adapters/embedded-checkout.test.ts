@@ -26,7 +26,8 @@ function aCheckout(folder: string): string {
     rmSync(path.join(copy, target));
   }
   symlinkSync(realpathSync('node_modules/pg'), path.join(folder, 'node_modules', 'pg'));
-  cpSync('src/adapters/postgres', path.join(folder, 'src', 'adapters', 'postgres'), { recursive: true });
+  for (const source of ['src/adapters/postgres', 'src/adapters/child-process.ts'])
+    cpSync(source, path.join(folder, source), { recursive: true });
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
   return path.join(folder, 'src', 'adapters', 'postgres', 'embedded.ts');
 }
