@@ -16,6 +16,7 @@ t.test('an administrator makes a set of tools by keyboard, and follows how it is
   const add = page.getByRole('button', { name: 'Add a set' });
   await add.focus();
   await page.keyboard.press('Enter');
+  await page.locator('input:focus').waitFor();
   await page.keyboard.type('broken');
   await page.keyboard.press('Tab');
   await page.keyboard.type('Broken tools');
