@@ -74,6 +74,9 @@ t.test('in a container', async (t) => {
   await t.test('a snapshot has each line once, while a program writes and the size changes', (t) =>
     snapshots(t, instance, handle),
   );
+  await t.test('a server is told its settings once, and again when they are others', (t) =>
+    settings(t, instance, handle),
+  );
   await t.test('the exit code is that of the shell, while other sessions go on', (t) =>
     exitCodes(t, instance, handle),
   );
@@ -138,6 +141,33 @@ async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHa
     t.same(own.slice(0, -1), written.slice(0, -1), `${last} lines`);
   }
   await pty.close();
+}
+
+/** Each setting costs the server work for every client that it has. */
+async function settings(t: Test, { runtime, terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+  const tmux = async (...args: readonly string[]) => {
+    const command = ['tmux', '-S', '/run/berth-tmux', ...args];
+    const { stdout } = await runtime.exec(handle, { command, timeoutSeconds: 30, maxOutputBytes: 10_000 });
+    return stdout.toString();
+  };
+  const attach = async (): Promise<void> => {
+    const pty = await terminals.open(handle, aTerminal('settings'));
+    await reader(pty).until('# ');
+    await pty.close();
+  };
+  const escapeKey = () => tmux('show-options', '-sv', 'user-keys[27]');
+  await attach();
+  const learnt = await escapeKey();
+  t.match(learnt, '\x1b');
+  await tmux('set-option', '-s', 'user-keys[27]', 'marker');
+  await tmux('bind-key', '-n', 'F12', 'send-keys', 'x');
+  await attach();
+  t.equal(await escapeKey(), 'marker\n', 'a second attach sets nothing');
+  t.match(await tmux('list-keys', '-T', 'root'), 'F12', 'and binds nothing');
+  await tmux('set-option', '-s', '@berth_settings', 'of an earlier version');
+  await attach();
+  t.equal(await escapeKey(), learnt, 'a server with earlier settings learns them');
+  t.notMatch(await tmux('list-keys', '-T', 'root'), 'F12');
 }
 
 async function exitCodes(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {

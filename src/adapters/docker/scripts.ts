@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LITERAL_KEYS } from './tmux-keys.ts';
 import { CHOOSE_TMUX, TOOLS_FOLDER } from './tools-scripts.ts';
 
@@ -167,7 +168,7 @@ cd /workspace || cd /
  *
  * Berth alone decides when a key is complete, so tmux never gives up on one that has begun, and takes no fast keys for a paste.
  */
-const CONFIG = `
+const SETTINGS = `
 set -s default-terminal "$6"
 set -g status off
 set -g prefix None
@@ -191,6 +192,19 @@ set -g visual-bell off
 set -s terminal-features "xterm*:clipboard:ccolour:cstyle:focus:title:RGB:strikethrough:usstyle:overline:sync:hyperlinks"
 set -s terminal-overrides 'xterm*:smcup@:rmcup@:indn@:Sync=\\E[?2026%?%p1%{1}%-%tl%eh%;'
 ${LITERAL_KEYS}
+`;
+
+const SETTINGS_VERSION = createHash('sha256').update(SETTINGS).digest('hex').slice(0, 16);
+
+/**
+ * A server that has these settings sets nothing again: tmux draws all its clients anew for each option, and builds the tree of
+ * keys of each client for each key of the user's own.
+ */
+const CONFIG = `
+%if '#{!=:#{@berth_settings},${SETTINGS_VERSION} $6}'
+${SETTINGS}
+set -s @berth_settings "${SETTINGS_VERSION} $6"
+%endif
 `;
 
 /** Those who share the windows of a session would keep its programs alive. */
@@ -221,7 +235,7 @@ const SHELL_IN_TMUX =
 /**
  * `COLS ROWS SHELL SESSION new|keep INNER_TERM [view|control THEIR_SESSION]`: attaches to a session, made when absent.
  * The marker stays on the attachment alone: the server must outlive it. A session that exists already is not an error.
- * A server that an earlier version of Berth has started learns the settings when somebody attaches.
+ * A server that has the settings of an earlier version of Berth learns these when somebody attaches.
  */
 export const ATTACH = `${PREPARE}
 ${CHOOSE_TMUX}
