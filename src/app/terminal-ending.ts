@@ -19,12 +19,15 @@ export function terminalEnding(
   /** The session of a pane outlives a restart of the service, for as long as its client may come back. */
   const isLeft = ({ isMain }: Place): boolean => stopping.signal.aborted && !isMain;
 
-  /** The row goes last: by it the reaper finds what is still there. The last one who shows a pane ends its session. */
+  /**
+   * The row goes last: by it the reaper finds what is still there. It stays where the container is to go down: a container
+   * that is paused, or that does not stop, keeps its programs. The last one who shows a pane ends its session.
+   */
   async function endBoth(place: Place, stream: TerminalStream, withContainer: boolean): Promise<void> {
     const { id, muxSession } = stream;
     await stream.end(withContainer);
-    if (isLeft(place)) return;
-    if (!withContainer && !place.isMain && muxSession !== null) {
+    if (withContainer || isLeft(place)) return;
+    if (!place.isMain && muxSession !== null) {
       await holding.markEnding(id);
       await place.endSession(place.muxSession, () => holding.isShown(place));
     }
@@ -47,7 +50,7 @@ export function terminalEnding(
   return {
     /**
      * `withContainer`: the container goes down, and all in it. To end a hundred programs one by one beside that keeps the
-     * engine from it; what is there of them if it stays up after all is found as a leftover.
+     * engine from it. The reaper takes them off the record, or ends them if the container stays up after all.
      */
     end(place: Place, stream: TerminalStream, withContainer: boolean): void {
       holding.ending(stream.id);

@@ -1,6 +1,6 @@
-import type { ContainerState } from '../domain/container.ts';
+import type { Container, ContainerState } from '../domain/container.ts';
 import { DEAD_AFTER_SECONDS, decideReaping } from '../domain/terminal-reaping.ts';
-import type { RuntimeHandle } from '../ports/container-runtime.ts';
+import type { ContainerRuntime, RuntimeHandle } from '../ports/container-runtime.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { TerminalBackend } from '../ports/terminal-backend.ts';
@@ -15,6 +15,7 @@ const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'del
 
 export type TerminalReaperDeps = {
   readonly repositories: Repositories;
+  readonly runtime: Pick<ContainerRuntime, 'observe'>;
   readonly backend: TerminalBackend;
   readonly holding: TerminalHolding;
   readonly log: Logger;
@@ -29,7 +30,7 @@ export type TerminalReaperDeps = {
  * ends is looked for again the next time, until it is gone. Safe in any number of processes at once.
  */
 export function terminalReaper(deps: TerminalReaperDeps) {
-  const { repositories, backend, holding, log, isStopping, monotonicMs } = deps;
+  const { repositories, runtime, backend, holding, log, isStopping, monotonicMs } = deps;
   const { containers, terminalHolds } = repositories;
   let lookedIntoAllMs: number | null = null;
 
@@ -61,7 +62,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
 
   async function lookInto(dbId: string): Promise<void> {
     const row = await containers.findAny(dbId);
-    if (row !== null && !SETTLED.includes(row.state)) return;
+    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;
     const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
     // After the look: whatever is opened meanwhile is in a row before it is in the container.
@@ -77,6 +78,12 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }
     await terminalHolds.remove(forget);
+  }
+
+  /** Its programs are there, and nothing can be ended before it goes on. */
+  async function isPaused(row: Container): Promise<boolean> {
+    const handle = row.state === 'stopped' ? handleOf(row) : null;
+    return handle !== null && (await runtime.observe(handle)).kind === 'paused';
   }
 
   const endSession = (handle: RuntimeHandle, session: string): Promise<void> =>

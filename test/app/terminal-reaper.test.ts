@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { fixedClock, memoryPorts, memoryRuntime, memoryTerminals } from '../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
+import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 import { aContainerOf, listening, openTerminal } from '../support/terminals.ts';
@@ -21,7 +22,13 @@ async function aScene(t: Test) {
   const address = await listening(t, victim);
   const { id: runtimeId } = (await as(victim, ada)('GET', `/api/containers/${dbId}`)).json();
   const handle = { node: 'memory', runtimeId };
+  const box = runtime.boxes.get(runtimeId);
+  if (box === undefined) throw new Error('no container was made');
   return {
+    runtime,
+    box,
+    call: (what: string) => as(victim, ada)('POST', `/api/containers/${dbId}/${what}`),
+    held: () => storage.repositories.terminalHolds.inContainer(dbId),
     victim,
     other,
     ada,
@@ -134,4 +141,60 @@ t.test('a session that can not be ended keeps nothing else there', async (t) => 
   Object.assign(backend, { killMuxSession });
   await pass(600, other);
   t.same((await left()).sessions, ['main'], 'and is ended by a later pass');
+});
+
+t.test('what runs in a paused container stays on record, and is ended once it goes on', async (t) => {
+  const { victim, box, call, open, left, held, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('main');
+  await open('pane2');
+  box.paused = true;
+  await victim.reconcile();
+  await victim.terminals.idle();
+  await pass(30, victim);
+  t.equal((await held()).length, 2);
+  t.equal((await call('start')).statusCode, 200);
+  await pass(30, victim);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+  await pass(30, victim);
+  t.same(await held(), []);
+});
+
+t.test('a pane whose client is back after a pause goes on', async (t) => {
+  const { victim, box, call, open, left, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('pane2');
+  box.paused = true;
+  await victim.reconcile();
+  await call('start');
+  await open('pane2');
+  await pass(30, victim);
+  const { sessions, marks } = await left();
+  t.same([sessions, marks.length], [['pane-pane2'], 1]);
+});
+
+t.test('a stop that fails loses sight of no program', async (t) => {
+  const { victim, runtime, call, open, left, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('main');
+  await open('pane2');
+  const { stop } = runtime;
+  runtime.stop = async () => {
+    throw new RuntimeFailure('it could not be stopped', 500);
+  };
+  t.equal((await call('stop')).statusCode, 500);
+  runtime.stop = stop;
+  await victim.terminals.idle();
+  t.equal((await left()).marks.length, 2);
+  await pass(30, victim);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+});
+
+t.test('nothing stays on record of what ended with its container', async (t) => {
+  const { victim, call, open, held, pass } = await aScene(t);
+  await open('pane2');
+  t.equal((await call('stop')).statusCode, 200);
+  await victim.terminals.idle();
+  await pass(30, victim);
+  t.same(await held(), []);
 });

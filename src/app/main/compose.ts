@@ -98,7 +98,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   let draining = false;
   const isDraining = (): boolean => draining;
   const reapTerminals = terminalReaper({
-    ...{ repositories, backend, holding, log, monotonicMs },
+    ...{ repositories, runtime: ports.runtime, backend, holding, log, monotonicMs },
     isStopping: isDraining,
   });
   const { guard } = people;
