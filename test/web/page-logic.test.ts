@@ -143,8 +143,9 @@ t.test(
       'a line that answers is up',
     );
     t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
-    for (const connection of [trying('processes'), waits('processes')])
-      t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: 'processes' });
+    for (const trouble of ['processes', 'busy', 'database'] as const)
+      for (const connection of [trying(trouble), waits(trouble)])
+        t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: trouble });
     t.equal(canConnect(container('starting')), false);
   },
 );

@@ -292,7 +292,7 @@ t.test('a service without an answer from its database is asked again', async (t)
     tries === 1 ? socket.close(1013) : socket.send(ready('s1')),
   );
   await until(() => service.last()?.kind === 'open');
-  t.ok(service.states.some((state) => state.kind === 'waiting' && state.trouble === 'busy'));
+  t.ok(service.states.some((state) => state.kind === 'waiting' && state.trouble === 'database'));
 });
 
 t.test(

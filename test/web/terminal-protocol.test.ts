@@ -69,6 +69,7 @@ t.test('each close code means an end, a question or a retry', async (t) => {
   }
   for (const code of [1011, 4013])
     t.same(meaningOfClose(code, ''), { do: 'retry', trouble: 'shell' }, String(code));
+  t.same(meaningOfClose(1013, 'try again later'), { do: 'retry', trouble: 'database' });
   t.same(meaningOfClose(4014, 'too many processes'), { do: 'retry', trouble: 'processes' });
 });
 

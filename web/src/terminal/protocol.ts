@@ -171,10 +171,10 @@ export type EndReason =
   | 'refused';
 
 /**
- * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, or others that are
- * opened before it.
+ * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, others that are
+ * opened before it, or the service's database.
  */
-export type Trouble = 'line' | 'shell' | 'processes' | 'busy';
+export type Trouble = 'line' | 'shell' | 'processes' | 'busy' | 'database';
 
 /** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
 export type CloseMeaning =
@@ -184,7 +184,7 @@ export type CloseMeaning =
 
 const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
   1011: { do: 'retry', trouble: 'shell' },
-  1013: { do: 'retry', trouble: 'busy' },
+  1013: { do: 'retry', trouble: 'database' },
   4001: { do: 'ask' },
   4003: { do: 'end', why: 'collaboration_ended' },
   4004: { do: 'end', why: 'deleted' },

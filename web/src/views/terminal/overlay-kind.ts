@@ -62,6 +62,9 @@ function lost(
   return { kind: 'lost', how, retryInMs, everOpen, unsentCharacters: health.unsentCharacters };
 }
 
+/** Troubles of which only their own words tell what to do, also before the first connection. */
+const SAID_AT_ONCE: readonly Trouble[] = ['processes', 'busy', 'database'];
+
 /** What stands over the terminal, if anything. */
 export function overlayOf(facts: LineFacts, known: Known): Overlay {
   const { connection, everOpen, health, reach } = facts;
@@ -71,7 +74,7 @@ export function overlayOf(facts: LineFacts, known: Known): Overlay {
     case 'open':
       return health.answers ? { kind: 'none' } : lost(facts, 'no_answer', null);
     case 'connecting':
-      return everOpen || trouble === 'processes' || trouble === 'busy' || reach === 'offline'
+      return everOpen || SAID_AT_ONCE.includes(trouble) || reach === 'offline'
         ? lost(facts, trouble, null)
         : { kind: 'connecting' };
     case 'waiting':

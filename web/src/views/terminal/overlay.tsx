@@ -104,6 +104,7 @@ function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   const next = seconds > 0 ? ` Next try in ${seconds} s.` : ' Trying again…';
   if (how === 'processes') return FULL + next;
   if (how === 'busy') return `Many terminals are being opened at once, and this one waits.${next}`;
+  if (how === 'database') return `Berth cannot reach its database.${next}`;
   if (how === 'shell') return `The shell does not answer.${next}`;
   return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;
 }
