@@ -1,3 +1,4 @@
+import pino from 'pino';
 import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { TerminalNotStarted } from '../../src/ports/terminal-backend.ts';
@@ -9,7 +10,9 @@ import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts'
 async function aTerminalOf(t: Test, { muxed = true } = {}) {
   const runtime = memoryRuntime();
   const backend = fakeTerminals({ muxed });
-  const service = await aService({ runtime, terminalBackend: backend });
+  const logged: { level: number; msg: string; code?: number }[] = [];
+  const logger = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const service = await aService({ runtime, terminalBackend: backend }, { logger });
   const ada = await aPerson(service, 'ada');
   const dbId = await aContainerOf(service, ada);
   const [box] = runtime.boxes.values();
@@ -19,7 +22,7 @@ async function aTerminalOf(t: Test, { muxed = true } = {}) {
     terminalClient({ address, dbId, token: ada.token }, query);
   const call = async (what: string) =>
     (await as(service, ada)('POST', `/api/containers/${dbId}/${what}`)).json();
-  return { service, runtime, backend, box, open, call };
+  return { service, runtime, backend, box, open, call, logged };
 }
 
 t.test('a container that is killed behind Berth ends no program: it has stopped', async (t) => {
@@ -137,7 +140,7 @@ t.test('while neither the database nor the engine answers, no program is said to
 });
 
 t.test('a terminal that cannot be opened says why', async (t) => {
-  const { backend, box, open } = await aTerminalOf(t);
+  const { backend, box, open, logged } = await aTerminalOf(t);
   const { open: opens } = backend;
   const failsWith = (error: Error): void => {
     backend.open = async () => {
@@ -153,4 +156,7 @@ t.test('a terminal that cannot be opened says why', async (t) => {
   box.startedAt = new Date();
   backend.open = opens;
   t.match((await open()).ready, { type: 'ready' }, 'and opens as soon as it can');
+  const { info, error } = pino.levels.values;
+  const levels = logged.filter(({ msg }) => msg === 'terminal did not open').map(({ level }) => level);
+  t.same(levels, [info, error, info], 'a container that is full or down is no fault of the service');
 });

@@ -122,8 +122,11 @@ async function serve(
   });
   socket.once('close', registration.end);
   const terminal = await terminals.open(grant, { close, tell }, turn).catch(async (error: unknown) => {
-    log.error({ err: error }, 'terminal did not open');
     const reason = await terminals.whyNotOpened(grant, error);
+    // A container that is full or down is no fault of the service, and each try finds it so again.
+    const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
+    const level = isFault ? 'error' : 'info';
+    log[level]({ err: error, code: reason.code }, 'terminal did not open');
     if (socket.readyState === socket.OPEN)
       send(socket, { type: 'notice', message: NOT_OPENED[reason.code] ?? reason.reason });
     close(reason);
