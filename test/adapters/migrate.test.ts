@@ -1,12 +1,13 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { moduleAt, runModule } from '../support/child.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase, run } from '../support/database.ts';
 import { aFolderOf } from '../support/folder.ts';
+import { aHolder } from '../support/locks.ts';
 
 // The second one takes longer than a client may wait for a lock.
 const MIGRATIONS = {
@@ -96,4 +97,91 @@ t.test('a database that is ahead of the program is refused', async (t) => {
       'start that version, or restore a backup',
   });
   await t.rejects(sql`select * from third`.execute(db), { message: /does not exist/ }, 'nothing is changed');
+});
+
+const ALL = path.resolve('db/migrations');
+/** The first migration that an older process of an update without a gap does not know. */
+const NEWER_FROM = '0022';
+const SIGNED_IN = `insert into sessions (user_id, ip_address, user_agent, expires_at)
+  select id, '', '', now() from users`;
+const AUDITED = `insert into audit_records (user_id, action, ip_address, user_agent, details)
+  select id, 'login', '', '', '' from users`;
+
+const textsOf = (isPart: (file: string) => boolean): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(ALL)
+      .filter(isPart)
+      .map((file) => [file, readFileSync(path.join(ALL, file), 'utf8')]),
+  );
+
+/** A database of the older version with one user, and a transaction of a process of that version. */
+async function olderVersion(t: Test) {
+  const url = await emptyDatabase(t);
+  if (url === null) return null;
+  await migrate(
+    open(t, url),
+    aFolderOf(
+      t,
+      textsOf((file) => file < NEWER_FROM),
+    ),
+  );
+  await run(url, `insert into users (username, tier) values ('ada', 'free')`);
+  const older = await aHolder(t, url);
+  await older.sql('set lock_timeout = 3000');
+  return { url, older };
+}
+
+const countIn = async (t: Test, url: string, table: string): Promise<number> => {
+  const { rows } = await sql<{ count: string }>`select count(*) from ${sql.table(table)}`.execute(
+    open(t, url),
+  );
+  return Number(rows[0]?.count);
+};
+
+t.test(
+  'a sign-in of an older process and the migrations do not wait for each other in a circle',
+  async (t) => {
+    const made = await olderVersion(t);
+    if (made === null) return;
+    const { url, older } = made;
+    await older.sql(SIGNED_IN);
+    const migrating = migrate(open(t, url), ALL);
+    await older.blocks(1);
+    await older.sql(AUDITED);
+    await older.commit();
+    t.match((await migrating)[0], NEWER_FROM);
+    for (const table of ['sessions', 'audit_records', 'audit_unsealed'])
+      t.equal(await countIn(t, url, table), 1);
+  },
+);
+
+t.test('while the migrations wait for a long transaction, older processes go on writing', async (t) => {
+  const made = await olderVersion(t);
+  if (made === null) return;
+  const { url, older } = made;
+  await older.sql(SIGNED_IN);
+  const migrating = migrate(open(t, url), ALL);
+  await older.blocks(1);
+  const other = new pg.Client({ connectionString: url, lock_timeout: 3000 });
+  await other.connect();
+  for (const statement of [SIGNED_IN, AUDITED]) await other.query(statement);
+  await other.end();
+  await older.commit();
+  t.match((await migrating)[0], NEWER_FROM);
+  t.equal(await countIn(t, url, 'sessions'), 2);
+});
+
+t.test('what an older process writes at the moment of the migrations is kept', async (t) => {
+  const made = await olderVersion(t);
+  if (made === null) return;
+  const { url, older: migration } = made;
+  for (const text of Object.values(textsOf((file) => file >= NEWER_FROM))) await migration.sql(text);
+  const audited = run(url, AUDITED);
+  await migration.blocks(1);
+  await migration.commit();
+  await audited;
+  const { rows } = await sql`select u.created_at <= r.created_at + interval '1 minute' as near
+    from audit_unsealed u join audit_records r on r.id = u.record_id
+    where u.created_at >= r.created_at - interval '1 minute'`.execute(open(t, url));
+  t.same(rows, [{ near: true }], 'and is sealed in its time');
 });

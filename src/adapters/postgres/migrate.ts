@@ -1,7 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
+
+/**
+ * Processes of an older version go on meanwhile, and whoever wants a table queues behind a migration that waits for it.
+ * So a migration waits for a lock for less than their own limit of 3 s, at first for a moment only, and then starts
+ * again from the beginning; at last for longer than the second after which PostgreSQL cancels an autovacuum in the way.
+ */
+const LOCK_WAIT_MS = { first: 100, longest: 1_500 } as const;
+const BETWEEN_ATTEMPTS_MS = { first: 100, longest: 2_000 } as const;
+/** Three minutes of one long transaction after the other. */
+const ATTEMPTS = 60;
+const DEADLOCK = '40P01';
+const LOCK_TIMEOUT = '55P03';
 
 /** The database has migrations that this version does not know. Nothing was changed. */
 export class SchemaIsNewer extends Error {
@@ -18,7 +31,8 @@ export class SchemaIsNewer extends Error {
 /**
  * Brings the schema to the newest of `directory/*.sql`, ordered by file name, forward only, all or nothing. Callers
  * that come at once, also from other processes, wait for each other (the migrator holds an advisory lock). Returns the
- * names of those that it applied. Throws `SchemaIsNewer` for a database that is ahead of `directory`.
+ * names of those that it applied. A table that others have locked is tried again for three minutes. Throws
+ * `SchemaIsNewer` for a database that is ahead of `directory`.
  */
 export async function migrate<T>(db: Kysely<T>, directory: string): Promise<readonly string[]> {
   return await db.connection().execute(async (connection) => {
@@ -26,7 +40,7 @@ export async function migrate<T>(db: Kysely<T>, directory: string): Promise<read
     await sql.raw('set lock_timeout = 0; set statement_timeout = 0').execute(connection);
     try {
       await refuseNewer(connection, directory);
-      return await toLatest(connection, directory);
+      return await untilLocked(connection, directory);
     } finally {
       // A connection that broke has no limits to restore, and its own error is the one to report.
       await sql
@@ -47,17 +61,40 @@ async function refuseNewer<T>(db: Kysely<T>, directory: string): Promise<void> {
   if (rows[0] !== undefined) throw new SchemaIsNewer(rows[0].name, known.at(-1) ?? 'none');
 }
 
-async function toLatest<T>(db: Kysely<T>, directory: string): Promise<readonly string[]> {
-  const { error, results } = await new Migrator({ db, provider: sqlFiles(directory) }).migrateToLatest();
+async function untilLocked<T>(db: Kysely<T>, directory: string): Promise<readonly string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await toLatest(db, directory, backoff(LOCK_WAIT_MS, attempt));
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isLockRefused(error)) throw error;
+    }
+    await sleep(backoff(BETWEEN_ATTEMPTS_MS, attempt));
+  }
+}
+
+const backoff = ({ first, longest }: { first: number; longest: number }, attempt: number): number =>
+  Math.min(first * 2 ** (attempt - 1), longest);
+
+/** As the driver reports it, or as the cause of what a pool of ours makes of it. */
+function isLockRefused(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return code === DEADLOCK || code === LOCK_TIMEOUT || isLockRefused(error.cause);
+}
+
+async function toLatest<T>(db: Kysely<T>, directory: string, lockWaitMs: number): Promise<readonly string[]> {
+  const provider = sqlFiles(directory, `set local lock_timeout = ${lockWaitMs};\n`);
+  const { error, results } = await new Migrator({ db, provider }).migrateToLatest();
   if (error) throw error;
   return (results ?? []).map((result) => result.migrationName);
 }
 
-const sqlFiles = (directory: string): MigrationProvider => ({
+/** The migrations of a folder; `prelude` runs in their transaction. */
+const sqlFiles = (directory: string, prelude = ''): MigrationProvider => ({
   async getMigrations() {
     const files = (await readdir(directory)).filter((file) => file.endsWith('.sql'));
     const entries = files.map(async (file): Promise<[string, Migration]> => {
-      const text = await readFile(path.join(directory, file), 'utf8');
+      const text = prelude + (await readFile(path.join(directory, file), 'utf8'));
       return [path.basename(file, '.sql'), { up: async (db) => void (await sql.raw(text).execute(db)) }];
     });
     return Object.fromEntries(await Promise.all(entries));
