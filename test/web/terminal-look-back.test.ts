@@ -318,3 +318,16 @@ t.test('the end of a shell shows its last output', async (t) => {
   lookBack.ended();
   t.same(did(), ['live']);
 });
+
+t.test('a search that waits when the terminal ends goes on', async (t) => {
+  const { lookBack } = aTerminal(t);
+  lookBack.output();
+  let isDone = false;
+  void lookBack.searching().then(() => {
+    isDone = true;
+  });
+  lookBack.ended();
+  await Promise.resolve();
+  await Promise.resolve();
+  t.ok(isDone);
+});

@@ -111,6 +111,7 @@ export class LookBack {
   /** There will be no more output. */
   ended(): void {
     this.#forget();
+    this.#search();
     if (this.#mode !== 'live') this.#live();
   }
 
