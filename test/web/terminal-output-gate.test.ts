@@ -69,7 +69,7 @@ t.test('frozen output draws the picture alone, and loses no title that was cut i
   gate.hold();
   push('c\x1b[1m');
   t.equal(take(), '');
-  gate.goLive();
+  gate.goLive(true);
   push('d');
   t.equal(take(), 'c\x1b[1md');
 });
@@ -97,4 +97,68 @@ t.test('without a multiplexer output goes through as it comes', async (t) => {
   const { push, take } = aGate(false);
   push('a\x1b');
   t.equal(take(), 'a\x1b');
+});
+
+t.test('output since the last picture is drawn when the multiplexer does not draw the screen', async (t) => {
+  const { push, gate, take } = aGate();
+  gate.freeze();
+  push('old');
+  gate.freeze(bytes('picture'));
+  push('build ');
+  push('FAILED\r\n');
+  gate.hold();
+  push('$ ');
+  take();
+  gate.goLive(false);
+  t.equal(take(), 'build FAILED\r\n$ ');
+  gate.goLive(false);
+  t.equal(take(), '', 'once');
+});
+
+t.test('what the multiplexer or a new stream draws is not drawn twice', async (t) => {
+  const { push, gate, take } = aGate();
+  gate.freeze(bytes('picture'));
+  push('a');
+  gate.goLive(true);
+  gate.goLive(false);
+  gate.freeze();
+  push('b');
+  gate.connected(true, false);
+  gate.goLive(false);
+  t.equal(take(), 'picture');
+});
+
+t.test('what went through is not repeated, and colours are kept', async (t) => {
+  const { push, gate, take } = aGate();
+  gate.freeze();
+  push('\x1b]0;ä\x07\x1b]52;c;YQ==\x1b\\\x07\x1b[c\x1b[31mä\x1b]8;;http://x\x07\x1b[m');
+  take();
+  gate.goLive(false);
+  t.equal(take(), '\x1b[31mä\x1b]8;;http://x\x07\x1b[m');
+});
+
+t.test('of much output that was not drawn the newest is drawn', async (t) => {
+  const { push, gate, take } = aGate();
+  gate.freeze();
+  for (let at = 0; at < 20; at += 1) push(`${at}:${'x'.repeat(100_000)}`);
+  gate.goLive(false);
+  const drawn = take();
+  t.ok(drawn.length <= 1_048_576);
+  t.match(drawn, /^10:x+11:.*19:x+$/s);
+});
+
+t.test('the screen that tmux erases at its end stays above what it says then', async (t) => {
+  const erase = '\x1b[H\x1b[2J';
+  const modes = '\x1b[?12l\x1b[?25h';
+  for (const isHeld of [false, true]) {
+    const { push, gate, take } = aGate();
+    gate.freeze();
+    push(`${erase}a\r\nbuild FAILED\r\n`);
+    if (isHeld) gate.hold();
+    push(`\x1b[1;24r${erase}${modes}[exited]\r\n`);
+    take();
+    gate.goLive(false);
+    const kept = `${erase}a\r\nbuild FAILED\r\n\x1b[1;24r\x1b[9999H\r\n${modes}[exited]\r\n`;
+    t.equal(take(), kept, isHeld ? 'held' : 'frozen');
+  }
 });

@@ -25,7 +25,8 @@ export type LookBackDeps = {
   show(snapshot: Snapshot, above: number, done: () => void): void;
   /** Output from now on is shown at `goLive`. */
   hold(): void;
-  goLive(): void;
+  /** Output is drawn from now on; first what was not drawn since the last snapshot, unless the newest screen was drawn since. */
+  goLive(isRedrawn: boolean): void;
   /** Shows what is so many rows above the newest screen, once all output so far is on it. */
   showAbove(rows: number): void;
   /** Types so many arrow keys: up for less than 0, down for more. */
@@ -103,7 +104,7 @@ export class LookBack {
     this.#outdated = true;
     this.#forget();
     this.#search();
-    if (!goesOn) this.#live();
+    if (!goesOn) this.#live(true);
     else if (this.#mode === 'frozen') this.#refreshIn(0);
     else this.#return = setTimeout(() => this.#askToDraw(), 0);
   }
@@ -112,7 +113,7 @@ export class LookBack {
   ended(): void {
     this.#forget();
     this.#search();
-    if (this.#mode !== 'live') this.#live();
+    if (this.#mode !== 'live') this.#live(false);
   }
 
   typed(): void {
@@ -200,7 +201,7 @@ export class LookBack {
   }
 
   redrawn(id: number): void {
-    if (this.#mode === 'returning' && id === this.#lastId) this.#live();
+    if (this.#mode === 'returning' && id === this.#lastId) this.#live(true);
   }
 
   dispose(): void {
@@ -256,19 +257,19 @@ export class LookBack {
     this.#deps.hold();
     this.#askToDraw();
     // Nothing came: the snapshot is the newest screen.
-    if (!this.#outdated) this.#live();
+    if (!this.#outdated) this.#live(true);
   }
 
   #askToDraw(): void {
     this.#lastId += 1;
-    this.#return = setTimeout(() => this.#live(), REDRAW_WITHIN_MS);
+    this.#return = setTimeout(() => this.#live(false), REDRAW_WITHIN_MS);
     this.#deps.redraw(this.#lastId);
   }
 
-  #live(): void {
+  #live(isRedrawn: boolean): void {
     clearTimeout(this.#return);
     this.#mode = 'live';
-    this.#deps.goLive();
+    this.#deps.goLive(isRedrawn);
   }
 
   #mayAsk(): boolean {

@@ -38,11 +38,33 @@ function textOf(bytes: Uint8Array): string {
   return chunks.join('');
 }
 
+const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
+
 /** What remains of output that is not drawn, for a terminal that is to go on as if it had been. */
 export function effectsOf(output: Uint8Array): Uint8Array {
   const sequences = textOf(output).match(new RegExp(SEQUENCES, 'g')) ?? [];
   const kept = sequences.filter((sequence) => EFFECTS.test(sequence)).join('');
-  return Uint8Array.from(kept, (char) => char.charCodeAt(0));
+  return bytesOf(kept);
+}
+
+/** Hyperlinks and all other sequences but OSC, the bell, questions, and the shape of the cursor. */
+const DRAWS = new RegExp(['^\\x1b\\]8;', '^\\x1b\\[.*[^cnq]$', '^\\x1b[^\\][]'].join('|'), 's');
+
+/** What `effectsOf` may have passed on before, without what must not happen twice: titles, the clipboard, the bell, questions. */
+export function drawingOf(output: Uint8Array): Uint8Array {
+  const repeatable = (sequence: string): string => (DRAWS.test(sequence) ? sequence : '');
+  return bytesOf(textOf(output).replace(new RegExp(SEQUENCES, 'g'), repeatable));
+}
+
+/** As tmux erases the screen when it ends, before it says `[exited]`. */
+const ERASE_AT_END = new RegExp(
+  `\\x1b\\[H\\x1b\\[2?J(?:\\x1b\\[3J)?(?=(?:${SEQUENCES})*\\[[a-z][^\\x1b\\]]*\\]\\r\\n$)`,
+);
+const TO_ROW_BELOW = '\x1b[9999H\r\n';
+
+/** The last screen stays when tmux ends, and what tmux says then is below it. */
+export function withLastScreen(output: Uint8Array): Uint8Array {
+  return bytesOf(textOf(output).replace(ERASE_AT_END, TO_ROW_BELOW));
 }
 
 const ONE_SEQUENCE = new RegExp(`^(?:${SEQUENCES})`);

@@ -1,7 +1,9 @@
-import { atSequenceEnd, effectsOf } from './output-effects.ts';
+import { atSequenceEnd, drawingOf, effectsOf, withLastScreen } from './output-effects.ts';
 import type { OutputQueue } from './output-queue.ts';
 
 const NOTHING = new Uint8Array();
+/** As much as the text of a snapshot has. */
+const MAX_MISSED_BYTES = 1024 * 1024;
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
@@ -17,7 +19,8 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 
 /**
  * What is drawn of a multiplexer's output. Frozen, it draws nothing, but modes, titles and the like go through: what is missing
- * on the screen then, the multiplexer draws once more.
+ * on the screen then, the multiplexer draws once more. If it does not, because it has ended or its line is away, what came since
+ * the last picture is drawn.
  */
 export class OutputGate {
   readonly #queue: OutputQueue;
@@ -25,6 +28,9 @@ export class OutputGate {
   #mode: 'live' | 'frozen' | 'held' = 'live';
   #open: Uint8Array = NOTHING;
   #held: Uint8Array[] = [];
+  /** What came while frozen, since the last picture. */
+  #missed: Uint8Array[] = [];
+  #missedBytes = 0;
 
   constructor(queue: OutputQueue) {
     this.#queue = queue;
@@ -41,13 +47,14 @@ export class OutputGate {
     if (whole.length === 0) return;
     if (this.#mode === 'live') this.#queue.push(whole);
     else if (this.#mode === 'held') this.#held.push(whole);
-    else this.#pass([whole]);
+    else this.#pass(whole);
   }
 
   /** Draws nothing from now on but `picture`, if given, in place of all that waits. */
   freeze(picture: Uint8Array = NOTHING, done: () => void = () => {}): void {
     const waiting = picture.length === 0 ? [] : this.#queue.takeWaiting();
     const effects = effectsOf(joined([...waiting, ...this.#held]));
+    if (picture.length > 0) this.#forgetMissed();
     this.#held = [];
     this.#mode = 'frozen';
     this.#queue.push(joined([effects, picture]), done);
@@ -58,11 +65,14 @@ export class OutputGate {
     this.#mode = 'held';
   }
 
-  goLive(): void {
+  /** Draws what was held; before it, what came while frozen, unless all of the screen was drawn since (`isRedrawn`). */
+  goLive(isRedrawn: boolean): void {
     this.#mode = 'live';
-    const held = this.#held;
+    const held = joined(this.#held);
+    const waiting = isRedrawn ? held : withLastScreen(joined([drawingOf(joined(this.#missed)), held]));
     this.#held = [];
-    if (held.length > 0) this.#queue.push(joined(held));
+    this.#forgetMissed();
+    if (waiting.length > 0) this.#queue.push(waiting);
   }
 
   /** `exact`: the output goes on where it was; else nothing of the old one is wanted. */
@@ -71,11 +81,20 @@ export class OutputGate {
     if (exact) return;
     this.#open = NOTHING;
     this.#held = [];
+    this.#forgetMissed();
     this.#mode = 'live';
   }
 
-  #pass(output: readonly Uint8Array[]): void {
-    const effects = effectsOf(joined(output));
+  #pass(output: Uint8Array): void {
+    const effects = effectsOf(output);
     if (effects.length > 0) this.#queue.push(effects);
+    this.#missed.push(output);
+    this.#missedBytes += output.length;
+    while (this.#missedBytes > MAX_MISSED_BYTES) this.#missedBytes -= this.#missed.shift()?.length ?? 0;
+  }
+
+  #forgetMissed(): void {
+    this.#missed = [];
+    this.#missedBytes = 0;
   }
 }

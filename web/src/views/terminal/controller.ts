@@ -122,7 +122,7 @@ export async function terminalController(
       redraw: (id) => connection.ask('redraw', id),
       freeze: (picture, done) => gate.freeze(picture, done),
       hold: () => gate.hold(),
-      goLive: () => gate.goLive(),
+      goLive: (isRedrawn) => gate.goLive(isRedrawn),
     },
     ...keys,
   });
