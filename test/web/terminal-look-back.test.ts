@@ -305,7 +305,7 @@ t.test('a lost line that is mended exactly changes nothing for who has scrolled 
   did();
   lookBack.connected(true, true);
   mock.timers.tick(0);
-  t.same(did(), ['redraw'], 'nor for who returns');
+  t.same(did(), ['hold', 'redraw'], 'nor for who returns');
   lookBack.redrawn(lastId());
   t.same(did(), ['live']);
 });
@@ -316,6 +316,77 @@ t.test('the end of a shell shows its last output', async (t) => {
   answer();
   did();
   lookBack.ended();
+  t.same(did(), ['live with what was missed']);
+});
+
+t.test('the newest screen is asked for until it is drawn, also over a new line', async (t) => {
+  const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  lookBack.output();
+  scrollTo(0);
+  mock.timers.tick(500);
+  did();
+  for (const line of ['first', 'second']) {
+    lookBack.connected(true, true);
+    mock.timers.tick(0);
+    t.same(did(), ['hold', 'redraw'], `the ${line} line`);
+    mock.timers.tick(500);
+    t.same(did(), ['live with what was missed']);
+  }
+  lookBack.redrawn(lastId());
+  lookBack.connected(true, true);
+  mock.timers.tick(500);
+  t.same(did(), ['live'], 'a late drawing is one as well');
+});
+
+t.test('a screen that is drawn by a new stream or a newer snapshot is not asked for', async (t) => {
+  for (const draw of ['stream', 'snapshot'] as const) {
+    const { lookBack, did, answer, scrollTo } = aTerminal(t);
+    lookBack.wheel(-5);
+    answer();
+    lookBack.output();
+    scrollTo(0);
+    mock.timers.tick(500);
+    if (draw === 'stream') lookBack.connected(true, false);
+    else {
+      scrollTo(5);
+      answer();
+      scrollTo(0);
+    }
+    did();
+    lookBack.connected(true, true);
+    mock.timers.tick(500);
+    t.same(did(), ['live'], draw);
+    mock.timers.reset();
+  }
+});
+
+t.test('who leaves while a snapshot of another size is asked for again misses what came', async (t) => {
+  const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  lookBack.output();
+  mock.timers.tick(1_000);
+  lookBack.answered(lastId(), 'shell', snapshot({ cols: 100 }));
+  did();
+  scrollTo(0);
+  t.same(did(), ['hold', 'redraw']);
+});
+
+t.test('a return that goes on over a new line waits for its drawing as long as any', async (t) => {
+  const { lookBack, did, answer, scrollTo } = aTerminal(t);
+  lookBack.wheel(-5);
+  answer();
+  lookBack.output();
+  scrollTo(0);
+  mock.timers.tick(400);
+  lookBack.connected(true, true);
+  mock.timers.tick(0);
+  did();
+  mock.timers.tick(499);
+  t.same(did(), []);
+  mock.timers.tick(1);
   t.same(did(), ['live with what was missed']);
 });
 

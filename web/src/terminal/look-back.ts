@@ -67,6 +67,9 @@ export class LookBack {
   #answeredAtMs = 0;
   /** Whether there may be more than what was last asked for. */
   #outdated = true;
+  /** Whether output was not drawn by tmux since the last full drawing, a snapshot or the answer to `redraw`. */
+  #isStale = false;
+  #redrawId = 0;
   #lastId = 0;
   #pendingId: number | null = null;
   /** Rows above the newest screen to go to when the answer is there; null: the wheel did not ask. */
@@ -98,15 +101,20 @@ export class LookBack {
 
   /** `exact`: the output goes on where it was when the line was lost. */
   connected(muxed: boolean, exact: boolean): void {
-    const goesOn = exact && muxed && this.#mode !== 'live';
     this.#muxed = muxed;
     this.#onScreen = null;
     this.#outdated = true;
     this.#forget();
     this.#search();
-    if (!goesOn) this.#live(true);
-    else if (this.#mode === 'frozen') this.#refreshIn(0);
-    else this.#return = setTimeout(() => this.#askToDraw(), 0);
+    clearTimeout(this.#return);
+    const goesOn = exact && muxed;
+    if (!goesOn) this.#isStale = false;
+    if (goesOn && this.#mode === 'frozen') this.#refreshIn(0);
+    else if (this.#isStale) {
+      this.#hold();
+      // The line is not open yet.
+      this.#return = setTimeout(() => this.#askToDraw(), 0);
+    } else this.#live(true);
   }
 
   /** There will be no more output. */
@@ -201,7 +209,9 @@ export class LookBack {
   }
 
   redrawn(id: number): void {
-    if (this.#mode === 'returning' && id === this.#lastId) this.#live(true);
+    if (id !== this.#redrawId) return;
+    this.#isStale = false;
+    if (this.#mode === 'returning') this.#live(true);
   }
 
   dispose(): void {
@@ -223,6 +233,7 @@ export class LookBack {
 
   #fill(snapshot: Snapshot, above: number): void {
     this.#mode = 'frozen';
+    this.#isStale = false;
     this.#misfits = 0;
     this.#historyRows = snapshot.historyRows;
     this.#isFilling = true;
@@ -250,20 +261,26 @@ export class LookBack {
 
   /** Back to the newest screen, of which nothing was drawn meanwhile. */
   #leave(): void {
-    // What was asked for has not come.
-    if (this.#pendingId !== null) this.#outdated = true;
+    // What was asked for has not come, or not in this size.
+    this.#isStale = this.#outdated || this.#pendingId !== null || this.#refresh !== undefined;
+    if (this.#isStale) this.#outdated = true;
     this.#forget();
-    this.#mode = 'returning';
-    this.#deps.hold();
+    this.#hold();
     this.#askToDraw();
     // Nothing came: the snapshot is the newest screen.
-    if (!this.#outdated) this.#live(true);
+    if (!this.#isStale) this.#live(true);
+  }
+
+  #hold(): void {
+    this.#mode = 'returning';
+    this.#deps.hold();
   }
 
   #askToDraw(): void {
     this.#lastId += 1;
+    this.#redrawId = this.#lastId;
     this.#return = setTimeout(() => this.#live(false), REDRAW_WITHIN_MS);
-    this.#deps.redraw(this.#lastId);
+    this.#deps.redraw(this.#redrawId);
   }
 
   #live(isRedrawn: boolean): void {
