@@ -197,7 +197,7 @@ ${LITERAL_KEYS}
 const SETTINGS_VERSION = createHash('sha256').update(SETTINGS).digest('hex').slice(0, 16);
 
 /**
- * A server that has these settings sets nothing again: tmux draws all its clients anew for each option, and builds the tree of
+ * A server that has these settings sets nothing again: tmux draws all its clients anew when an option is set, and builds the tree of
  * keys of each client for each key of the user's own.
  */
 const CONFIG = `
