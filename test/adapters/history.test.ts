@@ -9,7 +9,9 @@ import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { forgetEnded } from '../../src/app/forget-ended.ts';
 import { type AgeAll, historyContract } from '../contract/history.ts';
 import { freshDatabase } from '../support/database.ts';
-import { storedUser } from '../support/stored.ts';
+import { silentLog } from '../support/engine.ts';
+import { hashOf } from '../support/storage.ts';
+import { storedContainer, storedUser } from '../support/stored.ts';
 
 const DAY_MS = 86_400_000;
 const TIMES = {
@@ -42,10 +44,10 @@ t.test('the days are those of the settings, and a long backlog is worked off', a
   }
   const left = () => memory.state.sessions.filter((one) => one.userId === userId).length;
   clock.advance(59 * DAY_MS);
-  await forgetEnded(memory)();
+  await forgetEnded(memory, silentLog)();
   t.equal(left(), 450);
   clock.advance(2 * DAY_MS);
-  await forgetEnded(memory)();
+  await forgetEnded(memory, silentLog)();
   t.equal(left(), 0);
 });
 
@@ -90,10 +92,36 @@ if (url !== null) {
       select ${userId}, '', '', now() + interval '1 day' from generate_series(1, 20000) n`.execute(db);
     await sql`analyze sessions`.execute(db);
     const { history } = storage.repositories;
-    while ((await history.forget(30, 100)) > 0);
+    while ((await history.forget('sessions', 30, 100)) > 0);
     const rows = await rowsRead('sessions', (trx) =>
-      postgresStorage(trx).repositories.history.forget(30, 100),
+      postgresStorage(trx).repositories.history.forget('sessions', 30, 100),
     );
     t.ok(rows < 1_000, `read ${rows} rows of 40,000`);
+  });
+
+  await t.test('sessions that cannot be removed stop nothing else from being forgotten', async (t) => {
+    const { id: userId } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, userId);
+    const { sessions, collaborations } = storage.repositories;
+    const session = await sessions.insert({ userId, ipAddress: '', userAgent: '' });
+    const share = { id: randomUUID(), containerId: dbId, ownerId: userId, mode: 'view', minutes: 1 } as const;
+    await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
+    await ageIn(db)(100);
+    await sql
+      .raw(`create function refuse_delete() returns trigger language plpgsql as $$
+      begin raise 'the disk is on fire'; end $$`)
+      .execute(db);
+    await sql
+      .raw(`create trigger refuse_delete before delete on sessions
+      for each statement execute function refuse_delete()`)
+      .execute(db);
+    const warned: object[] = [];
+    await forgetEnded(storage, {
+      ...silentLog,
+      warn: (fields: object | string) => void warned.push(Object(fields)),
+    })();
+    t.ok(await sessions.findWithUser(session.id));
+    t.equal(await collaborations.find(share.id), null);
+    t.match(warned, [{ kind: 'sessions', err: { message: /on fire/ } }]);
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { ENDED_KINDS, TOKENS_PER_SESSION } from '../../src/ports/history.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
 import { hashOf } from '../support/storage.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
@@ -13,7 +14,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
   const { history, operations, sessions, collaborations, containers, carried, retention } =
     storage.repositories;
   const all = async (): Promise<void> => {
-    while ((await history.forget(30, 100)) > 0);
+    for (const kind of ENDED_KINDS) while ((await history.forget(kind, 30, 100)) > 0);
   };
   const aUserId = async (): Promise<string> => (await storedUser(storage)).id;
   const from = { ipAddress: '192.0.2.1', userAgent: 'test' };
@@ -76,6 +77,26 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     await age(30);
     await all();
     t.same([await isKept(expires), await isKept(late)], [false, true]);
+  });
+
+  await t.test(`${name}: many refresh tokens go a few at a time, and then their session`, async (t) => {
+    await age(100);
+    await all();
+    const userId = await aUserId();
+    const { id } = await sessions.insert({ userId, ...from });
+    const hashes = Array.from({ length: 3 * TOKENS_PER_SESSION }, () => hashOf(randomUUID()));
+    for (const hash of hashes) await sessions.insertRefreshToken(hash, id);
+    await sessions.revoke(id, userId, 'test');
+    await age(31);
+    const left = async (): Promise<number> =>
+      (await Promise.all(hashes.map((hash) => sessions.lockRefreshToken(hash)))).filter(Boolean).length;
+    for (const kept of [2, 1]) {
+      t.equal(await history.forget('sessions', 30, 1), TOKENS_PER_SESSION);
+      t.equal(await left(), kept * TOKENS_PER_SESSION);
+      t.ok(await sessions.findWithUser(id), 'it stays as long as it has tokens');
+    }
+    t.equal(await history.forget('sessions', 30, 1), TOKENS_PER_SESSION + 1);
+    t.same([await left(), await sessions.findWithUser(id)], [0, null]);
   });
 
   await t.test(
@@ -142,12 +163,12 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
       await age(1);
     }
     await age(31);
-    t.equal(await history.forget(30, 2), 2);
+    t.equal(await history.forget('operations', 30, 2), 2);
     const left = async () => await Promise.all(ids.map(async (id) => (await operations.find(id)) !== null));
     t.same(await left(), [false, false, true, true, true, true]);
-    const both = await Promise.all([history.forget(30, 2), history.forget(30, 2)]);
+    const both = await Promise.all([1, 2].map(() => history.forget('operations', 30, 2)));
     await all();
-    t.ok(both[0] + both[1] <= 4, 'none is counted twice');
+    t.ok(both.reduce((sum, count) => sum + count) <= 4, 'none is counted twice');
     t.same(
       await left(),
       ids.map(() => false),

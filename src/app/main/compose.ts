@@ -161,7 +161,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     collaborations: sharing,
     closeEvents: feed.close,
     sweepEvents: repositories.events.sweep,
-    forgetEnded: forgetEnded(storage),
+    forgetEnded: forgetEnded(storage, log),
     cutOff: live.closeAll,
     reapTerminals,
     ...boxes.work,
