@@ -40,8 +40,12 @@ export interface OperationRepository {
   active(dbId: string): Promise<StoredOperation | null>;
   /** Containers that have an active one. */
   busy(): Promise<ReadonlySet<string>>;
-  /** False when the lease is another's, or it is finished. */
+  /**
+   * False when the lease is another's, or it is finished, or it is committed and would not stay so. The owner may not
+   * know of its commit, as the answer to that can be lost.
+   */
   record(id: string, owner: string, progress: Progress): Promise<boolean>;
+  /** False as with `record`; what is committed cannot fail. */
   finish(id: string, owner: string, outcome: OperationOutcome, progress?: Progress): Promise<boolean>;
   /** Lengthens the owner's leases of these; one that nobody works on has to end, also when its owner lives. */
   renew(owner: string, ids: readonly string[], leaseSeconds: number): Promise<void>;

@@ -113,6 +113,40 @@ export async function operationRepositoryContract(
     });
 
     await t.test(
+      'what is committed is neither taken back nor failed, only cleaned up and finished',
+      async (t) => {
+        const owner = randomUUID();
+        const { id, ...rest } = anOperation(await aRow(), userId, owner);
+        await operations.begin({ id, ...rest }, 15);
+        t.ok(await operations.record(id, owner, { phase: 'committed', freshRuntimeId: 'f'.repeat(64) }));
+        t.notOk(await operations.record(id, owner, { phase: 'back', freshRuntimeId: null }));
+        t.notOk(await operations.record(id, owner, { phase: 'forward' }));
+        t.notOk(await operations.finish(id, owner, 'failed'));
+        t.match(await operations.find(id), {
+          phase: 'committed',
+          outcome: null,
+          freshRuntimeId: 'f'.repeat(64),
+        });
+        t.ok(await operations.record(id, owner, { phase: 'committed', step: 'remove_old' }));
+        t.ok(await operations.finish(id, owner, 'done'));
+      },
+    );
+
+    await t.test('what goes back stays so until it is committed after all, or has failed', async (t) => {
+      const owner = randomUUID();
+      for (const end of [
+        (id: string) => operations.finish(id, owner, 'failed'),
+        (id: string) => operations.finish(id, owner, 'done', { phase: 'committed' }),
+      ]) {
+        const operation = anOperation(await aRow(), userId, owner);
+        await operations.begin(operation, 15);
+        t.ok(await operations.record(operation.id, owner, { phase: 'back' }));
+        t.ok(await operations.record(operation.id, owner, { phase: 'back', step: 'remove_fresh' }));
+        t.ok(await end(operation.id));
+      }
+    });
+
+    await t.test(
       'a lease that is over is taken by exactly one process; one that is kept, by none',
       async (t) => {
         const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];

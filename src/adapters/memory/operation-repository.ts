@@ -15,6 +15,10 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
   };
   const mine = (id: string, owner: string) => (entry: Entry) => entry.id === id && entry.leaseOwner === owner;
 
+  /** For writes that a committed one must not see. */
+  const uncommitted = (id: string, owner: string) => (entry: Entry) =>
+    mine(id, owner)(entry) && entry.phase !== 'committed';
+
   return {
     async begin(operation, leaseSeconds) {
       if (active(operation.dbId) !== undefined) return false;
@@ -29,10 +33,14 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
     find: async (id) => state.operations.find((one) => one.id === id) ?? null,
     active: async (dbId) => active(dbId) ?? null,
     busy: async () => new Set(state.operations.filter((one) => one.outcome === null).map((one) => one.dbId)),
-    record: async (id, owner, { step: _, ...progress }: Progress) =>
-      change(mine(id, owner), progress).length === 1,
-    finish: async (id, owner, outcome, { step: _, ...progress }: Progress = {}) =>
-      change(mine(id, owner), { ...progress, outcome, finishedAt: clock.now() }).length === 1,
+    async record(id, owner, { step: _, ...progress }: Progress) {
+      const staysCommitted = (progress.phase ?? 'committed') === 'committed';
+      return change((staysCommitted ? mine : uncommitted)(id, owner), progress).length === 1;
+    },
+    async finish(id, owner, outcome, { step: _, ...progress }: Progress = {}) {
+      const which = (outcome === 'failed' ? uncommitted : mine)(id, owner);
+      return change(which, { ...progress, outcome, finishedAt: clock.now() }).length === 1;
+    },
     renew: async (owner, ids, leaseSeconds) =>
       void change((entry) => entry.leaseOwner === owner && ids.includes(entry.id), {
         leaseUntil: leaseEnd(leaseSeconds),

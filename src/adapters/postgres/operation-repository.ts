@@ -10,6 +10,8 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
       .where('id', '=', id)
       .where('lease_owner', '=', owner)
       .where('finished_at', 'is', null);
+  /** For writes that a committed one must not see. */
+  const uncommitted = (id: string, owner: string) => mine(id, owner).where('phase', '<>', 'committed');
 
   return {
     async begin(operation, leaseSeconds, step = 'begin') {
@@ -46,12 +48,15 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
     },
 
     async record(id, owner, progress) {
-      const done = await mine(id, owner).set(toUpdate(progress)).executeTakeFirst();
+      const staysCommitted = (progress.phase ?? 'committed') === 'committed';
+      const done = await (staysCommitted ? mine : uncommitted)(id, owner)
+        .set(toUpdate(progress))
+        .executeTakeFirst();
       return done.numUpdatedRows === 1n;
     },
 
     async finish(id, owner, outcome, progress = {}) {
-      const done = await mine(id, owner)
+      const done = await (outcome === 'failed' ? uncommitted : mine)(id, owner)
         .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
         .executeTakeFirst();
       return done.numUpdatedRows === 1n;

@@ -114,7 +114,7 @@ async function recover(
     await record(deps, back, 'going back');
     return { operation: back, container };
   } catch (err) {
-    // What is not written down is not so: whoever goes on with it finds it as it was before the fault.
+    // What is not written down is not so, and what was committed without an answer stays so: whoever goes on with it finds it as it was before the fault.
     deps.log.error({ err, dbId, kind }, 'the fault of an operation could not be written down');
     return null;
   }
