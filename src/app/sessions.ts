@@ -3,6 +3,7 @@ import { isUuid } from '../domain/container-id.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import {
+  isServiceReason,
   REVOKED_BY_USER,
   REVOKED_OTHER_SESSIONS,
   sessionListed,
@@ -18,6 +19,11 @@ export type SessionDeps = {
 };
 
 export type ListedSession = UserSession & { readonly isCurrent: boolean };
+
+const NOT_OWN_REASON = {
+  code: 'validation_failed',
+  fields: { reason: "must not be one of the service's own" },
+} as const;
 
 export type Sessions = ReturnType<typeof sessions>;
 
@@ -46,6 +52,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       { user }: Caller,
       origin: Origin,
     ): Promise<Result<null, DomainError>> {
+      if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       if (!isUuid(id)) return refuse({ code: 'session_not_found' });
       const sessionId = id.toLowerCase();
       return await orRollBack(inTransaction, async (tx) => {
@@ -62,7 +69,8 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       reason: string | undefined,
       { user, credential }: Caller,
       origin: Origin,
-    ): Promise<number> {
+    ): Promise<Result<number, DomainError>> {
+      if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       if (credential.kind !== 'login') throw new Error('only a session has others');
       const { sessionId } = credential;
       return await inTransaction(async (tx) => {
@@ -74,7 +82,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
         );
         const action = 'sessions_revoked_others';
         await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
-        return active.length;
+        return ok(active.length);
       });
     },
   };

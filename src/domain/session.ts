@@ -66,17 +66,22 @@ export const REVOKED_FOR = {
 } as const;
 
 /** Why a session is over, as it is told to the client that was signed in by it. */
-export type SessionEnd = (typeof REVOKED_FOR)[keyof typeof REVOKED_FOR] | 'revoked' | 'expired';
+export type SessionEnd = ServiceReason | 'revoked' | 'expired';
 
-const ENDS: ReadonlySet<string> = new Set<SessionEnd>(Object.values(REVOKED_FOR));
-const isSessionEnd = (reason: string): reason is SessionEnd => ENDS.has(reason);
+const SERVICE_REASONS: ReadonlySet<string> = new Set(Object.values(REVOKED_FOR));
+
+type ServiceReason = (typeof REVOKED_FOR)[keyof typeof REVOKED_FOR];
+
+/** Whether the service alone may give that reason: the client that was signed in is told it. */
+export const isServiceReason = (reason: string | null | undefined): reason is ServiceReason =>
+  typeof reason === 'string' && SERVICE_REASONS.has(reason);
 
 /** null while it is active. Words that a user gave for a revocation are told to nobody else than in the list. */
 export function sessionEnd(session: UserSession, now: Date, idleMinutes: number): SessionEnd | null {
   const state = sessionState(session, now, idleMinutes);
   if (state !== 'revoked') return state === 'expired' ? 'expired' : null;
-  const reason = session.revokedReason ?? '';
-  return isSessionEnd(reason) ? reason : 'revoked';
+  const { revokedReason: reason } = session;
+  return isServiceReason(reason) ? reason : 'revoked';
 }
 
 /** How long the client may repeat a refresh whose answer was lost and get the same successor. */

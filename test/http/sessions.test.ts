@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { REVOKED_FOR } from '../../src/domain/session.ts';
 import { anAdmin, aPerson, aService, as } from '../support/service.ts';
 import {
   again,
@@ -179,4 +180,34 @@ t.test('an API token may not touch sessions, whatever its scopes', async (t) => 
     t.same([answer.statusCode, answer.json().error], [403, 'login token required'], method);
   }
   t.equal(await statusOf(service, root), 200);
+});
+
+t.test('the reasons of the service are its own; every other text may be given', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  const other = await again(service, ada, 'ada');
+  const call = as(service, ada);
+  const id = await sessionIdOf(service, other);
+  const revocations = [
+    (reason: string) => call('DELETE', `/api/sessions/${id}`, { reason }),
+    (reason: string) => call('POST', '/api/sessions/revoke-others', { reason }),
+  ];
+  for (const revoke of revocations) {
+    for (const reason of Object.values(REVOKED_FOR)) {
+      const answer = await revoke(reason);
+      t.match(
+        [answer.statusCode, answer.json()],
+        [400, { code: 'validation_failed', fields: { reason: /own/ } }],
+        reason,
+      );
+    }
+  }
+  t.equal(await statusOf(service, other), 200, 'nothing was revoked');
+  for (const revoke of revocations) {
+    for (const reason of ['revoked_by_user', 'revoked_other_sessions', 'User_Disabled', 'user_disabled?']) {
+      const { statusCode } = await revoke(reason);
+      t.ok(statusCode === 200 || statusCode === 404, reason);
+    }
+  }
+  t.equal(await statusOf(service, other), 401);
 });

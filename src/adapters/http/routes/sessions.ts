@@ -35,7 +35,7 @@ export const sessionRoutes =
         schema: { body: schema.RevokeRequest, response: { 200: schema.RevokedOthersBody } },
       },
       async ({ body, caller, origin }) => {
-        const count = await sessions.revokeOthers(body.reason, caller, origin);
+        const count = orThrow(await sessions.revokeOthers(body.reason, caller, origin));
         return { revoked: true as const, count };
       },
     );
