@@ -22,7 +22,7 @@ export type Idempotency = ReturnType<typeof idempotency>;
 
 /**
  * Does a request once, however often it comes with the same key: a repeat gets the same answer, and one that comes too
- * early or with another body is refused. What was refused or failed may be tried again.
+ * early or with another body is refused. What was refused or failed may be tried again; what is made is not made twice.
  */
 export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idempotencyKeys'>) {
   async function work<B extends object>(holder: string, { first }: Work<B>): Promise<KeptAnswer<B>> {
@@ -36,6 +36,7 @@ export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idemp
       await keys.finish(holder, answer);
       return answer;
     } catch (error) {
+      // What failed may have been made all the same, when the answer to its COMMIT was lost.
       await keys.forget(holder).catch(() => undefined);
       throw error;
     } finally {

@@ -22,6 +22,6 @@ export interface IdempotencyKeys {
   /** False when the lease is another's. */
   link(holder: string, subject: string): Promise<boolean>;
   finish(holder: string, answer: KeptAnswer): Promise<boolean>;
-  /** The next try begins anew. */
+  /** The next try begins at once: from the start, or from what this one has made. */
   forget(holder: string): Promise<void>;
 }

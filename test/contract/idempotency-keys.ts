@@ -65,6 +65,22 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     t.match((await begin(request, 'b')).begun, { kind: 'begun' });
   });
 
+  await t.test(
+    `${name}: what has made something is not forgotten, and the next try finds it at once`,
+    async (t) => {
+      const request = await aRequest();
+      const { holder } = await begin(request);
+      await keys.link(holder, 'made');
+      await keys.forget(holder);
+      t.same((await begin(request, 'b')).begun, { kind: 'other_body' });
+      const next = await begin(request);
+      t.same(next.begun, { kind: 'begun', subject: 'made' });
+      await keys.forget(holder);
+      t.same((await begin(request)).begun, { kind: 'busy' }, 'the earlier holder ends no lease of another');
+      t.ok(await keys.link(next.holder, 'second'), 'when it is gone another one is made');
+    },
+  );
+
   await t.test(`${name}: a try whose holder is gone is taken over by one, with what it made`, async (t) => {
     const request = await aRequest();
     const dead = await begin(request, 'a', 0);

@@ -4,6 +4,7 @@ import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
+import { losesCommits } from '../support/lost-commit.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 import { randomName } from '../support/stored.ts';
 
@@ -18,7 +19,8 @@ export type Orphan = (request: KeyedRequest) => Promise<void>;
 export async function idempotentRequests(name: string, storage: Storage, orphan: Orphan): Promise<void> {
   const aCaller = async (options: Parameters<typeof aService>[1] = {}) => {
     const runtime = memoryRuntime();
-    const service = await aService({ storage, runtime }, options);
+    const lossy = losesCommits(storage);
+    const service = await aService({ storage: lossy.storage, runtime }, options);
     const who = await aPerson(service, randomName());
     const call = as(service, who);
     const create = (key: string, over: object = {}) =>
@@ -26,7 +28,7 @@ export async function idempotentRequests(name: string, storage: Storage, orphan:
     const token = (key: string, over: object = {}) =>
       call('POST', '/api/tokens', { name: 'ci', ...over }, { 'idempotency-key': key });
     const count = async () => (await call('GET', '/api/containers')).json().containers.length;
-    return { runtime, service, who, call, create, token, count };
+    return { runtime, service, who, call, create, token, count, loseNext: lossy.loseNext };
   };
 
   await t.test(`${name}: a create that is repeated answers the same container`, async (t) => {
@@ -113,6 +115,17 @@ export async function idempotentRequests(name: string, storage: Storage, orphan:
     t.match([again.statusCode, again.json()], [202, { db_id: row?.dbId, status: 'creating' }]);
     t.equal((await storage.repositories.containers.listOwned(who.id)).length, 1);
     await service.http.close();
+  });
+
+  await t.test(`${name}: a create whose COMMIT was not answered is found by the next try`, async (t) => {
+    const { create, loseNext, who, count } = await aCaller();
+    loseNext('begin');
+    t.equal((await create('k')).statusCode, 503);
+    const [row] = await storage.repositories.containers.listOwned(who.id);
+    const again = await create('k');
+    t.match([again.statusCode, again.json()], [202, { db_id: row?.dbId, status: 'creating' }]);
+    t.equal((await create('k', { memory_mb: 512 })).json().code, 'idempotency_key_reused');
+    t.equal(await count(), 1);
   });
 
   await t.test(`${name}: a change that is repeated is not done again`, async (t) => {

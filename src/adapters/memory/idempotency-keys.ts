@@ -39,8 +39,9 @@ export function memoryIdempotencyKeys(state: MemoryState, clock: Clock): Idempot
     finish: async (holder, answer) => change(holder, { answer }),
     async forget(holder) {
       state.idempotencyKeys = state.idempotencyKeys.filter(
-        (one) => one.holder !== holder || one.answer !== null,
+        (one) => one.holder !== holder || one.answer !== null || one.subject !== null,
       );
+      change(holder, { leaseUntilMs: nowMs() });
     },
   };
 }

@@ -104,7 +104,9 @@ export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
         .deleteFrom('idempotency_keys')
         .where('holder', '=', holder)
         .where('status', 'is', null)
+        .where('subject', 'is', null)
         .execute();
+      await held(holder).set({ lease_until: clockNow }).execute();
     },
   };
 }
