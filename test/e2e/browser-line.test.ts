@@ -60,7 +60,7 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
 
   await t.test('packets that are dropped without a word', async (t) => {
     line.fallSilent();
-    t.comment(`told ${await shown(page, 'Berth does not answer.')} ms after the last packet`);
+    t.comment(`told ${await shown(page, 'Berth is not responding.')} ms after the last packet`);
     await page.keyboard.type('echo "=dead="');
     // The acknowledgement of what was typed just before may be lost with the line.
     await shown(page, /1[34] characters will be sent when it is back\./);
@@ -77,11 +77,11 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
     await page.getByRole('link', { name: 'All containers' }).click();
     await page.getByText('running', { exact: true }).waitFor();
     line.fallSilent();
-    t.comment(`told ${await shown(page, /^Berth does not answer/)} ms after the last packet`);
+    t.comment(`told ${await shown(page, /^Berth is not responding/)} ms after the last packet`);
     t.match(await page.locator('.row .status').getAttribute('class'), /stale/);
     await page.screenshot({ path: '.tap/line-list.png' });
     line.recover();
-    await page.getByText(/^Berth does not answer/).waitFor({ state: 'detached' });
+    await page.getByText(/^Berth is not responding/).waitFor({ state: 'detached' });
     await context.setOffline(true);
     t.comment(`told ${await shown(page, /^You are offline/)} ms after the notice`);
     await context.setOffline(false);

@@ -62,7 +62,7 @@ async function setUpByOlderLink(t: Test, { address, setUpLink, page }: Visit): P
   t.equal(await focused(page), 'email', 'a link that is good leaves nothing to ask');
   await page.goto(`${address}/sign-in`);
   await page.goto(`${address}/setup#code=older`);
-  await page.getByText('This code is not valid any more.').waitFor();
+  await page.getByText('This code is no longer valid.').waitFor();
   t.equal(await focused(page), 'code', 'the code can be corrected before anything is filled in');
   const { email, username, password } = PERSON;
   const refused = page.waitForResponse((answer) => answer.url().endsWith('/api/auth/setup'));
@@ -124,7 +124,7 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
   const line = await loseAnswers(other);
   await chooseFromMenu(other, 'web-api', 'Stop…');
   await other.getByRole('button', { name: 'Stop', exact: true }).click();
-  await other.getByText('It is not known whether web-api was stopped').waitFor();
+  await other.getByText('Could not confirm that web-api was stopped').waitFor();
   line.recover();
   await other.getByText('web-api is stopped').waitFor();
   t.pass('an answer that was lost is no failure: the page looks, and says what it sees');
@@ -200,7 +200,7 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
   t.equal((await elsewhere('POST', '/api/sessions/revoke-others', {})).status, 200);
   for (const one of [page, other]) {
     await one.getByText('This session was ended in another browser.').waitFor();
-    await one.getByText('Your programs go on running.').waitFor();
+    await one.getByText('Your programs keep running.').waitFor();
   }
 });
 
@@ -250,7 +250,7 @@ t.test('other limits say what they cost, and keep what was installed when asked 
   await dialog.getByLabel('Keep what was installed').check();
   await dialog.getByText('This is kept:').waitFor();
   await dialog.getByRole('button', { name: 'Save and restart' }).click();
-  await page.getByText('calm-harbor runs with its new limits').waitFor();
+  await page.getByText('calm-harbor is running with its new limits').waitFor();
   await page.getByRole('link', { name: 'calm-harbor' }).click();
   await waitForLine(page, PROMPT);
   await typeLine(page, 'cat /usr/local/bin/tool');

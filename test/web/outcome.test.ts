@@ -80,6 +80,6 @@ t.test('who did not sign out is told why that happened, in words of their own', 
   ];
   const words = [...reasons, 'expired'].map((reason) => endWords(reason)?.next ?? '');
   t.equal(new Set(words).size, 6);
-  for (const each of words) t.match(each, /Your programs go on running\./);
+  for (const each of words) t.match(each, /Your programs keep running\./);
   for (const known of [null, 'logged_out', 'something new']) t.equal(endWords(known), null);
 });

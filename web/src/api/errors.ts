@@ -30,10 +30,10 @@ export class ApiError extends Error {
   }
 }
 
-export const unreachable = (): ApiError => new ApiError(0, 'unreachable', 'Berth did not answer');
+export const unreachable = (): ApiError => new ApiError(0, 'unreachable', 'Berth did not respond');
 
 /** For a request that may have been carried out all the same. */
-export const unanswered = (): ApiError => new ApiError(0, 'unanswered', 'Berth did not answer');
+export const unanswered = (): ApiError => new ApiError(0, 'unanswered', 'Berth did not respond');
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;

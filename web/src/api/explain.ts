@@ -14,8 +14,8 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     next: 'Check that the service runs and that you are online; then try again.',
   }),
   unanswered: () => ({
-    title: 'No answer came, so it is not known whether this was done',
-    next: 'Look at what is shown once Berth answers again, before you repeat it.',
+    title: 'Berth did not respond, so this may or may not have been done',
+    next: 'Once Berth responds again, check before you retry.',
   }),
   login_failed: () => ({
     title: 'Wrong email or password',
@@ -62,8 +62,8 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     next: inSeconds(error.retryAfterSeconds),
   }),
   too_many_processes: () => ({
-    title: 'This container has too many processes',
-    next: 'End some of them, or stop and start it.',
+    title: 'This container has reached its process limit',
+    next: 'Stop some processes, or restart the container.',
   }),
   container_not_found: () => ({
     title: 'This container is gone',

@@ -55,7 +55,7 @@ const DONE: { readonly [C in Change]: string } = {
   stopping: 'is stopped',
   deleting: 'is deleted',
   updating: 'has its new settings',
-  restoring: 'is back, with its /workspace',
+  restoring: 'was restored with its /workspace',
 };
 
 const DOING: { readonly [C in Change]: string } = {
@@ -69,7 +69,7 @@ const DOING: { readonly [C in Change]: string } = {
 export const doneWords = (change: Change, name: string): string => `${name} ${DONE[change]}`;
 export const failedWords = (change: Change, name: string): string => `${name} could not be ${DOING[change]}`;
 export const unknownWords = (change: Change, name: string): string =>
-  `It is not known whether ${name} was ${DOING[change]}`;
+  `Could not confirm that ${name} was ${DOING[change]}`;
 export const underWayWords = (change: Change, name: string): string =>
   `Still working on it: ${name} is being ${DOING[change]}`;
 

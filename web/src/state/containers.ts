@@ -109,7 +109,7 @@ async function follow({ container, how, wanted }: Asked, believeAfterMs: number)
       const isOld = outcome.reason === null || outcome.reason === container.status_reason;
       toastError(
         failedWords(how, name),
-        isOld ? 'It is as it was before. Try again.' : sentence(outcome.reason),
+        isOld ? 'Nothing has changed. Try again.' : sentence(outcome.reason),
       );
       return false;
     }
@@ -154,7 +154,7 @@ async function ask<T>(
     return async () => true;
   } catch (failure) {
     if (!isUnknown(failure)) throw failure;
-    const note = toastWarning(unknownWords(how, container.name), 'No answer came. Checking…');
+    const note = toastWarning(unknownWords(how, container.name), 'Berth did not respond. Checking…');
     return () => followFrom(asked, note, LATE_ARRIVAL_MS);
   }
 }
@@ -235,7 +235,7 @@ export async function update(container: Container, body: ContainerChange): Promi
   const rest = await ask(
     asked,
     () => api.updateContainer(container.db_id, body),
-    ({ restarted }) => toastOk(restarted ? `${name} runs with its new limits` : `${name} is saved`),
+    ({ restarted }) => toastOk(restarted ? `${name} is running with its new limits` : `${name} is saved`),
   );
   void whileShown(asked, rest);
 }

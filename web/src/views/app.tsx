@@ -59,7 +59,7 @@ function Arriving({ lost }: { lost: boolean }) {
   return (
     <div class="arriving" role="status">
       <Spinner />
-      <p class={lost ? '' : 'late'}>{lost ? 'Berth does not answer. Trying again…' : 'One moment…'}</p>
+      <p class={lost ? '' : 'late'}>{lost ? 'Berth is not responding. Retrying…' : 'One moment…'}</p>
     </div>
   );
 }

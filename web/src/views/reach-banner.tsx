@@ -3,8 +3,8 @@ import { Spinner } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
 const WORDS: { readonly [R in Exclude<Reach, 'fine'>]: string } = {
-  offline: 'You are offline. What you see here is as it was, and is brought up to date when you are back.',
-  no_answer: 'Berth does not answer. What you see here is as it was; the page keeps trying.',
+  offline: 'You are offline. This page shows the last known state and updates when you are back online.',
+  no_answer: 'Berth is not responding. This page shows the last known state and keeps trying to reconnect.',
 };
 
 /** Says while the service is out of reach that what is shown may be old. */

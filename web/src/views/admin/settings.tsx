@@ -52,9 +52,9 @@ const NUMBERS = [
   },
   {
     key: 'history_days',
-    label: 'What has ended is kept for',
+    label: 'History is kept for',
     unit: 'days',
-    hint: 'Sessions, operations, shares and deleted containers: 30 to 3650.',
+    hint: 'Ended sessions, operations and shares, and deleted containers: 30 to 3650.',
   },
   {
     key: 'recordings_mb_per_user',

@@ -71,7 +71,7 @@ export function Setup() {
             onInput={setCode}
             error={
               isRejected
-                ? 'This code is not valid any more. Paste the newest link that Berth printed when it started.'
+                ? 'This code is no longer valid. Paste the link that Berth printed when it last started.'
                 : form.faults['code']
             }
             hint="The set-up link that Berth printed when it started, or the part after “code=” in it."

@@ -29,7 +29,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
           {form.failure !== null && <Problem failure={form.failure} />}
           {isUnsure && (
             <p class="note" role="status">
-              No answer came, so it is not known whether {body.name} was created. Checking…
+              Berth did not respond, so {body.name} may or may not have been created. Checking…
             </p>
           )}
           {catalogue.failure !== null && <Problem failure={catalogue.failure} />}

@@ -28,7 +28,7 @@ export function Status({ container, change, stale }: StatusProps) {
   const tone = change === undefined ? (TONES[container.status] ?? 'off') : 'busy';
   const seconds = useElapsed(tone === 'busy');
   return (
-    <span class={`status ${tone} ${stale ? 'stale' : ''}`} title={stale ? 'As it was last known' : undefined}>
+    <span class={`status ${tone} ${stale ? 'stale' : ''}`} title={stale ? 'Last known status' : undefined}>
       <span class="dot" aria-hidden="true" />
       {shown}
       {seconds > 0 && <span class="seconds"> {seconds} s</span>}

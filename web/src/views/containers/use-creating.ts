@@ -55,7 +55,7 @@ export function useCreating(onClose: () => void) {
 
   /** Goes to the new shell, or stays with the list while the image still comes. */
   const arrive = (made: Container): void => {
-    if (made.status !== 'running') toastOk(`${made.name} is being prepared; the list shows when it is there`);
+    if (made.status !== 'running') toastOk(`${made.name} is being prepared; the list shows when it is ready`);
     else if (closed.current) toastOk(`${made.name} is running`);
     else navigate(`/containers/${made.db_id}`);
     onClose();

@@ -37,11 +37,11 @@ const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Wo
   }),
   unauthorized: () => ({
     title: 'You are signed out',
-    text: 'Your programs go on running. Sign in to see them.',
+    text: 'Your programs keep running. Sign in to see them.',
   }),
   closed: () => ({
     title: 'Closed by an administrator',
-    text: 'Your programs go on running. You can connect again.',
+    text: 'Your programs keep running. You can connect again.',
   }),
   collaboration_ended: (name) => ({
     title: `${name} is shared with you no more`,
@@ -96,16 +96,16 @@ type LostProps = Extract<Overlay, { kind: 'lost' }> & { readonly onRetry: () => 
 const SOON_SECONDS = 3;
 
 const FULL =
-  'This container has too many processes to start another shell. End some of them, or stop and start it.';
+  'This container has reached its process limit, so no shell can start. Stop some processes, or restart the container.';
 
 function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   if (how === 'offline') return 'You are offline.';
-  if (how === 'no_answer') return 'Berth does not answer.';
-  const next = seconds > 0 ? ` Next try in ${seconds} s.` : ' Trying again…';
+  if (how === 'no_answer') return 'Berth is not responding.';
+  const next = seconds > 0 ? ` Retrying in ${seconds} s.` : ' Retrying…';
   if (how === 'processes') return FULL + next;
-  if (how === 'busy') return `Many terminals are being opened at once, and this one waits.${next}`;
+  if (how === 'busy') return `Many terminals are opening at once, and this one is waiting its turn.${next}`;
   if (how === 'database') return `Berth cannot reach its database.${next}`;
-  if (how === 'shell') return `The shell does not answer.${next}`;
+  if (how === 'shell') return `The shell is not responding.${next}`;
   return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;
 }
 

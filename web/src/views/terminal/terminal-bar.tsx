@@ -125,7 +125,10 @@ function LineFacts({ terminal, stale }: { terminal: TerminalController; stale: b
   return (
     <span class="line-facts">
       {latency !== null && (
-        <span class={stale ? 'stale' : ''} title={stale ? 'Not known now' : 'Round trip to the service'}>
+        <span
+          class={stale ? 'stale' : ''}
+          title={stale ? 'Latency unknown' : 'Round-trip time to the service'}
+        >
           {stale ? '– ms' : `${latency} ms`}
         </span>
       )}
