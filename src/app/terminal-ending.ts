@@ -40,7 +40,7 @@ export function terminalEnding(
         return await endBoth(place, stream, withContainer);
       } catch (err) {
         if (stopping.signal.aborted) throw err;
-        log.info({ err, afterMs }, 'a terminal is ended again');
+        log.info({ err, afterMs }, 'could not end a terminal; retrying');
         await delay(afterMs, undefined, { signal: stopping.signal });
       }
     }
@@ -55,7 +55,7 @@ export function terminalEnding(
     end(place: Place, stream: TerminalStream, withContainer: boolean): void {
       holding.ending(stream.id);
       const ended = endWithRetries(place, stream, withContainer)
-        .catch((err: unknown) => log.warn({ err }, 'a terminal could not be ended: the reaper ends it'))
+        .catch((err: unknown) => log.warn({ err }, 'could not end a terminal; leaving it to the reaper'))
         .finally(() => {
           // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
           if (!isLeft(place)) holding.leave(stream.id);

@@ -71,7 +71,7 @@ t.test(
     t.same(await client.closed(), [4009, 'container stopped']);
     t.match((await call('GET', `/api/containers/${dbId}`)).json(), {
       status: 'stopped',
-      status_reason: 'it was paused at the engine: start it, and its programs go on',
+      status_reason: 'it was paused outside Berth: start it to resume its programs',
     });
     const exec = await call('POST', `/api/containers/${dbId}/exec`, { command: ['true'] });
     t.match([exec.statusCode, exec.json().code], [409, 'container_not_running']);

@@ -32,7 +32,7 @@ async function* linesOf(answer: Readable): AsyncGenerator<string> {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LINE_BYTES)
-      throw new Error(`the engine reports a line above ${MAX_LINE_BYTES} bytes`);
+      throw new Error(`the engine sent a progress line of more than ${MAX_LINE_BYTES} bytes`);
     yield* lines;
   }
   yield rest;
@@ -43,9 +43,9 @@ function reportOf(line: string): Report {
     const report: unknown = JSON.parse(line);
     if (typeof report === 'object' && report !== null) return report;
   } catch {
-    // said below
+    // The error below says it.
   }
-  throw new Error(`the engine reports in words of its own: ${line.trim().slice(0, 100)}`);
+  throw new Error(`the engine sent progress that is not a JSON object: ${line.trim().slice(0, 100)}`);
 }
 
 /** Passes on at most one report in `everyMs`. */

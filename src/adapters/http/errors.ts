@@ -29,7 +29,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_busy: [409, 'container is busy'],
   too_many_processes: [
     409,
-    'this container has as many processes as it may have: end some of them, or stop and start it',
+    'this container has reached its process limit: stop some processes, or restart the container',
   ],
   container_limit_reached: [409, 'container limit reached'],
   disk_quota_exceeded: [409, 'the workspace holds more than its disk size: give it more disk, then start it'],
@@ -72,7 +72,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   user_not_found: [404, 'user not found'],
   last_administrator: [409, 'the last administrator must stay one'],
   terminal_not_found: [404, 'terminal not found'],
-  busy_opening_terminals: [503, 'too many terminals are being opened at once: try again in a few seconds'],
+  busy_opening_terminals: [503, 'too many terminals are opening at once: try again in a few seconds'],
   terminal_not_open: [409, 'this terminal is not open: only an open one can be recorded'],
   recording_not_found: [404, 'recording not found'],
   recording_quota_reached: [409, 'recordings take up all the space that they may have: delete some first'],

@@ -35,7 +35,7 @@ function translate(error: unknown): never {
 /** Whatever the server says to a connection that it does not take, nothing was asked of it yet. */
 function notConnected(error: unknown): never {
   if (isPoolFull(error)) return translate(error);
-  throw new StorageUnavailable('the database takes no connection now', { cause: error });
+  throw new StorageUnavailable('the database accepts no connections now', { cause: error });
 }
 
 class TranslatingClient extends pg.Client {

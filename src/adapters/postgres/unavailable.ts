@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * What the server says when it cannot serve now, by SQLSTATE or its first two digits: what was asked may be right, and
- * can be asked again. All else is an answer.
+ * Errors that mean the server cannot serve now, by SQLSTATE or its first two digits: the statement may be fine and can be
+ * retried. Any other error is the statement's own.
  */
 const MOODS: { readonly [sqlState: string]: string } = {
   '08': 'the connection failed',
@@ -10,31 +10,31 @@ const MOODS: { readonly [sqlState: string]: string } = {
   '25006': 'read only: a standby after a failover, or maintenance',
   '25P03': 'a transaction was idle for too long',
   '25P04': 'a transaction took too long',
-  '28000': 'the login was refused, as the settings of the server have changed',
-  '28P01': 'the password was refused, as it has changed',
-  '3D000': 'the database does not exist now',
-  '40001': 'a transaction met another one',
-  '40003': 'it is not known whether the statement was completed',
-  '40P01': 'two transactions waited for each other',
+  '28000': 'the server refused the login: its settings have changed',
+  '28P01': 'the server refused the password: it has changed',
+  '3D000': 'the database does not exist',
+  '40001': 'a transaction conflicted with another one',
+  '40003': 'the statement may or may not have completed',
+  '40P01': 'deadlock between transactions',
   '55006': 'the database is in use by maintenance',
-  '55P03': 'a lock was waited for too long',
-  '57014': 'a statement took too long, or was cancelled',
+  '55P03': 'timed out waiting for a lock',
+  '57014': 'a statement timed out or was cancelled',
   '57P01': 'an administrator has ended the connection',
   '57P02': 'another process of the server has crashed',
-  '57P03': 'the server starts, stops or recovers',
+  '57P03': 'the server is starting, stopping or recovering',
   '57P04': 'the database was dropped',
   '57P05': 'the connection was idle for too long',
-  '58030': 'the disk of the server failed',
+  '58030': 'disk failure on the server',
   '72000': 'the snapshot of a long statement is gone',
 };
 
-/** After these the connection is of no use any more, though it is open. */
+/** After these the connection is useless, although it is still open. */
 const READ_ONLY = '25006';
 const TOO_SLOW = '57014';
 
 const SYSTEM_ERRORS = /^(ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 const SILENCE = 'Query read timeout';
-/** The pool's own words for one that waited for a connection. */
+/** The pool's message when no connection became free in time. */
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 const CLIENT_WORDS = /Connection terminated|not queryable|Client was closed/;
 
@@ -47,7 +47,7 @@ const codeOf = (error: Error): string => {
 export const isPoolFull = (error: unknown): boolean =>
   error instanceof Error && error.message === POOL_IS_FULL;
 
-/** Why the database could not serve now, in words for the log; null when the error is an answer of it. */
+/** Why the database could not serve now, in words for the log; null when the error is the statement's own. */
 export function whyUnavailable(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = codeOf(error);

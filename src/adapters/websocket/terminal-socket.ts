@@ -29,7 +29,7 @@ const NO_CODE = 1005;
 /** Where the reason of the close leaves open what can be done about it. */
 const NOT_OPENED: Readonly<Record<number, string>> = {
   [CLOSE.tooManyProcesses.code]:
-    'this container has as many processes as it may have: end some of them, or stop and start it',
+    'this container has reached its process limit: stop some processes, or restart the container',
 };
 
 export type TerminalSocketDeps = {

@@ -5,7 +5,7 @@ import { settleRoleSetup } from '../role-setup/settle.ts';
 import type { ContainerDeps } from './deps.ts';
 
 const ENDED = 'it ended by itself, or together with its engine: start it again';
-const PAUSED = 'it was paused at the engine: start it, and its programs go on';
+const PAUSED = 'it was paused outside Berth: start it to resume its programs';
 
 /** Of the service itself: nobody asked for it. */
 const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;

@@ -24,7 +24,7 @@ export type Preparation = {
   readonly onTools: (volume: string) => void;
 };
 
-const BY_ITSELF = 'see the log; it is tried again by itself';
+const BY_ITSELF = 'see the log; Berth keeps retrying';
 
 /**
  * Tries to make the base image ready, then the tools that come from it, and keeps the part of the readiness that tells.
