@@ -141,7 +141,7 @@ export function eventFeed<Frame>({
       const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
       return missed.length > MAX_BEHIND ? null : missed.map(encode);
     } catch (error) {
-      // It would take as long the next time, and the client would come back for ever.
+      // The query would be as slow the next time, and the client would retry forever.
       if (error instanceof StorageTooSlow) return null;
       throw error;
     }

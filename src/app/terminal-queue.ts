@@ -12,9 +12,9 @@ import {
 } from '../domain/opening-queue.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 
-/** The turn of one who may open a terminal now. Others wait until it is over, so one of both is called. */
+/** Permission to open a terminal now. The holder must call `during` or `abandon`, which lets the next request in. */
 export type Turn = {
-  /** What was known before may have changed. */
+  /** Whether the caller had to wait, so that its checks may be out of date. */
   readonly hasWaited: boolean;
   /** It is over when all of these have settled. */
   during(works: readonly Promise<unknown>[]): void;
@@ -22,7 +22,7 @@ export type Turn = {
   abandon(): void;
 };
 
-/** Of one who has not had to wait, and keeps nobody waiting. */
+/** For requests that bypass the queue. */
 export const NO_TURN: Turn = { hasWaited: false, during() {}, abandon() {} };
 
 export type TerminalQueueOptions = { readonly limits: OpeningLimits; readonly waitMs: number };
@@ -78,7 +78,7 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
   }
 
   return {
-    /** Answers when it is the caller's turn, or when it waited in vain. One whose client has `gone` is not waited for. */
+    /** Resolves with the caller's turn, or with a refusal when the wait times out or the service stops. `gone` ends the wait. */
     async turn(asking: Omit<OpeningRequest, 'id'>, gone: AbortSignal): Promise<Result<Turn, DomainError>> {
       const id = randomUUID();
       const waited = wait({ id, ...asking }, gone);

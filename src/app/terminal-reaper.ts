@@ -73,7 +73,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     if (handle !== null) {
       if (marks.length + sessions.length > 0)
         log.info({ dbId, marks, sessions }, 'ending what terminals left');
-      // One that can not be ended keeps nothing else there; the next pass finds it again.
+      // A session that cannot be ended must not block the others; the next pass retries it.
       await Promise.all(sessions.map((session) => endSession(handle, session)));
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }

@@ -57,7 +57,7 @@ const GOING_DOWN: readonly CloseReason[] = [
   CLOSE.containerRestarted,
 ];
 
-/** What is there was opened to look on, and the socket is to type, or the other way round. */
+/** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
 const isOtherMode = (held: Held, place: Place): boolean => held.place.part?.mode !== place.part?.mode;
 
 export type TerminalSlots = ReturnType<typeof terminalSlots>;

@@ -74,6 +74,6 @@ export const finishWaiting =
 const whoMayEnter = (user: User | undefined): User | null =>
   user === undefined || user.disabledAt !== null ? null : user;
 
-/** Who waits has given the right password, so that an account that is disabled is what is wrong. */
+/** A waiting sign-in has passed the password check, so a disabled account is the reason for the refusal. */
 const wrongWith = (user: User | undefined): 'disabled' | undefined =>
   user === undefined || user.disabledAt === null ? undefined : 'disabled';

@@ -76,7 +76,7 @@ type ServiceReason = (typeof REVOKED_FOR)[keyof typeof REVOKED_FOR];
 export const isServiceReason = (reason: string | null | undefined): reason is ServiceReason =>
   typeof reason === 'string' && SERVICE_REASONS.has(reason);
 
-/** null while it is active. Words that a user gave for a revocation are told to nobody else than in the list. */
+/** null while the session is active. A reason that a user typed for a revocation appears in the session list only. */
 export function sessionEnd(session: UserSession, now: Date, idleMinutes: number): SessionEnd | null {
   const state = sessionState(session, now, idleMinutes);
   if (state !== 'revoked') return state === 'expired' ? 'expired' : null;

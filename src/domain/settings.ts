@@ -8,7 +8,7 @@ export type Settings = {
   readonly requestsPerMinute: number;
   /** How long the volume of a deleted container is kept. */
   readonly retentionDays: number;
-  /** How long it is kept what has ended: operations, sessions, shares, rows of deleted containers. */
+  /** How long to keep finished operations, ended sessions and shares, and rows of deleted containers. */
   readonly historyDays: number;
   /** What all recordings of one user may hold; 0 for none. */
   readonly recordingsMbPerUser: number;

@@ -12,7 +12,7 @@ const MAX_CHANGES = 8;
 /** An engine that answered this recently is not asked again whether it lives. */
 const FRESH_MS = 1000;
 
-/** As Node's own agents, which keep a connection for the next call. */
+/** The options of Node's own keep-alive agents. */
 const KEPT_ALIVE = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 } as const;
 
 export type EngineAddress =

@@ -58,7 +58,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async start(handle) {
       const container = await own.require(handle);
       const info = await known(handle);
-      // Its volume is in use as it is.
+      // A paused container still uses its volume, so nothing needs preparing.
       if (info?.State.Paused) return await goOn(calls, container);
       if (info !== null) {
         await volumes.beforeStart(info);
@@ -113,7 +113,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   };
 }
 
-/** What somebody else has woken is awake. */
+/** Resumes a paused container; one that somebody else has already resumed counts as success. */
 async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
   const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }));
   await waking.catch(async (error: unknown) => {

@@ -153,7 +153,7 @@ done
 echo ${NO_TMUX}
 `;
 
-/** A shell that cannot begin is to say nothing: what it shows is taken for its beginning. */
+/** Discards stderr, because any output counts as a sign that the shell has started. */
 const PREPARE = `
 exec 2>/dev/null
 stty cols "$1" rows "$2"

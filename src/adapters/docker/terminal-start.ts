@@ -9,7 +9,7 @@ import { exitCodeOf, type OpenExec } from './exec-stream.ts';
 const TMUX_DRAWS_WITHIN_SECONDS = 20;
 const SHELL_PROMPTS_WITHIN_SECONDS = 1;
 const CLOSES_WITHIN_SECONDS = 2;
-/** What it takes to begin a shell in a container: the runtime's threads, a script, its programs. */
+/** Processes needed to start a shell in a container: the runtime's threads, a script, its programs. */
 const PROCESSES_OF_A_START = 16;
 
 /** Waits for the first output of a terminal, which stays to be read. Throws `TerminalNotStarted` when none can come. */
@@ -22,7 +22,7 @@ export async function whenBegun(
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
   const first = await firstOutput(stream, seconds);
   if (first !== null && !isStartReport(first)) return;
-  // What goes on without a word is left to do so.
+  // A shell that runs without printing anything is fine.
   if (first === null && !(await hasEnded(stream))) return;
   const isExit = first === null && (await exitCodeOf(calls, exec)) === 0;
   if (!isExit) throw await notStarted(calls, containerId);
@@ -34,7 +34,7 @@ export async function notStarted(calls: EngineCalls, containerId: string): Promi
   return new TerminalNotStarted(isFull ? 'no_processes' : 'other');
 }
 
-/** null when there is none in time, or ever. */
+/** null when the stream ends or the time runs out first. */
 async function firstOutput(stream: Duplex, seconds: number): Promise<Buffer | null> {
   const limit = AbortSignal.timeout(seconds * 1000);
   if (stream.readableLength === 0 && !stream.readableEnded && !stream.closed)

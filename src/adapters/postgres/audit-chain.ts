@@ -83,7 +83,7 @@ async function headOf(db: Kysely<Database>): Promise<ChainHead | null> {
   return last === undefined ? null : { seq: BigInt(last.seq), hash: last.hash.toString('hex') };
 }
 
-/** Seals the oldest that wait; 0 when another process is at it. */
+/** Seals the oldest unsealed records and returns how many; 0 when another process holds the lock. */
 export async function sealSome(trx: Kysely<Database>, atMost: number): Promise<number> {
   const { rows: lock } = await sql<{
     ours: boolean;

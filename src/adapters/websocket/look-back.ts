@@ -9,8 +9,8 @@ const LOOK_REST_MS = 200;
 export type Questions = { ask(id?: number): void; stop(): void };
 
 /**
- * Answers what takes a look into the container, one question at a time: the next look begins when the answer before is on its
- * way, so one who does not read costs no more. Of those who ask meanwhile the newest gets an answer.
+ * Answers requests that run a command in the container, one at a time: the next one starts after the previous answer is
+ * sent, so a client that does not read causes no extra work. Of the requests that arrive meanwhile, only the newest is answered.
  */
 export function questions(
   socket: Pick<WebSocket, 'send'>,

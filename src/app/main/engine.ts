@@ -30,7 +30,7 @@ export type EngineSetUp = {
   readonly log: Logger;
   /** Ends what is being made ready, and what is tried again and again. */
   readonly signal: AbortSignal;
-  /** Gets what stops the engine, and all that was begun on it, before anything is. */
+  /** Receives the function that stops the engine and everything begun on it, before anything starts. */
   readonly stopWith: (stop: () => Promise<void>) => void;
   /** UUID in the labels of all that is made. */
   readonly instanceId: string;
@@ -95,7 +95,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     const look = async (): Promise<void> => {
       const mode = modeNow();
       const other = engine.kind === 'none' ? await findEngine(setUp.config, { log, signal, mode }) : engine;
-      // What was said about an engine of our own is still so when only another one was looked for.
+      // A search for external engines alone says nothing new about the private engine, so its status stays.
       if (other.kind !== 'none' || mode === 'auto') engine = other;
       await bringUp();
     };

@@ -33,7 +33,7 @@ export async function startService(
   });
   const stop = async (): Promise<void> => {
     stopping.abort();
-    // So that nothing is being opened any more while what is open is closed.
+    // Waits, so that nothing is opened while the rest is being closed.
     await inTime(GIVE_UP_WITHIN_MS, [starting]).catch(() => undefined);
     await opened.run();
   };

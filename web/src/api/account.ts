@@ -25,7 +25,7 @@ export const enrolMfa = (): Promise<Enrolment> => authorized<Enrolment>('/api/me
 /** What shows that it is still them, where the sign-in was a while ago. */
 export type Proof = { readonly password?: string; readonly code?: string };
 
-/** Throws an ApiError that says what is asked for when this does not show that it is them. */
+/** Throws an ApiError when the service does not accept the proof. */
 export const confirmItIsMe = (proof: Proof): Promise<unknown> =>
   authorized('/api/me/confirm', { method: 'POST', body: proof });
 

@@ -9,7 +9,7 @@ import { usableForMs } from './token-life.ts';
 export type SessionState =
   | { readonly kind: 'restoring' }
   | { readonly kind: 'unreachable' }
-  /** `ended`: the service's word for why; null for who signed out here, or was not signed in. */
+  /** `ended`: the service's reason; null for a user who signed out here or was not signed in. */
   | { readonly kind: 'signed_out'; readonly ended: string | null }
   | { readonly kind: 'signed_in'; readonly user: User };
 
@@ -75,7 +75,7 @@ async function rotate(): Promise<void> {
     if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
     const ended = failure.reason;
     letGo(ended);
-    // why: another tab of the same session would only ask, and learn the same
+    // why: it saves other tabs of this session a request that would fail the same way
     if (ended !== null) tell({ type: 'signed_out', ended });
   }
 }
@@ -97,7 +97,7 @@ async function tokenInsteadOf(refused: string): Promise<string | null> {
   return await loginToken();
 }
 
-/** Whether there may be a session: a browser that remembers things would remember one. */
+/** Whether there may be a session: if storage works, the hint in it decides. */
 const mayBeSignedIn = (likely: boolean): boolean =>
   (stored(HINT) ?? (likely && !storageWorks() ? 'yes' : 'no')) === 'yes';
 

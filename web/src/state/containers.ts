@@ -80,7 +80,7 @@ const LATE_ARRIVAL_MS = 5_000;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The container, or null when there is none; throws nothing but that nobody is signed in. */
+/** The container, or null when it does not exist; throws only when the user is signed out. */
 async function seen(dbId: string): Promise<Container | null> {
   for (;;) {
     try {
@@ -121,7 +121,7 @@ async function followFrom(asked: Asked, note: number, believeAfterMs: number): P
   try {
     return await follow(asked, believeAfterMs);
   } catch {
-    // why: who is signed out is told so, and sees the container when they are back
+    // why: the sign-in page says that the session ended, and the list shows the container after it
     return false;
   } finally {
     dismiss(note);
@@ -134,9 +134,9 @@ const isUnderWay = (answer: unknown): boolean => {
 };
 
 /**
- * Asks for a change. The service may go on with it after its answer, and an answer that does not come says nothing: then
- * the container is looked at, and what it shows is told. `done` says it otherwise. Throws a refusal. Answers the rest of
- * it, whether it has worked.
+ * Requests a change. Calls `done` when the answer says that it is complete, and throws a refusal. When the service is still
+ * working on it, or no answer came, the returned function polls the container and reports the outcome. That function
+ * resolves to whether the change worked.
  */
 async function ask<T>(
   asked: Asked,

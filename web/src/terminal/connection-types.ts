@@ -17,7 +17,7 @@ export type ConnectionState =
     }
   | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
 
-/** How the line does while it is up or being mended. */
+/** The health of the connection while it is open or reconnecting. */
 export type LineHealth = {
   /** Whether the service answers, as far as the page knows. */
   readonly answers: boolean;

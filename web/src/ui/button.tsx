@@ -44,7 +44,7 @@ export function Button(props: ButtonProps) {
       ref={self}
       type={type}
       class={`button ${kind}`}
-      // why: a button that is disabled loses the focus, and whoever works by keyboard with it their place
+      // why: a disabled button loses the focus, and a keyboard user loses their place with it
       onClick={busy === undefined ? onClick : (event) => event.preventDefault()}
       disabled={disabled}
       aria-disabled={busy !== undefined || undefined}

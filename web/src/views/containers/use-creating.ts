@@ -18,7 +18,7 @@ const firstBody = (): NewContainer => ({
 
 const ASK_AGAIN_MS = 2_000;
 
-/** A request that is still worked on, or that nobody answered: the same key may be sent again, and makes no second one. */
+/** Whether the request may still succeed: it is in progress or got no answer. Its key can be sent again and creates no duplicate. */
 const mayStillCome = (failure: unknown): boolean =>
   isUnknown(failure) || (failure instanceof ApiError && failure.code === 'idempotency_key_busy');
 

@@ -121,7 +121,7 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
 
 type EnrolProps = {
   readonly enrolment: Enrolment;
-  /** What has shown that it is them. */
+  /** The proof that the user gave before the secret was shown. */
   readonly proof: Proof;
   readonly onDone: (codes: readonly string[]) => void;
   readonly onClose: () => void;

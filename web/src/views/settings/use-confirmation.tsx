@@ -11,14 +11,14 @@ import { CodeDialog } from './code-dialog.tsx';
 type By = 'password' | 'code';
 type Ask = {
   readonly by: By;
-  /** Throws what is wrong with the proof; any other failure is for who wanted it confirmed. */
+  /** Throws when the proof is wrong; any other failure goes to the caller that asked for the confirmation. */
   readonly go: (proof: Proof) => Promise<void>;
   readonly cancel: () => void;
 };
 
 const OF_THE_PROOF: Readonly<Record<By, string>> = { password: 'wrong_password', code: 'wrong_code' };
 
-/** Whether another try with another proof may do. */
+/** Whether a different proof may succeed. */
 const isOfTheProof = (failure: unknown, by: By): boolean =>
   failure instanceof ApiError &&
   (failure.code === OF_THE_PROOF[by] || (failure.code === 'validation_failed' && by in failure.fields));

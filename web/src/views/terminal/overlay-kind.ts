@@ -30,11 +30,11 @@ const PREPARING: readonly Container['status'][] = ['creating', 'starting', 'upda
 /** Whether a terminal may be opened on what is known. */
 export const canConnect = (known: Known): boolean => typeof known === 'object' && known.status === 'running';
 
-/** Whether it is there again although it was deleted. What is still shown of it from before does not count. */
+/** Whether a deleted container exists again. A status from before the delete does not count. */
 const isRestored = (known: Known): boolean =>
   typeof known === 'object' && ['stopped', 'failed', 'starting', 'creating'].includes(known.status);
 
-/** Whether what ended the terminal is not so any more: what is restored was deleted, what is deleted was stopped. */
+/** Whether the reason for the end no longer holds: a deleted container was restored, or a stopped one was deleted. */
 const isOutdated = (why: EndReason, known: Known): boolean =>
   (why === 'deleted' && isRestored(known)) || (why === 'stopped' && known === 'gone');
 
