@@ -12,6 +12,7 @@ import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.t
 import { measureAnswers } from './measure.ts';
 import { openApi } from './open-api.ts';
 import type { Http } from './types.ts';
+import { limitUnreadAnswers } from './unread-answers.ts';
 
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
@@ -50,6 +51,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   });
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
+  limitUnreadAnswers(http);
   if (options.openFiles !== null) limitConnections(http, connectionBudget(options.openFiles));
   acceptEmptyJson(http);
   limitBodies(http);
