@@ -199,7 +199,7 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
   const elsewhere = client(address, await tokenOfPerson(address));
   t.equal((await elsewhere('POST', '/api/sessions/revoke-others', {})).status, 200);
   for (const one of [page, other]) {
-    await one.getByText('This session was ended in another browser.').waitFor();
+    await one.getByText('This session was ended from another browser.').waitFor();
     await one.getByText('Your programs keep running.').waitFor();
   }
 });
