@@ -168,7 +168,8 @@ if (url !== null) {
       return { seen: seen.length, rows: Number(rows[0]?.rows) };
     });
     t.equal(read.seen, 2);
-    t.ok(read.rows < 200, `read ${read.rows} rows of 20,002`);
+    // Whole pages of a bitmap scan are counted, with the rows of others on them.
+    t.ok(read.rows < 2_000, `read ${read.rows} rows of 20,002`);
   });
 
   await t.test('a statement that takes too long is told from a database that is away', async (t) => {
