@@ -2,6 +2,7 @@
 export type Settings = {
   readonly openRegistration: boolean;
   readonly sessionIdleMinutes: number;
+  /** Whether people may enter without an account. Off until an administrator turns it on. */
   readonly guestsEnabled: boolean;
   readonly guestLifetimeHours: number;
   /** For one credential or one address; 0 for no limit. */
@@ -17,7 +18,7 @@ export type Settings = {
 export const DEFAULT_SETTINGS: Settings = {
   openRegistration: false,
   sessionIdleMinutes: 24 * 60,
-  guestsEnabled: true,
+  guestsEnabled: false,
   guestLifetimeHours: 24,
   requestsPerMinute: 600,
   retentionDays: 7,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { RouteScope } from '../../src/domain/scope.ts';
 import { aServiceInTime, type InTime, logIn, withMfa } from '../support/factors.ts';
-import { anAdmin, anApiToken, aPerson, as, type Bearer } from '../support/service.ts';
+import { aGuest, anAdmin, anApiToken, aPerson, as, type Bearer } from '../support/service.ts';
 
 const KINDS = [
   'nobody',
@@ -192,7 +192,7 @@ async function aCast(service: InTime): Promise<Cast> {
   await as(service, locked)('POST', '/api/sessions/lock');
   await withMfa(service, 'waiting');
   const { mfa_token } = (await logIn(service, 'waiting')).json();
-  const guest = (await as(service, null)('POST', '/api/auth/guest', {})).json();
+  const guest = await aGuest(service);
   return {
     nobody: null,
     other: await aPerson(service, 'other'),

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { actions, aServiceInTime, codeAt, from, type InTime, STEP_MS, withMfa } from '../support/factors.ts';
+import { actions, aServiceInTime, codeAt, type InTime, STEP_MS, withMfa } from '../support/factors.ts';
 import { register } from '../support/passkeys.ts';
-import { aPerson, as, type Person, person } from '../support/service.ts';
+import { aGuest, aPerson, as, type Person, person } from '../support/service.ts';
 import { again, refresh } from '../support/sign-ins.ts';
 
 const MINUTE_MS = 60_000;
@@ -134,8 +134,7 @@ t.test('the password is not guessed there: its failures are those of changing it
 
 t.test('guests add nothing that they could come back with', async (t) => {
   const service = await aServiceInTime();
-  const { token } = (await from(service)('/api/auth/guest', {})).json();
-  const call = as(service, { token });
+  const call = as(service, await aGuest(service));
   for (const [method, url] of [
     ['POST', '/api/me/passkeys/options'],
     ['POST', '/api/me/mfa'],

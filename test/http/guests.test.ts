@@ -1,21 +1,13 @@
 import t from 'tap';
-import { aServiceInTime, from, type InTime } from '../support/factors.ts';
-import { anAdmin, aPerson, as, type Person } from '../support/service.ts';
+import { aServiceInTime, from } from '../support/factors.ts';
+import { aGuest, anAdmin, aPerson, as } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
 const expired = [403, { error: 'guest session expired', code: 'guest_session_expired' }];
 
-async function aGuest(service: InTime, body: object = {}): Promise<Person> {
-  const answer = await from(service)('/api/auth/guest', body);
-  if (answer.statusCode !== 200) throw new Error(answer.body);
-  const { token, user } = answer.json();
-  return { token, id: user.id, cookie: answer.cookies[0]?.value ?? '' };
-}
-
 t.test('a guest comes in without an account, with the tier of guests, for a day', async (t) => {
   const service = await aServiceInTime();
-  const options = await service.http.inject('/api/auth/options');
-  t.equal(options.json().guests_enabled, true, 'which the sign-in page is told');
+  await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const answer = await from(service)('/api/auth/guest', {});
   t.equal(answer.statusCode, 200);
   const user = { email: null, username: /^guest-[0-9a-f]{10}$/, tier: 'guest', role: 'user' };
@@ -39,27 +31,29 @@ t.test('a guest may choose a name that is free', async (t) => {
   }
 });
 
-t.test('administrators decide whether guests may come and for how long', async (t) => {
+t.test('no guest enters until an administrator allows it, and for how long they decide too', async (t) => {
   const service = await aServiceInTime();
   const admin = as(service, await anAdmin(service));
-  t.match((await admin('GET', '/api/admin/settings')).json(), {
-    guests_enabled: true,
-    guest_lifetime_hours: 24,
-  });
+  const settings = '/api/admin/settings';
+  const offered = async () => (await service.http.inject('/api/auth/options')).json().guests_enabled;
+  const refused = [403, { error: 'guests are not allowed here', code: 'guests_disabled' }];
+  const enter = async () => {
+    const answer = await from(service)('/api/auth/guest', {});
+    return [answer.statusCode, answer.json()];
+  };
+  t.match((await admin('GET', settings)).json(), { guests_enabled: false, guest_lifetime_hours: 24 });
+  t.same([await offered(), await enter()], [false, refused], 'off as it comes, and not offered');
   for (const guest_lifetime_hours of [0, -1, 1.5, 8761, '24', null]) {
-    const answer = await admin('PATCH', '/api/admin/settings', { guest_lifetime_hours });
+    const answer = await admin('PATCH', settings, { guest_lifetime_hours });
     t.equal(answer.statusCode, 400, String(guest_lifetime_hours));
   }
-  await admin('PATCH', '/api/admin/settings', { guest_lifetime_hours: 2 });
-  const me = (await as(service, await aGuest(service))('GET', '/api/me')).json();
+  await admin('PATCH', settings, { guests_enabled: true, guest_lifetime_hours: 2 });
+  t.equal(await offered(), true);
+  const { token } = (await from(service)('/api/auth/guest', {})).json();
+  const me = (await as(service, { token })('GET', '/api/me')).json();
   t.equal(Date.parse(me.guest_until) - service.clock.now().getTime(), 2 * HOUR_MS);
-  await admin('PATCH', '/api/admin/settings', { guests_enabled: false });
-  const refused = await from(service)('/api/auth/guest', {});
-  t.same(
-    [refused.statusCode, refused.json()],
-    [403, { error: 'guests are not allowed', code: 'guests_disabled' }],
-  );
-  t.equal((await service.http.inject('/api/auth/options')).json().guests_enabled, false);
+  await admin('PATCH', settings, { guests_enabled: false });
+  t.same([await offered(), await enter()], [false, refused]);
 });
 
 t.test('when its time is over a guest starts nothing, and still reads and deletes', async (t) => {
@@ -108,6 +102,7 @@ t.test('a guest has no password to sign in with, or to change', async (t) => {
 
 t.test('one address brings twenty guests a minute', async (t) => {
   const service = await aServiceInTime();
+  await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const enter = (ip: string) => from(service, { ip })('/api/auth/guest', {});
   const answers = await Promise.all(Array.from({ length: 25 }, () => enter('203.0.113.7')));
   t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 20);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import { aBoxOfAda, NDJSON } from '../support/inside-service.ts';
-import { anAdmin, aPerson, as } from '../support/service.ts';
+import { aGuest, anAdmin, aPerson, as } from '../support/service.ts';
 
 t.test('logs are text, stats are figures, changes are rows', async (t) => {
   const { call, url } = await aBoxOfAda();
@@ -122,8 +122,7 @@ t.test('without an engine each answers 500 in its own words', async (t) => {
 
 t.test('a guest whose time is over reads and deletes, and changes nothing', async (t) => {
   const { service, clock } = await aBoxOfAda();
-  const { token } = (await as(service, null)('POST', '/api/auth/guest', {})).json();
-  const call = as(service, { token });
+  const call = as(service, await aGuest(service));
   const { db_id } = (await call('POST', '/api/containers', { name: 'guest' })).json();
   const url = `/api/containers/${db_id}`;
   t.equal((await call('PUT', `${url}/files?path=x`)).statusCode, 201);

@@ -2,8 +2,7 @@ import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
-import { from } from '../support/factors.ts';
-import { as, type Person, person } from '../support/service.ts';
+import { aGuest, as, person } from '../support/service.ts';
 import { SOON_MS } from '../support/terminals.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
@@ -75,8 +74,7 @@ t.test("a guest's terminal closes when its time is over", async (t) => {
   const hub = memoryBusHub();
   const cluster = await aCluster(t, { clock, storage: memoryStorage(clock), bus: hub.join });
   const { here } = cluster;
-  const entered = (await from(here)('/api/auth/guest', {})).json();
-  const guest: Person = { token: entered.token, id: entered.user.id, cookie: '' };
+  const guest = await aGuest(here);
   const { db_id } = (await as(here, guest)('POST', '/api/containers', { name: 'dev' })).json();
   const terminal = await cluster.openFor(guest, db_id);
   clock.advance(24 * 3_600_000 - 1);

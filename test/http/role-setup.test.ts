@@ -4,7 +4,7 @@ import type { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import type { RoleInstaller } from '../../src/ports/role-installer.ts';
-import { anAdmin, aPerson, aService, as } from '../support/service.ts';
+import { aGuest, anAdmin, aPerson, aService, as } from '../support/service.ts';
 import { auditOf } from '../support/sign-ins.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
@@ -236,13 +236,13 @@ t.test('only the owner may retry and cancel, and guests whose time is over may n
     t.equal((await eve('POST', `/api/containers/${box.db_id}/role-setup/${action}`)).statusCode, 404);
     t.equal((await eve('POST', `/api/containers/nonsense/role-setup/${action}`)).statusCode, 404);
   }
-  const guest = (await as(scene.service, null)('POST', '/api/auth/guest', {})).json();
+  const guest = await aGuest(scene.service);
   const asGuest = as(scene.service, guest);
   const theirs = (await asGuest('POST', '/api/containers', { name: 'g', role: 'test', ...small })).json();
   await scene.idle();
   const state = (scene.service.ports.storage as ReturnType<typeof memoryStorage>).state;
   state.users = state.users.map((user) =>
-    user.id === guest.user.id ? { ...user, guestUntil: new Date(0) } : user,
+    user.id === guest.id ? { ...user, guestUntil: new Date(0) } : user,
   );
   scene.service.clock.advance(2_000);
   const retry = await asGuest('POST', `/api/containers/${theirs.db_id}/role-setup/retry`);

@@ -3,7 +3,7 @@ import { memoryPorts } from '../../src/adapters/memory/index.ts';
 import type { Service } from '../../src/app/main/compose.ts';
 import type { PasswordHasher } from '../../src/ports/password-hasher.ts';
 import { actions, aServiceInTime, type From, from, type InTime, logIn } from '../support/factors.ts';
-import { aPerson, aService, as, person } from '../support/service.ts';
+import { aGuest, aPerson, aService, as, person } from '../support/service.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 const ATTACKER: From = { ip: '203.0.113.7' };
@@ -22,7 +22,7 @@ const disable = (service: InTime, username: string): void => {
 t.test('whatever is wrong, a failed sign-in is answered with the same bytes', async (t) => {
   const service = await aServiceInTime();
   for (const name of ['ada', 'bob']) await aPerson(service, name);
-  const guest = (await from(service)('/api/auth/guest', {})).json().user.username;
+  const guest = (await aGuest(service)).username;
   disable(service, 'bob');
   const answers = await Promise.all([
     guess(service, 'ada'),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
+import { aGuest, anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
 import { again, auditOf, statusOf, type TestService } from '../support/sign-ins.ts';
 
 const url = '/api/admin/users';
@@ -171,8 +171,7 @@ t.test('faults are told, and change nothing', async (t) => {
 t.test('a guest does not become an administrator', async (t) => {
   const service = await aService();
   const root = await anAdmin(service);
-  const guest = (await as(service, null)('POST', '/api/auth/guest')).json();
-  const who = { id: guest.user.id, token: guest.token, cookie: '' };
+  const who = await aGuest(service);
   const answer = await change(service, root, who, { role: 'admin' });
   t.same([answer.statusCode, answer.json().fields], [400, { role: 'must be user for a guest' }]);
   t.equal((await change(service, root, who, { tier: 'free' })).statusCode, 200);

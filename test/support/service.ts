@@ -78,6 +78,19 @@ export async function aPerson(service: Service & { ports: Ports }, username: str
   return await signUp(service, '/api/auth/register', person(username));
 }
 
+/** Lets guests in, as an administrator would; returns one who just entered. */
+export async function aGuest(
+  service: Service & { ports: Ports },
+  { ip = '127.0.0.1', ...payload }: { readonly ip?: string; readonly username?: string } = {},
+): Promise<Person & { readonly username: string }> {
+  await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
+  const request = { method: 'POST', url: '/api/auth/guest', payload, remoteAddress: ip } as const;
+  const answer = await service.http.inject(request);
+  if (answer.statusCode !== 200) throw new Error(`a guest was answered ${answer.statusCode} ${answer.body}`);
+  const { token, user } = answer.json();
+  return { token, id: user.id, username: user.username, cookie: answer.cookies[0]?.value ?? '' };
+}
+
 export const person = (username: string) => ({
   email: `${username}@example.org`,
   username,

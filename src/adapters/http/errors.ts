@@ -47,7 +47,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   file_tools_missing: [409, 'the image lacks a program that files need'],
   file_too_large: [413, 'the file is too large'],
   disk_full: [507, 'no space left in the workspace'],
-  guests_disabled: [403, 'guests are not allowed'],
+  guests_disabled: [403, 'guests are not allowed here'],
   confirmation_required: [403, 'confirm that it is you'],
   account_required: [403, 'guests have no account that this could open'],
   wrong_password: [403, 'wrong password'],

@@ -4,24 +4,32 @@ import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
-import { useAuthOptions } from './use-auth-options.ts';
 import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
+import { WithAuthOptions } from './with-auth-options.tsx';
 
 export function Register() {
+  return (
+    <WithAuthOptions>
+      {(options) => (options !== null && !options.open_registration ? <Closed /> : <RegisterForm />)}
+    </WithAuthOptions>
+  );
+}
+
+function Closed() {
+  return (
+    <AuthFrame title="Registration is closed" lead="Ask an administrator of this Berth for an account.">
+      <p>
+        <a href="/sign-in">Back to sign in</a>
+      </p>
+    </AuthFrame>
+  );
+}
+
+function RegisterForm() {
   const [person, setPerson] = useState(NOBODY);
-  const options = useAuthOptions();
   const form = useSubmit(() => register(person), ['email', 'username', 'password']);
   const self = useFormFocus(form.reason);
-  if (options !== null && !options.open_registration) {
-    return (
-      <AuthFrame title="Registration is closed" lead="Ask an administrator of this Berth for an account.">
-        <p>
-          <a href="/sign-in">Back to sign in</a>
-        </p>
-      </AuthFrame>
-    );
-  }
   return (
     <AuthFrame title="Create an account">
       <form ref={self} onSubmit={(event) => void form.submit(event)}>

@@ -7,9 +7,9 @@ import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
 import { NAME_INPUT } from './sign-in.tsx';
-import { useAuthOptions } from './use-auth-options.ts';
 import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
+import { WithAuthOptions } from './with-auth-options.tsx';
 
 const FIELDS = ['code', 'email', 'username', 'password'];
 
@@ -44,9 +44,16 @@ function useSetUpCode() {
 
 /** The first administrator, from the one-time link that Berth prints. */
 export function Setup() {
+  return (
+    <WithAuthOptions>
+      {(options) => (options !== null && !options.setup_required ? <AlreadyDone /> : <SetupForm />)}
+    </WithAuthOptions>
+  );
+}
+
+function SetupForm() {
   const { code, setCode, reject, isRejected, isAsked } = useSetUpCode();
   const [person, setPerson] = useState(NOBODY);
-  const options = useAuthOptions();
   const form = useSubmit(async () => {
     try {
       await setUp(codeIn(code), person);
@@ -56,7 +63,6 @@ export function Setup() {
     }
   }, FIELDS);
   const self = useFormFocus(form.reason ?? (isRejected ? 'the link' : null));
-  if (options !== null && !options.setup_required) return <AlreadyDone />;
   return (
     <AuthFrame
       title="Welcome aboard"

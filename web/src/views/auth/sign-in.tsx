@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { MfaRequired } from '../../api/types.ts';
+import type { AuthOptions, MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/passkeys.ts';
 import { enterAsGuest, signIn, signInWithPasskey } from '../../session/actions.ts';
 import { endWords } from '../../session/ends.ts';
@@ -9,20 +9,26 @@ import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './frame.tsx';
 import { SecondStep } from './second-step.tsx';
-import { useAuthOptions } from './use-auth-options.ts';
 import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
+import { WithAuthOptions } from './with-auth-options.tsx';
 
 export function SignIn() {
   const [waiting, setWaiting] = useState<MfaRequired | null>(null);
   if (waiting !== null) return <SecondStep waiting={waiting} onBack={() => setWaiting(null)} />;
-  return <FirstStep onWaiting={setWaiting} />;
+  return (
+    <WithAuthOptions>{(options) => <FirstStep options={options} onWaiting={setWaiting} />}</WithAuthOptions>
+  );
 }
 
-function FirstStep({ onWaiting }: { onWaiting: (waiting: MfaRequired | null) => void }) {
+type FirstStepProps = {
+  readonly options: AuthOptions | null;
+  readonly onWaiting: (waiting: MfaRequired | null) => void;
+};
+
+function FirstStep({ options, onWaiting }: FirstStepProps) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const options = useAuthOptions();
   const form = useSubmit(async () => onWaiting(await signIn(email.trim(), password)), ['email', 'password']);
   const self = useFormFocus(form.reason);
   const guest = useSubmit(enterAsGuest, []);
