@@ -22,7 +22,7 @@ const SETTINGS = {
   network: 'n',
   node: 'local',
   cgroupParent: null,
-  maxOpenFiles: 1024,
+  processLimits: { nofile: 1024, sigpending: 256, msgqueue: 102_400, memlock: 65_536 },
   hostCpuMillicores: 4000,
 };
 

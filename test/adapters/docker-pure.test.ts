@@ -11,6 +11,7 @@ import { neededOpenings, restoreScript } from '../../src/adapters/docker/firewal
 import { daemonArgs, layoutOf } from '../../src/adapters/docker/layout.ts';
 import { networkOptions } from '../../src/adapters/docker/network.ts';
 import { hostsOf } from '../../src/adapters/docker/package-hosts.ts';
+import { processLimitsOf } from '../../src/adapters/docker/process-limits.ts';
 import {
   blockOf,
   gatewayOf,
@@ -53,7 +54,7 @@ const SETTINGS: RuntimeSettings = {
   instanceId: 'i',
   network: 'n',
   cgroupParent: '/c',
-  maxOpenFiles: 1024,
+  processLimits: { nofile: 1024, sigpending: 256, msgqueue: 102_400, memlock: 65_536 },
   hostCpuMillicores: 64_000,
 };
 
@@ -69,6 +70,35 @@ t.test('limits become exactly what the engine enforces', async (t) => {
     );
     t.match(HostConfig, { Memory: bytes, MemorySwap: bytes, NanoCpus: nano, PidsLimit: 512 });
     t.notOk(HostConfig?.CpuShares, 'millicores are a cap, not a weight');
+  }
+});
+
+t.test('limits of processes are soft and hard alike, and a share of what there is', async (t) => {
+  const { Ulimits } = createOptions(aSpec('x'), SETTINGS).HostConfig ?? {};
+  t.same(Ulimits, [
+    { Name: 'nofile', Soft: 1024, Hard: 1024 },
+    { Name: 'sigpending', Soft: 256, Hard: 256 },
+    { Name: 'msgqueue', Soft: 102_400, Hard: 102_400 },
+    { Name: 'memlock', Soft: 65_536, Hard: 65_536 },
+    { Name: 'core', Soft: 0, Hard: 0 },
+  ]);
+  const limits = (open: string, signals: string, queues: string, locked: string): string =>
+    [
+      'Limit                     Soft Limit           Hard Limit           Units     ',
+      `Max open files            1024                 ${open}                files     `,
+      `Max locked memory         65536                ${locked}                bytes     `,
+      `Max pending signals       7000                 ${signals}                signals   `,
+      `Max msgqueue size         819200               ${queues}               bytes     `,
+    ].join('\n');
+  const table = [
+    [limits('20000', '96343', '819200', '8388608'), [20_000, 4_096, 102_400, 8_388_608]],
+    [limits('1048576', '1000', 'unlimited', 'unlimited'), [65_536, 256, 819_200, 8_388_608]],
+    [limits('512', '100', '50000', '65536'), [512, 100, 50_000, 65_536]],
+    ['', [65_536, 4_096, 819_200, 8_388_608]],
+  ] as const;
+  for (const [text, expected] of table) {
+    const { nofile, sigpending, msgqueue, memlock } = processLimitsOf(text);
+    t.same([nofile, sigpending, msgqueue, memlock], expected);
   }
 });
 

@@ -197,7 +197,7 @@ async function unanswered(t: Test): Promise<void> {
     network: 'n',
     node: 'x',
     cgroupParent: null,
-    maxOpenFiles: 1024,
+    processLimits: { nofile: 1024, sigpending: 256, msgqueue: 102_400, memlock: 65_536 },
     hostCpuMillicores: 4000,
   };
   const handle = { node: 'x', runtimeId: 'a'.repeat(64) };

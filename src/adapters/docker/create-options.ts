@@ -9,6 +9,7 @@ import {
   OPERATION_LABEL,
   OWNER_LABEL,
 } from './labels.ts';
+import type { ProcessLimits } from './process-limits.ts';
 import { KEEPER } from './scripts.ts';
 import { TOOLS_FOLDER } from './tools-scripts.ts';
 
@@ -20,8 +21,8 @@ export type RuntimeSettings = {
   readonly cgroupParent: string | null;
   /** What the engine's machine has in all. */
   readonly hostCpuMillicores: number;
-  /** Open files a process may have; not above the engine's own hard limit. */
-  readonly maxOpenFiles: number;
+  /** Limits of each process; not above the engine's own hard ones. */
+  readonly processLimits: ProcessLimits;
   /** The volume with the installation's tools, as soon as there is one. */
   readonly tools?: () => string | null;
 };
@@ -94,14 +95,13 @@ const toolsMount = (volume: string | null): Docker.MountConfig =>
   volume === null ? [] : [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: true }];
 
 function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
-  const { maxOpenFiles } = settings;
   return {
     ...limitsOf(spec.resources, settings),
     PidsLimit: 512,
     OomScoreAdj: 500,
     ShmSize: 64 * MIB,
     Ulimits: [
-      { Name: 'nofile', Soft: maxOpenFiles, Hard: maxOpenFiles },
+      ...Object.entries(settings.processLimits).map(([Name, most]) => ({ Name, Soft: most, Hard: most })),
       { Name: 'core', Soft: 0, Hard: 0 },
     ],
     CapDrop: ['ALL'],

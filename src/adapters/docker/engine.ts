@@ -2,6 +2,7 @@ import type Docker from 'dockerode';
 import { addressOf, DEFAULT_SOCKET, floorWarning, type Probe, probe, tooOld } from './engine-probe.ts';
 import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
 import { isRoot, type Log, which } from './host.ts';
+import { limitsWarning, lowLimits } from './kernel-limits.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { installPackages, missingEnginePackages } from './packages.ts';
 import { findDaemon, startPrivateEngine } from './private-engine.ts';
@@ -116,14 +117,15 @@ async function useExternal(
   const moved =
     before === null || before === endpoint ? null : `containers made on ${before} are not on ${endpoint}`;
   if (recorded === null) await writeRecord(at, { kind: 'external', endpoint });
+  const isLocal = endpoint.startsWith('unix://');
   return {
     kind: 'external',
     docker: answer.docker,
     endpoint,
     version: answer.version.engine,
-    isLocal: endpoint.startsWith('unix://'),
+    isLocal,
     mend: null,
-    warning: joined(moved, floorWarning(answer.version)),
+    warning: joined(moved, floorWarning(answer.version), isLocal ? limitsWarning(await lowLimits()) : null),
     revive: async () => {},
     stop: async () => {},
   };
@@ -146,7 +148,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
       version: engine.version.engine,
       isLocal: true,
       mend: null,
-      warning: joined(exposed, floorWarning(engine.version)),
+      warning: joined(exposed, floorWarning(engine.version), limitsWarning(await lowLimits())),
       revive: async () => {
         if (engine.shared || (await findDaemon(at)) !== null) return;
         await startPrivateEngine(at, engine.remapped, progress);

@@ -94,12 +94,6 @@ export async function startTicks(pid: number): Promise<string | null> {
   return fields === undefined || fields[0] === 'Z' ? null : (fields[19] ?? null);
 }
 
-/** Open files that a process of a container may have: many, but not above this machine's own hard limit. */
-export async function openFilesLimit(): Promise<number> {
-  const hard = /^Max open files\s+\S+\s+(\d+)/m.exec((await readText('/proc/self/limits')) ?? '')?.[1];
-  return Math.min(65_536, Number(hard ?? 65_536));
-}
-
 /** Sends a signal; a process that has ended already is fine. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {

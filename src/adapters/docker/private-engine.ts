@@ -19,8 +19,8 @@ import {
   which,
 } from './host.ts';
 import { defaultRouteMtu, ensureBridge } from './host-network.ts';
+import { raiseLimits } from './kernel-limits.ts';
 import { daemonArgs, type Layout } from './layout.ts';
-import { allowSessionKeys } from './session-keys.ts';
 
 export type PrivateEngine = {
   readonly docker: Docker;
@@ -49,6 +49,7 @@ export async function startPrivateEngine(
   signal?: AbortSignal,
 ): Promise<PrivateEngine> {
   const shared = await claim(at);
+  await raiseLimits();
   const adopted = await adopt(at);
   if (adopted !== null) return { ...adopted, shared };
   signal?.throwIfAborted();
@@ -79,7 +80,6 @@ async function adopt(at: Layout): Promise<Running | null> {
   const engine = await answering(at, ADOPT_SECONDS, () => true);
   if (engine !== null) {
     const remapped = daemon.argv.some((arg) => arg.startsWith('--userns-remap'));
-    if (remapped) await allowSessionKeys();
     return { ...engine, remapped };
   }
   // Hung: its containers outlive it, and the next one finds them.
@@ -118,7 +118,6 @@ async function prepare(at: Layout): Promise<void> {
 }
 
 async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise<Running> {
-  if (remap) await allowSessionKeys();
   const log = openSync(at.log, 'a', 0o600);
   const env = { ...process.env, PATH: adminPath(), DOCKER_HOST: undefined, XDG_RUNTIME_DIR: undefined };
   // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.

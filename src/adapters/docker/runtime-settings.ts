@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import type Docker from 'dockerode';
 import { engineCalls, engineInfo, LIMITS } from './client.ts';
 import type { DockerRuntimeSettings } from './container-runtime.ts';
-import { openFilesLimit } from './host.ts';
 import { cgroupName } from './labels.ts';
+import { processLimits } from './process-limits.ts';
 
 type Chosen = Pick<DockerRuntimeSettings, 'instanceId' | 'network' | 'node'>;
 
@@ -14,5 +14,5 @@ export async function runtimeSettings(docker: Docker, chosen: Chosen): Promise<D
   const parents: Readonly<Record<string, string>> = { cgroupfs: `/${group}`, systemd: `${group}.slice` };
   const cgroupParent = parents[(info as { CgroupDriver?: string }).CgroupDriver ?? ''] ?? null;
   const { NCPU: cpus = availableParallelism() } = info as { NCPU?: number };
-  return { ...chosen, cgroupParent, hostCpuMillicores: cpus * 1000, maxOpenFiles: await openFilesLimit() };
+  return { ...chosen, cgroupParent, hostCpuMillicores: cpus * 1000, processLimits: await processLimits() };
 }
