@@ -10,6 +10,7 @@ import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
 import { parseChanges } from '../../src/adapters/docker/layer-changes.ts';
 import { listing } from '../../src/adapters/docker/listing.ts';
 import { withTail } from '../../src/adapters/docker/tail.ts';
+import { frame } from '../support/printing-engine.ts';
 import { untar } from '../support/untar.ts';
 
 /** The bytes in pieces of that size, as a connection might cut them. */
@@ -25,13 +26,6 @@ async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
   for await (const item of source) items.push(item);
   return items;
 }
-
-const frame = (kind: number, data: string): Buffer => {
-  const header = Buffer.alloc(8);
-  header[0] = kind;
-  header.writeUInt32BE(Buffer.byteLength(data), 4);
-  return Buffer.concat([header, Buffer.from(data)]);
-};
 
 t.test('two streams in one are taken apart wherever they are cut', async (t) => {
   const bytes = Buffer.concat([

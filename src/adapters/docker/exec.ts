@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type Duplex, Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { ExecRequest, ExecResult } from '../../ports/container-runtime.ts';
 import type { EngineCalls } from './client.ts';
 import { exitCodeOf, openExec } from './exec-stream.ts';
+import { frameReader } from './frames.ts';
+import { KeptOutput } from './kept-output.ts';
 import { END_MARKED } from './scripts.ts';
 
 /** How long a killed command may take to let go of its connection. */
@@ -25,9 +27,9 @@ export async function execIn(
     tty: false,
     stdin: request.stdin !== undefined,
   });
-  const out = limited(request.maxOutputBytes);
-  const err = limited(request.maxOutputBytes);
-  calls.docker.modem.demuxStream(stream, out.sink, err.sink);
+  const out = new KeptOutput(request.maxOutputBytes);
+  const err = new KeptOutput(request.maxOutputBytes);
+  keepOutput(stream, out, err);
   if (request.stdin !== undefined) stream.end(request.stdin);
   const inTime = await closesWithin(stream, request.timeoutSeconds);
   if (!inTime) await endMarked(calls, containerId, marker, 0);
@@ -39,7 +41,7 @@ export async function execIn(
     exitCode: missing === null ? exitCode : COMMAND_NOT_FOUND,
     stdout: missing === null ? out.bytes() : Buffer.alloc(0),
     stderr: missing ?? err.bytes(),
-    truncated: out.isCut() || err.isCut(),
+    truncated: out.isCut || err.isCut,
     durationMs: Math.round(performance.now() - startedAt),
   };
 }
@@ -79,8 +81,8 @@ export async function printedBy(
 ): Promise<Buffer> {
   const command = ['sh', '-c', script, 'berth', ...args];
   const { stream } = await openExec(calls, containerId, { command, env: {}, tty: false, stdin: false });
-  const out = limited(maxBytes);
-  calls.docker.modem.demuxStream(stream, out.sink, limited(0).sink);
+  const out = new KeptOutput(maxBytes);
+  keepOutput(stream, out, new KeptOutput(0));
   if (!(await closesWithin(stream, seconds))) stream.destroy();
   return out.bytes();
 }
@@ -116,20 +118,10 @@ export async function closesWithin(stream: Duplex, seconds: number): Promise<boo
     .finally(() => clearTimeout(timer));
 }
 
-type Limited = { readonly sink: Writable; bytes(): Buffer; isCut(): boolean };
-
-/** Keeps the first `maxBytes` and swallows the rest, so that the program is never blocked. */
-function limited(maxBytes: number): Limited {
-  const chunks: Buffer[] = [];
-  let room = maxBytes;
-  let cut = false;
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      if (chunk.length > room) cut = true;
-      if (room > 0) chunks.push(chunk.subarray(0, room));
-      room = Math.max(0, room - chunk.length);
-      done();
-    },
+/** Reads the stream to its end. */
+function keepOutput(stream: Duplex, stdout: KeptOutput, stderr: KeptOutput): void {
+  const framesOf = frameReader();
+  stream.on('data', (chunk: Buffer) => {
+    for (const frame of framesOf(chunk)) (frame.stream === 'stdout' ? stdout : stderr).add(frame.data);
   });
-  return { sink, bytes: () => Buffer.concat(chunks), isCut: () => cut };
 }

@@ -4,29 +4,35 @@ const HEADER_BYTES = 8;
 const STDERR = 2;
 
 /**
- * Takes the engine's two-in-one stream apart as it comes. Not asking for the next frame stops the reading, and
- * in the end the program. Throws when the connection breaks.
+ * Takes the engine's two-in-one stream apart, chunk by chunk. It loops, because a program decides how many frames one
+ * chunk holds: one that writes single bytes makes thousands.
  */
-export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
-  let header: Buffer = Buffer.alloc(0);
-  let stream: Frame['stream'] = 'stdout';
+export function frameReader(): (chunk: Buffer) => Generator<Frame> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  let known = 0;
   let left = 0;
-  for await (const chunk of source) {
+  return function* (chunk) {
     for (let at = 0; at < chunk.length; ) {
       if (left > 0) {
         const data = chunk.subarray(at, at + left);
         left -= data.length;
         at += data.length;
-        yield { stream, data };
+        yield { stream: header[0] === STDERR ? 'stderr' : 'stdout', data };
         continue;
       }
-      const missing = chunk.subarray(at, at + HEADER_BYTES - header.length);
-      at += missing.length;
-      header = Buffer.concat([header, missing]);
-      if (header.length < HEADER_BYTES) continue;
-      stream = header[0] === STDERR ? 'stderr' : 'stdout';
-      left = header.readUInt32BE(4);
-      header = Buffer.alloc(0);
+      const copied = chunk.copy(header, known, at, at + HEADER_BYTES - known);
+      at += copied;
+      known = (known + copied) % HEADER_BYTES;
+      if (known === 0) left = header.readUInt32BE(4);
     }
-  }
+  };
+}
+
+/**
+ * The frames of a stream as they come. Not asking for the next one stops the reading, and in the end the program. Throws
+ * when the connection breaks.
+ */
+export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  const framesOf = frameReader();
+  for await (const chunk of source) for (const frame of framesOf(chunk)) yield frame;
 }

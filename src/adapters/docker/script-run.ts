@@ -7,6 +7,7 @@ import { endable } from './container-commands.ts';
 import { endMarked } from './exec.ts';
 import { openExec } from './exec-stream.ts';
 import { frames } from './frames.ts';
+import { KeptOutput } from './kept-output.ts';
 import { endOf, withTail } from './tail.ts';
 
 /** A program that says nothing for so long is ended. */
@@ -54,10 +55,8 @@ export async function startScript(
     stdin,
   });
   const ending = endable(stream, () => endMarked(calls, containerId, `BERTH_EXEC=${marker}`, 0));
-  const errors: string[] = [];
-  const output = stdoutOf(withTail(stream, endOf(calls, exec)), ending.over, (data) => {
-    if (errors.join('').length < MAX_ERROR_BYTES) errors.push(data.toString());
-  });
+  const errors = new KeptOutput(MAX_ERROR_BYTES);
+  const output = stdoutOf(withTail(stream, endOf(calls, exec)), ending.over, (data) => errors.add(data));
   let left: Buffer | null = null;
   const next = async (seconds: number | null = SILENT_SECONDS): Promise<Buffer | null> => {
     const taken = left ?? (await inTime(output.next(), seconds, ending.end)).value ?? null;
@@ -79,7 +78,7 @@ export async function startScript(
     async *rest() {
       for (let chunk = await next(); chunk !== null; chunk = await next()) if (chunk.length > 0) yield chunk;
     },
-    complaints: () => errors.join(''),
+    complaints: () => errors.bytes().toString(),
     feed: (content, maxBytes) => feed(stream, content, maxBytes),
     finish: () => inTime(drained(next, ending.end), FINISH_SECONDS, ending.end).catch(() => {}),
     end: ending.end,

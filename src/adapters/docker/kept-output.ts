@@ -1,0 +1,37 @@
+const FIRST_BYTES = 4096;
+
+/**
+ * Keeps the first `maxBytes` and drops the rest, so that the program is never blocked. Copies what it keeps: a frame of one
+ * byte would otherwise hold the whole chunk that it came in.
+ */
+export class KeptOutput {
+  readonly #maxBytes: number;
+  #kept = Buffer.alloc(0);
+  #length = 0;
+  isCut = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(data: Buffer): void {
+    const size = Math.min(data.length, this.#maxBytes - this.#length);
+    if (size < data.length) this.isCut = true;
+    if (size === 0) return;
+    if (this.#length + size > this.#kept.length) this.#grow(this.#length + size);
+    data.copy(this.#kept, this.#length, 0, size);
+    this.#length += size;
+  }
+
+  bytes(): Buffer {
+    return this.#kept.subarray(0, this.#length);
+  }
+
+  #grow(needed: number): void {
+    const larger = Buffer.allocUnsafeSlow(
+      Math.min(this.#maxBytes, Math.max(needed, this.#kept.length * 2, FIRST_BYTES)),
+    );
+    this.#kept.copy(larger, 0, 0, this.#length);
+    this.#kept = larger;
+  }
+}
