@@ -26,6 +26,8 @@ export type DomainError =
   | { readonly code: 'container_busy' }
   | { readonly code: 'too_many_processes' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
+  /** `names`: those that could be purged; empty when all of them are on their way out. */
+  | { readonly code: 'kept_limit_reached'; readonly max: number; readonly names: readonly string[] }
   | { readonly code: 'disk_quota_exceeded' }
   | { readonly code: 'host_disk_short' }
   | { readonly code: 'image_unavailable' }

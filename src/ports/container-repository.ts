@@ -47,6 +47,8 @@ export interface ContainerRepository {
   /** Those that were deleted and can be restored still: newest deletion first. */
   listDeleted(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
+  /** Deleted ones that ran once and whose volume is not removed yet. */
+  countKept(ownerId: string): Promise<number>;
   /** Moves it only if it is in one of `from`; answers the row as it is then, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /** Sets last_used_at to now. */
@@ -57,7 +59,7 @@ export interface ContainerRepository {
   claimDiskMeasure(seconds: number): Promise<readonly Container[]>;
   /** By id alone, deleted ones too: for work that was allowed when it was asked for. */
   findAny(dbId: string): Promise<Container | null>;
-  /** One that is deleted, while its volume is not being removed: nor is it until the transaction ends. */
+  /** One that is deleted, not purged, and whose volume is not being removed: nor is it until the transaction ends. */
   findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
   /** When an unaccounted engine container was first seen: now, if never before. Forgets those not named. */
   rememberOrphans(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;

@@ -10,6 +10,8 @@ export interface VolumeRetention {
    * restored. One that is not removed within `CLAIM_MINUTES` can be taken again.
    */
   claim(retentionDays: number): Promise<readonly ClaimedVolume[]>;
+  /** Gives a deleted container up: it is due at once, and cannot be restored. Call it after `findDeleted` in one transaction. */
+  purge(dbId: string): Promise<void>;
   /** False when that was written down before. */
   markRemoved(dbId: string): Promise<boolean>;
 }

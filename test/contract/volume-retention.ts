@@ -92,6 +92,31 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.notOk(await retention.markRemoved(NOBODY));
   });
 
+  await t.test(`${name}: a purged one is due at once and does not come back`, async (t) => {
+    const { dbId, ownerId } = await deleted();
+    t.equal(await containers.countKept(ownerId), 1);
+    t.match(await containers.listDeleted(ownerId), [{ dbId }]);
+    await retention.purge(dbId);
+    t.equal(await containers.findDeleted(dbId, ownerId), null);
+    t.same(await containers.listDeleted(ownerId), []);
+    await retention.review(7);
+    t.same(await claimed(), [dbId]);
+    t.equal(await containers.countKept(ownerId), 1, 'it counts until its volume is gone');
+    t.ok(await retention.markRemoved(dbId));
+    t.equal(await containers.countKept(ownerId), 0);
+  });
+
+  await t.test(`${name}: what a guest deletes is due within the hour`, async (t) => {
+    const guest = await storedUser(storage, { guestUntil: new Date('2100-01-01T00:00:00Z') });
+    const { dbId } = await storedContainer(storage, guest.id);
+    await containers.changeState(dbId, ['running'], { state: 'deleted' });
+    await age(dbId, 0.8);
+    t.same(await claimed(), []);
+    await age(dbId, 0.1);
+    t.same(await claimed(), [dbId]);
+    t.ok(await retention.markRemoved(dbId));
+  });
+
   await t.test(`${name}: of many who ask at once, one gets each`, async (t) => {
     const made = [await deleted(), await deleted(), await deleted()].map(({ dbId }) => dbId);
     for (const dbId of made) await age(dbId, WEEK);

@@ -28,6 +28,20 @@ t.test('a volume is condemned after its retention, and removed a day later', asy
   }
 });
 
+t.test('what is purged goes at once, what a guest deletes within the hour', async (t) => {
+  const cases: [string, number, { isPurged?: boolean; isGuests?: boolean }, ReturnType<typeof volumeDue>][] =
+    [
+      ['purged just now', 0, { isPurged: true }, 'remove'],
+      ['deleted by a guest just now', 0, { isGuests: true }, 'nothing'],
+      ['a moment before a guest loses it', 49.9 / 60, { isGuests: true }, 'nothing'],
+      ['so early that the next pass comes within the hour', 50 / 60, { isGuests: true }, 'remove'],
+      ['deleted by somebody with an account', 1, {}, 'nothing'],
+    ];
+  for (const [name, hours, kind, due] of cases) {
+    t.equal(volumeDue({ deletedAt: hoursAgo(hours), condemnedAt: null, ...kind }, 7, NOW), due, name);
+  }
+});
+
 t.test('nothing is removed that was not condemned a day before, whatever the retention', async (t) => {
   for (let hours = 0; hours < 24 * 400; hours += 7) {
     for (const retentionDays of [0, 1, 7, 30, 365]) {

@@ -108,6 +108,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/start': { ...write, ...box, ok: 200 },
   'POST /api/containers/:none/stop': { ...write, ok: 404 },
   'POST /api/containers/:box/restore': { ...write, ok: 404 },
+  'POST /api/containers/:box/purge': { ...write, ok: 404, payload: { name: 'dev' } },
   'POST /api/containers/:box/exec': { ...write, ...box, ok: 200, payload: { command: ['true'] } },
   'GET /api/containers/:box/files': { ...read, ...box, ok: 200 },
   'PUT /api/containers/:box/files': { ...write, ok: 400 },

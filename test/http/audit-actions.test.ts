@@ -91,6 +91,11 @@ const DEEDS: Readonly<Record<AuditAction, Deed>> = {
     await scene.by(scene.ada)('POST', box(scene, '/restore'));
     return await scene.by(scene.ada)('POST', box(scene, '/start'));
   },
+  container_purged: async ({ by, ada }) => {
+    const { db_id } = (await by(ada)('POST', '/api/containers', { name: 'gone', ...small })).json();
+    await by(ada)('DELETE', `/api/containers/${db_id}`);
+    return await by(ada)('POST', `/api/containers/${db_id}/purge`, { name: 'gone' });
+  },
   role_setup_retried: async (scene) => scene.by(scene.ada)('POST', `${await installing(scene)}/retry`),
   role_setup_cancelled: async (scene) => {
     const { containers } = (await scene.by(scene.ada)('GET', '/api/containers')).json();

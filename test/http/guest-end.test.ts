@@ -23,6 +23,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/me/ssh-keys/:none': { answers: 404 },
   'POST /api/containers': { answers: REFUSED, payload: { name: 'new', ...small } },
   'POST /api/containers/:deleted/restore': { answers: REFUSED },
+  'POST /api/containers/:deleted/purge': { answers: 200, payload: { name: 'dev' } },
   'POST /api/containers/:box/start': { answers: REFUSED },
   'GET /api/containers/:box/terminal': { answers: REFUSED },
   'POST /api/containers/:box/exec': { answers: REFUSED, payload: { command: ['true'] } },

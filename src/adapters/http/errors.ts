@@ -32,6 +32,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     'this container has reached its process limit: stop some processes, or restart the container',
   ],
   container_limit_reached: [409, 'container limit reached'],
+  kept_limit_reached: [409, 'deleted containers still take up space: purge one of them for good'],
   disk_quota_exceeded: [409, 'the workspace holds more than its disk size: give it more disk, then start it'],
   host_disk_short: [503, 'the host is short of disk space: nothing new can be made there'],
   image_unavailable: [
@@ -135,6 +136,9 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
     const { code, id, prefix } = error;
     return reply.code(status).send({ error: message, code, id, token_prefix: prefix });
   }
+  if (error.code === 'kept_limit_reached') {
+    return reply.code(status).send({ error: keptWords(message, error.names), code: error.code });
+  }
   if (error.code === 'unauthorized' && error.ended !== undefined) {
     return reply.code(status).send({ error: message, code: error.code, reason: error.ended });
   }
@@ -144,6 +148,11 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   const words = first === undefined ? message : `${first[0]} ${first[1]}`;
   return reply.code(status).send({ error: words, code: error.code, fields });
 }
+
+const keptWords = (message: string, names: readonly string[]): string =>
+  names.length === 0
+    ? 'deleted containers still take up space, which is being freed: try again in a few minutes'
+    : `${message}: ${names.join(', ')}`;
 
 function fieldsOf(error: DomainError): FieldFaults | null {
   if (error.code === 'validation_failed') return error.fields;

@@ -21,6 +21,10 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
   const ownedBy = (ownerId: string) => live().filter((container) => container.ownerId === ownerId);
   const nameInUse = (ownerId: string, name: string): boolean =>
     ownedBy(ownerId).some((one) => one.name === name);
+  const canComeBack = (dbId: string): boolean => {
+    const { claimedAt, purgedAt } = state.volumes.get(dbId) ?? {};
+    return claimedAt === undefined && purgedAt === undefined;
+  };
   const replace = (changed: Container): void => {
     state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
   };
@@ -47,11 +51,20 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
             one.ownerId === ownerId &&
             one.state === 'deleted' &&
             one.runtimeId !== null &&
-            state.volumes.get(one.dbId)?.claimedAt === undefined,
+            canComeBack(one.dbId),
         )
         .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0)),
 
     countLive: async (ownerId) => ownedBy(ownerId).length,
+
+    countKept: async (ownerId) =>
+      state.containers.filter(
+        (one) =>
+          one.ownerId === ownerId &&
+          one.state === 'deleted' &&
+          one.runtimeId !== null &&
+          state.volumes.get(one.dbId)?.removedAt === undefined,
+      ).length,
 
     async changeState(dbId, from, { started, reason, ...change }) {
       const found = state.containers.find((one) => one.dbId === dbId);
@@ -98,11 +111,7 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
 
     findDeleted: async (dbId, ownerId) =>
       state.containers.find(
-        (one) =>
-          one.dbId === dbId &&
-          one.ownerId === ownerId &&
-          one.state === 'deleted' &&
-          state.volumes.get(dbId)?.claimedAt === undefined,
+        (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted' && canComeBack(dbId),
       ) ?? null,
 
     async rememberOrphans(runtimeIds) {

@@ -31,7 +31,7 @@ export type MemoryState = FactorState & {
   /** By db id. */
   carried: Map<string, Carried>;
   /** Of deleted containers, by db id. */
-  volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date }>;
+  volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date; purgedAt?: Date }>;
   /** `hash` in hex. */
   apiTokens: (ApiToken & { hash: string })[];
   /** By `minute key`. */

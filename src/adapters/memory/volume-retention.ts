@@ -5,11 +5,13 @@ import type { MemoryState } from './state.ts';
 
 export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeRetention {
   const due = (retentionDays: number, what: ReturnType<typeof volumeDue>) =>
-    state.containers.filter(({ dbId, state: now, deletedAt }) => {
-      const { condemnedAt = null, claimedAt, removedAt } = state.volumes.get(dbId) ?? {};
+    state.containers.filter(({ dbId, ownerId, state: now, deletedAt }) => {
+      const { condemnedAt = null, claimedAt, removedAt, purgedAt } = state.volumes.get(dbId) ?? {};
       if (now !== 'deleted' || deletedAt === null || removedAt !== undefined) return false;
       if (claimedAt !== undefined && what !== 'remove') return false;
-      return volumeDue({ deletedAt, condemnedAt }, retentionDays, clock.now()) === what;
+      const isGuests = state.users.some(({ id, guestUntil }) => id === ownerId && guestUntil !== null);
+      const deleted = { deletedAt, condemnedAt, isPurged: purgedAt !== undefined, isGuests };
+      return volumeDue(deleted, retentionDays, clock.now()) === what;
     });
   const isFree = (dbId: string): boolean => {
     const claimedAt = state.volumes.get(dbId)?.claimedAt;
@@ -28,6 +30,9 @@ export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeR
         state.volumes.set(dbId, { ...state.volumes.get(dbId), claimedAt: clock.now() });
       }
       return taken.map(({ dbId, ownerId, volume }) => ({ dbId, ownerId, volume }));
+    },
+    async purge(dbId) {
+      state.volumes.set(dbId, { ...state.volumes.get(dbId), purgedAt: clock.now() });
     },
     async markRemoved(dbId) {
       const before = state.volumes.get(dbId);

@@ -56,6 +56,7 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where('c.state', '=', 'deleted')
         .where('c.runtime_id', 'is not', null)
         .where('c.volume_claimed_at', 'is', null)
+        .where('c.volume_purged_at', 'is', null)
         .orderBy('c.deleted_at', 'desc')
         .execute();
       return rows.map(toContainer);
@@ -67,6 +68,18 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .select(sql<number>`count(*)::int`.as('count'))
         .where('owner_id', '=', ownerId)
         .where('state', '<>', 'deleted')
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    async countKept(ownerId) {
+      const row = await db
+        .selectFrom('containers')
+        .select(sql<number>`count(*)::int`.as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('state', '=', 'deleted')
+        .where('runtime_id', 'is not', null)
+        .where('volume_removed_at', 'is', null)
         .executeTakeFirstOrThrow();
       return row.count;
     },
@@ -131,6 +144,7 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where('c.owner_id', '=', ownerId)
         .where('c.state', '=', 'deleted')
         .where('c.volume_claimed_at', 'is', null)
+        .where('c.volume_purged_at', 'is', null)
         .forUpdate('c')
         .executeTakeFirst();
       return row === undefined ? null : toContainer(row);

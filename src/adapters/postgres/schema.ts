@@ -94,6 +94,7 @@ export type ContainersTable = {
   volume_condemned_at: Date | null;
   volume_claimed_at: Date | null;
   volume_removed_at: Date | null;
+  volume_purged_at: Date | null;
 };
 
 type CarriedImagesTable = {

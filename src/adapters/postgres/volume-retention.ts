@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { CLAIM_MINUTES, CONDEMNED_HOURS } from '../../domain/retention.ts';
+import { CLAIM_MINUTES, CONDEMNED_HOURS, GUEST_KEEPS_MINUTES } from '../../domain/retention.ts';
 import type { VolumeRetention } from '../../ports/volume-retention.ts';
 import { clockNow } from './clock.ts';
 import type { Database } from './schema.ts';
@@ -8,6 +8,9 @@ const AT_ONCE = 20;
 
 const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
   sql<Date>`clock_timestamp() - make_interval(${sql.raw(unit)} => ${count})`;
+
+const guestIds = (db: Kysely<Database>) =>
+  db.selectFrom('users').select('id').where('guest_until', 'is not', null);
 
 export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
   const kept = () =>
@@ -38,8 +41,19 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
             .select('db_id')
             .where('state', '=', 'deleted')
             .where('volume_removed_at', 'is', null)
-            .where('deleted_at', '<=', ago('days', retentionDays))
-            .where('volume_condemned_at', '<=', ago('hours', CONDEMNED_HOURS))
+            .where((where) =>
+              where.or([
+                where.and([
+                  where('deleted_at', '<=', ago('days', retentionDays)),
+                  where('volume_condemned_at', '<=', ago('hours', CONDEMNED_HOURS)),
+                ]),
+                where('volume_purged_at', 'is not', null),
+                where.and([
+                  where('deleted_at', '<=', ago('mins', GUEST_KEEPS_MINUTES)),
+                  where('owner_id', 'in', guestIds(db)),
+                ]),
+              ]),
+            )
             .where((where) =>
               where.or([
                 where('volume_claimed_at', 'is', null),
@@ -54,6 +68,10 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
         .returning(['db_id', 'owner_id', 'volume'])
         .execute();
       return rows.map((row) => ({ dbId: row.db_id, ownerId: row.owner_id, volume: row.volume }));
+    },
+
+    async purge(dbId) {
+      await kept().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).execute();
     },
 
     async markRemoved(dbId) {

@@ -17,7 +17,7 @@ import type { Repositories } from '../../ports/repositories.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './deps.ts';
 import { roomOnHost } from './disk.ts';
-import { roomFor, tierOf } from './room.ts';
+import { roomBesideKept, roomFor, tierOf } from './room.ts';
 
 /** What a user asks for; what is left out is chosen from the catalogue and the tier. */
 export type CreateRequest = {
@@ -121,6 +121,8 @@ async function insert(
   await tx.users.lock(ownerId);
   const room = await roomFor(tx, request.name, caller);
   if (!room.ok) return room;
+  const beside = await roomBesideKept(tx, caller);
+  if (!beside.ok) return beside;
   if (!(await tx.catalogue.keep(image.key, role)))
     return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
   const env = request.env ?? {};

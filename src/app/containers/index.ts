@@ -4,6 +4,7 @@ import { createContainer } from './create.ts';
 import type { ContainerDeps } from './deps.ts';
 import { execInContainer } from './exec.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './lifecycle.ts';
+import { purgeContainer } from './purge.ts';
 import { updateContainer } from './update.ts';
 
 export type Containers = ReturnType<typeof containers>;
@@ -21,6 +22,7 @@ export const containers = (deps: ContainerDeps) => ({
   stop: stopContainer(deps),
   remove: deleteContainer(deps),
   restore: restoreContainer(deps),
+  purge: purgeContainer(deps),
   update: updateContainer(deps),
   exec: execInContainer(deps),
 });

@@ -2,6 +2,7 @@ import type { Caller } from '../../domain/caller.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Tier } from '../../domain/resources.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import { mostWithKept } from '../../domain/retention.ts';
 import type { Repositories } from '../../ports/repositories.ts';
 
 /** The caller's tier; a user without one is a fault of ours. */
@@ -25,4 +26,14 @@ export async function roomFor(
     return refuse({ code: 'container_limit_reached', max });
   }
   return (await tx.containers.nameInUse(caller.user.id, name)) ? refuse({ code: 'name_taken' }) : ok(null);
+}
+
+/** Whether one more fits beside what its owner has deleted and is still kept. Call it with the owner's row locked. */
+export async function roomBesideKept(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
+  const ownerId = caller.user.id;
+  const max = mostWithKept((await tierOf(tx, caller)).maxContainers);
+  const count = (await tx.containers.countLive(ownerId)) + (await tx.containers.countKept(ownerId));
+  if (count < max) return ok(null);
+  const names = (await tx.containers.listDeleted(ownerId)).map(({ name }) => name);
+  return refuse({ code: 'kept_limit_reached', max, names });
 }

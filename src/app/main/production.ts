@@ -39,6 +39,8 @@ const SEAL_EVERY_MS = 1_000;
 const ROLES_EVERY_MS = 2_000;
 const SHARED_EVERY_MS = 5_000;
 const MEASURE_EVERY_MS = 60_000;
+/** So soon a purged volume makes room for a new one. */
+const VOLUMES_EVERY_MS = 60_000;
 const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
 /** Of the thirty seconds that a stop takes at most. */
@@ -155,7 +157,7 @@ const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() =>
   every(ROLES_EVERY_MS, service.roleSetups.keep, log),
   every(SHARED_EVERY_MS, service.collaborations.keep, log),
   every(MEASURE_EVERY_MS, service.measureDisks, log),
-  every(COLLECT_EVERY_MS, service.collectVolumes, log),
+  every(VOLUMES_EVERY_MS, service.collectVolumes, log),
   every(REAP_EVERY_MS, service.reapTerminals, log, 0),
   every(COLLECT_EVERY_MS, service.recordings.sweep, log),
   every(SWEEP_EVERY_MS, service.sweepEvents, log),

@@ -41,6 +41,10 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Your guest time is over',
     next: 'Sign in with an account to go on. You can still read and delete what is there.',
   }),
+  kept_limit_reached: (error) => ({
+    title: sentence(error.message).replace(/\.$/, ''),
+    next: 'A deleted container is erased a week later, or within minutes after a purge request (docs/containers.md).',
+  }),
   container_limit_reached: () => ({
     title: 'You have as many containers as your tier allows',
     next: 'Delete one that you no longer need, or ask an administrator for more.',

@@ -136,6 +136,18 @@ const lifecycleRoutes =
       },
     );
 
+    http.post(
+      '/api/containers/:id/purge',
+      {
+        config: { scope: 'write', failure: 'failed to purge container' },
+        schema: { params: IdParams, body: schema.PurgeRequest, response: { 200: schema.PurgedBody } },
+      },
+      async ({ params, body, caller, origin }) => {
+        const { dbId, name } = orThrow(await containers.purge(params.id, body.name, caller, origin));
+        return { message: 'container purged', db_id: dbId, name };
+      },
+    );
+
     http.patch(
       '/api/containers/:id',
       {

@@ -98,6 +98,16 @@ export const DeletedBody = Type.Object({
   name: Type.String(),
 });
 
+export const PurgeRequest = Closed({
+  name: Type.String({ description: 'Of the container, to confirm which one it is.' }),
+});
+
+export const PurgedBody = Type.Object({
+  message: Type.String(),
+  db_id: Type.String(),
+  name: Type.String(),
+});
+
 export const ExecRequestBody = Closed({
   command: Type.Array(Text({ maxLength: 32_768 }), { minItems: 1, maxItems: 1024 }),
   stdin: Type.Optional(Type.String()),

@@ -1,0 +1,68 @@
+import t from 'tap';
+import { aServiceInTime, from } from '../support/factors.ts';
+import { aPerson, as, type Bearer } from '../support/service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+const MINUTE_MS = 60_000;
+
+/** Two people with one live container each at most; `cycle` makes a container and deletes it. */
+async function aScene() {
+  const service = await aServiceInTime();
+  const { users } = service.ports.storage.repositories;
+  const [ada, eve] = [await aPerson(service, 'ada'), await aPerson(service, 'eve')];
+  for (const { id } of [ada, eve]) await users.change(id, { tier: 'guest' });
+  const create = async (who: Bearer, name: string) =>
+    await as(service, who)('POST', '/api/containers', { name, ...small });
+  const cycle = async (who: Bearer, name: string): Promise<string> => {
+    const { db_id } = (await create(who, name)).json();
+    await as(service, who)('DELETE', `/api/containers/${db_id}`);
+    service.clock.advance(1_000);
+    return db_id;
+  };
+  return { service, ada, eve, create, cycle };
+}
+
+t.test('deleted containers count for their owner, and for nobody else', async (t) => {
+  const { service, ada, eve, create, cycle } = await aScene();
+  const call = as(service, ada);
+  const first = await cycle(ada, 'first');
+  await cycle(ada, 'second');
+  const refused = await create(ada, 'third');
+  t.equal(refused.statusCode, 409);
+  t.same(refused.json(), {
+    error: 'deleted containers still take up space: purge one of them for good: second, first',
+    code: 'kept_limit_reached',
+  });
+  t.equal((await create(eve, 'third')).statusCode, 201, 'another user has room of her own');
+
+  const purge = (name: string) => call('POST', `/api/containers/${first}/purge`, { name });
+  t.match((await purge('second')).json(), { code: 'validation_failed', fields: { name: /name of the/ } });
+  t.equal(
+    (await as(service, eve)('POST', `/api/containers/${first}/purge`, { name: 'first' })).statusCode,
+    404,
+  );
+  t.same((await purge('first')).json(), { message: 'container purged', db_id: first, name: 'first' });
+  t.equal((await purge('first')).statusCode, 404);
+  t.equal((await call('POST', `/api/containers/${first}/restore`)).statusCode, 404);
+  t.match((await create(ada, 'third')).json().error, /purge one of them for good: second$/);
+  await service.collectVolumes();
+  t.equal((await create(ada, 'third')).statusCode, 201, 'once the volume is gone');
+});
+
+t.test('a restore needs no more room than the container has already', async (t) => {
+  const { service, ada, cycle } = await aScene();
+  const first = await cycle(ada, 'first');
+  await cycle(ada, 'second');
+  t.equal((await as(service, ada)('POST', `/api/containers/${first}/restore`)).statusCode, 200);
+});
+
+t.test('what a guest deletes is gone within the hour', async (t) => {
+  const { service, create, cycle } = await aScene();
+  await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
+  const guest: Bearer = (await from(service)('/api/auth/guest', {})).json();
+  for (const name of ['first', 'second']) await cycle(guest, name);
+  t.equal((await create(guest, 'third')).json().code, 'kept_limit_reached');
+  service.clock.advance(50 * MINUTE_MS);
+  await service.collectVolumes();
+  t.equal((await create(guest, 'third')).statusCode, 201);
+});
