@@ -91,15 +91,18 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
   }
 
   return {
-    /** Counts one request of the key, or refuses it and does not. No limit when `perMinute` is 0. */
-    admit(key: string, perMinute: number): Result<null, DomainError> {
+    /**
+     * Counts a request of the key, as `cost` requests, or refuses it and does not. One that costs more is let in where
+     * one more fits. No limit when `perMinute` is 0.
+     */
+    admit(key: string, perMinute: number, cost = 1): Result<null, DomainError> {
       if (perMinute === 0) return FINE;
       const now = nowMs();
       const entry = entryOf(key, minuteOf(now));
       const wait = waitMs(entry.tally, perMinute, now);
       if (wait > 0) return refuse({ code: 'rate_limited', retryAfterSeconds: Math.ceil(wait / 1000) });
-      entry.tally = { ...entry.tally, count: entry.tally.count + 1 };
-      entry.unsent += 1;
+      entry.tally = { ...entry.tally, count: entry.tally.count + cost };
+      entry.unsent += cost;
       if (entry.unsent >= perMinute * TELL_AFTER) tellSoon();
       return FINE;
     },

@@ -20,6 +20,12 @@ export function rolled(tally: RequestTally, minute: number): RequestTally {
   return { minute, count: 0, countBefore: passed === 1 ? tally.count : 0 };
 }
 
+/** A body is as many requests more as it has times so much: to parse it takes the service's only thread. */
+const BYTES_OF_A_REQUEST = 65_536;
+
+/** How many requests one with a body of so many bytes counts for. */
+export const requestCost = (bodyBytes: number): number => 1 + Math.floor(bodyBytes / BYTES_OF_A_REQUEST);
+
 /** Milliseconds until one more request fits below `limit`; 0 for now. The tally is that of the minute of `nowMs`. */
 export function waitMs({ count, countBefore, minute }: RequestTally, limit: number, nowMs: number): number {
   const into = Math.max(0, nowMs - minute * MINUTE_MS);

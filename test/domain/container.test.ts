@@ -1,4 +1,5 @@
 import t from 'tap';
+import { commandFaults } from '../../src/domain/command.ts';
 import {
   type Container,
   decideOrphan,
@@ -54,6 +55,18 @@ t.test('the environment has shell names, no NUL, and at most 32 KiB', async (t) 
   t.match(envFaults({ A: 'a\0b' }), { env: String });
   t.same(envFaults({ A: 'x'.repeat(32_767) }), {});
   t.match(envFaults({ A: 'x'.repeat(32_768) }), { env: String });
+  for (const name of ['', 'A B', 'A\nB', 'A\0']) t.match(envFaults({ [name]: 'y' }), { env: String }, name);
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`A${at}`, '']));
+  t.same(envFaults(named(512)), {});
+  t.match(envFaults(named(513)), { env: String });
+});
+
+t.test('a command has at most 128 KiB of arguments, and the environment of a container', async (t) => {
+  const arguments_ = (count: number) => Array.from({ length: count }, () => 'x'.repeat(1023));
+  t.same(commandFaults({ command: arguments_(128) }), {});
+  t.same(commandFaults({ command: [...arguments_(128), ''] }), { command: 'must be at most 128 KiB in all' });
+  t.match(commandFaults({ command: ['true'], env: { 'A=B': '' } }), { env: String });
 });
 
 t.test('the volume is named after the id, so a rename keeps the data', async (t) => {

@@ -4,6 +4,7 @@ import type { Authenticator, Soon } from '../../app/authenticate.ts';
 import type { RequestLimits } from '../../app/request-limits.ts';
 import { authorize, type Caller, credentialId } from '../../domain/caller.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
+import { requestCost } from '../../domain/rate-limit.ts';
 import { type Result, refuse } from '../../domain/result.ts';
 import type { RouteScope } from '../../domain/scope.ts';
 import { TOKEN_START } from '../../domain/token.ts';
@@ -102,12 +103,19 @@ function enter(
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute } = found.value;
-  const room = limits.admit(credentialId(caller.credential), requestsPerMinute);
+  const room = limits.admit(credentialId(caller.credential), requestsPerMinute, costOf(request));
   if (!room.ok) return new Refusal(room.error);
   const allowed = authorize(caller, scope, request.routeOptions.config.whileLocked);
   if (!allowed.ok) return new Refusal(allowed.error);
   request.caller = caller;
   return undefined;
+}
+
+/** Bodies that are parsed cost by their size; one that does not say it, as much as the route takes. */
+function costOf({ headers, routeOptions }: FastifyRequest): number {
+  if (headers['content-type']?.startsWith('application/json') !== true) return 1;
+  const bytes = Number(headers['content-length'] ?? routeOptions.bodyLimit ?? 0);
+  return requestCost(Number.isFinite(bytes) ? Math.min(bytes, routeOptions.bodyLimit ?? bytes) : 0);
 }
 
 function identify(

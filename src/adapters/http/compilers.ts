@@ -7,10 +7,27 @@ type Serialize = (data: unknown) => string;
 const validators: BuildCompilerFromPool = AjvCompiler();
 const serializers: SerializerFactory = SerializerSelector();
 
+/** No body or query of the interface has half as many. */
+const MAX_FIELDS = 64;
+const TOO_MANY_FIELDS = {
+  keyword: 'maxProperties',
+  instancePath: '',
+  params: { limit: MAX_FIELDS },
+  message: `must have at most ${MAX_FIELDS} fields`,
+};
+
+/** Whether the validator would find a fault with each of a great number of fields. */
+const hasTooMany = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && Object.keys(data).length > MAX_FIELDS;
+
 /** Fastify reads what was wrong from the function itself. */
-function lazyValidator(compile: () => Validate): Validate {
+function lazyValidator(isClosed: boolean, compile: () => Validate): Validate {
   let made: Validate | null = null;
   const validate: Validate = (data) => {
+    if (isClosed && hasTooMany(data)) {
+      validate.errors = [TOO_MANY_FIELDS];
+      return false;
+    }
     made ??= compile();
     const verdict = made(data);
     validate.errors = made.errors;
@@ -34,7 +51,11 @@ function lazySerializer(compile: () => Serialize): Serialize {
 export const compilers = {
   buildValidator: ((externalSchemas, options) => {
     const compile = validators(externalSchemas, options);
-    return (route) => lazyValidator(() => compile(route) as Validate) as ReturnType<typeof compile>;
+    return (route) => {
+      const { schema } = route as unknown as { schema?: { additionalProperties?: unknown } };
+      const isClosed = schema?.additionalProperties === false;
+      return lazyValidator(isClosed, () => compile(route) as Validate) as ReturnType<typeof compile>;
+    };
   }) satisfies BuildCompilerFromPool,
   buildSerializer: ((externalSchemas, options) => {
     const compile = serializers(externalSchemas, options);

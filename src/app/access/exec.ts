@@ -1,6 +1,7 @@
 import type { Caller } from '../../domain/caller.ts';
+import { commandFaults } from '../../domain/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { ok, type Result } from '../../domain/result.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CommandRequest, RunningCommand } from '../../ports/container-commands.ts';
 import { type AccessDeps, findRunning, whereRunning } from './inside.ts';
 
@@ -14,6 +15,8 @@ export const streamExec =
   ): Promise<Result<RunningCommand, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
+    const fields = commandFaults(request);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { container, handle } = found.value;
     await deps.storage.repositories.containers.touch(container.dbId);
     return await whereRunning(deps.commands.open(handle, request).then(ok));

@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
+import { commandFaults } from '../../domain/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
@@ -21,6 +22,8 @@ export const execInContainer =
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const handle = handleOf(found.value);
     if (handle === null || found.value.state !== 'running') return refuse({ code: 'container_not_running' });
+    const fields = commandFaults(request);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const result = await deps.runtime.exec(handle, { ...request, maxOutputBytes: MAX_OUTPUT_BYTES });
     await deps.storage.repositories.containers.touch(found.value.dbId);
     return ok(result);

@@ -13,6 +13,8 @@ import type { Routes } from '../server.ts';
 import { accepts, noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../streaming.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
+/** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
+const MAX_BODY_BYTES = 262_144;
 const STREAM_TYPE = 'application/x-ndjson';
 
 /** Answers with everything at the end, or line by line to those who accept `application/x-ndjson`. */
@@ -27,7 +29,7 @@ export const execRoutes =
       '/api/containers/:id/exec',
       {
         config: { scope: 'write', failure: 'failed to execute command' },
-        bodyLimit: 1_048_576,
+        bodyLimit: MAX_BODY_BYTES,
         schema: { params: IdParams, body: ExecRequestBody, response: { 200: ExecResultBody } },
       },
       async (request, reply) => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { MAX_ENV_NAMES } from '../../../domain/container.ts';
 import { Mode } from './collaborations.ts';
-import { Closed, Nullable, Text, Timestamp } from './common.ts';
+import { Closed, Few, FewNamed, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
 
 const Resources = Type.Object({
@@ -51,7 +52,7 @@ export const CreateContainerRequest = Closed({
   memory_mb: Type.Optional(Type.Integer()),
   cpu_shares: Type.Optional(Type.Integer()),
   disk_mb: Type.Optional(Type.Integer()),
-  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  env: Type.Optional(FewNamed(Type.String(), MAX_ENV_NAMES)),
 });
 
 export const UpdateContainerRequest = Closed({
@@ -109,9 +110,9 @@ export const PurgedBody = Type.Object({
 });
 
 export const ExecRequestBody = Closed({
-  command: Type.Array(Text({ maxLength: 32_768 }), { minItems: 1, maxItems: 1024 }),
+  command: Few(Text({ maxLength: 32_768 }), { minItems: 1, maxItems: 1024 }),
   stdin: Type.Optional(Type.String()),
-  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  env: Type.Optional(FewNamed(Type.String(), MAX_ENV_NAMES)),
   workdir: Type.Optional(Text({ minLength: 1, maxLength: 4096 })),
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 })),
 });
