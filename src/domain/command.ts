@@ -1,4 +1,4 @@
-import { envFaults } from './container.ts';
+import { envFaults } from './env.ts';
 import type { FieldFaults } from './resources.ts';
 
 /** Of a program and its arguments, with a byte for the end of each: what Linux takes of a single one. */

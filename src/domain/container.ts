@@ -62,25 +62,10 @@ export type Observation =
   | { readonly kind: 'gone'; readonly volumeExists: boolean };
 
 const NAME = /^[a-zA-Z0-9-]{1,64}$/;
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** 1-64 characters, alphanumeric and hyphens. */
 export const nameFaults = (name: string): FieldFaults =>
   NAME.test(name) ? {} : { name: 'must be 1 to 64 letters, digits or hyphens' };
-
-/** A runtime looks through all of them for each it sets, so the time that they take grows with the square. */
-export const MAX_ENV_NAMES = 512;
-
-/** Names as a shell takes them, at most 512; values without NUL, all together at most 32 KiB. */
-export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
-  const entries = Object.entries(env);
-  if (entries.length > MAX_ENV_NAMES) return { env: `must have at most ${MAX_ENV_NAMES} names` };
-  if (entries.some(([name]) => !ENV_NAME.test(name)))
-    return { env: 'names must be letters, digits and underscores' };
-  if (entries.some(([, value]) => value.includes('\0'))) return { env: 'values must not contain NUL' };
-  const bytes = entries.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
-  return bytes > 32_768 ? { env: 'must be at most 32 KiB in all' } : {};
-}
 
 /**
  * The state that a row should show once what its engine says is known; null when it already does. What is paused does

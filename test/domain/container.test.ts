@@ -3,13 +3,13 @@ import { commandFaults } from '../../src/domain/command.ts';
 import {
   type Container,
   decideOrphan,
-  envFaults,
   nameFaults,
   type Observation,
   settledState,
   volumeName,
 } from '../../src/domain/container.ts';
 import { parseContainerRef } from '../../src/domain/container-id.ts';
+import { envFaults } from '../../src/domain/env.ts';
 import { aContainer } from '../support/builders.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');

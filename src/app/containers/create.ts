@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller, Origin } from '../../domain/caller.ts';
 import { DEFAULT_IMAGE_KEY, DEFAULT_ROLE_KEY, type Image, pinned } from '../../domain/catalogue.ts';
-import { type Container, envFaults, nameFaults, volumeName } from '../../domain/container.ts';
+import { type Container, nameFaults, volumeName } from '../../domain/container.ts';
+import { envFaults } from '../../domain/env.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import {
   defaultResources,

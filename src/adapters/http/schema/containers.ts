@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { MAX_ENV_NAMES } from '../../../domain/container.ts';
+import { MAX_ENV_NAMES } from '../../../domain/env.ts';
 import { Mode } from './collaborations.ts';
 import { Closed, Few, FewNamed, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
