@@ -2,7 +2,7 @@ import type { FieldFaults } from './resources.ts';
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 /** A runtime looks through all of them for each it sets, so the time that they take grows with the square. */
-export const MAX_ENV_NAMES = 512;
+const MAX_ENV_NAMES = 512;
 
 /** Names as a shell takes them, at most 512; values without NUL, all together at most 32 KiB. */
 export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {

@@ -1,8 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { MAX_ENV_NAMES } from '../../../domain/env.ts';
 import { Mode } from './collaborations.ts';
 import { Closed, Few, FewNamed, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
+
+/** As in domain/env.ts. */
+const MAX_ENV_NAMES = 512;
 
 const Resources = Type.Object({
   memory_mb: Type.Integer(),
