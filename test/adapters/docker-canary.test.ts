@@ -13,12 +13,17 @@ function iptables(...args: string[]): Promise<string> {
   return runOrThrow('iptables', ['--wait', '5', ...args]);
 }
 
+const MANY_ADDRESSES = 400;
+
 const engine = await engineOrSkip(t);
 if (engine !== null && (!isRoot() || !engine.isLocal)) {
   t.pass('canary', { skip: 'the packet filter needs root and an engine on this machine' });
 } else if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('a canary finds closed what is closed, and open what is open', (t) => flights(t, instance));
+  await t.test('it tries all addresses of a machine with hundreds of them', (t) =>
+    manyAddresses(t, instance),
+  );
   await t.test('it finds an address that tells of the machine', (t) => metadata(t, instance));
   await t.test('it finds the socket of an engine', (t) => engineSocket(t, instance));
   await t.test('where something is open, the rules are set again', (t) => mended(t, instance));
@@ -54,6 +59,25 @@ async function flights(t: Test, instance: TestInstance): Promise<void> {
   t.same(await canary.prove(), []);
   t.equal(await left(instance), 0, 'and no canary remains');
   t.same((await instance.runtime.list()).length, 0, 'nor was any taken for a workspace');
+}
+
+/** Each engine beside this one adds addresses, and a machine with many networks has hundreds. */
+async function manyAddresses(t: Test, instance: TestInstance): Promise<void> {
+  const link = `many${process.pid}`;
+  await runOrThrow('ip', ['link', 'add', link, 'type', 'bridge']);
+  t.teardown(() => runOrThrow('ip', ['link', 'del', link]));
+  const lines = Array.from(
+    { length: MANY_ADDRESSES },
+    (_, n) => `address add 198.18.${n >> 8}.${n & 255}/32 dev ${link}`,
+  );
+  await runOrThrow('sh', ['-c', 'printf "%s\n" "$@" | ip -batch -', 'sh', ...lines]);
+  await runOrThrow('ip', ['link', 'set', link, 'up']);
+  const canary = await aCanary(instance);
+  t.same(await canary.prove(), []);
+  t.teardown(() => instance.network.assertRules());
+  await iptables('-F', `${chainName(instance.instanceId)}-IN`);
+  const reached = await canary.prove();
+  t.ok(reached.length >= MANY_ADDRESSES, `all of them are tried: ${reached.length}`);
 }
 
 /** What a cloud answers at its address is here a server of this test, to which the packets are led. */

@@ -79,6 +79,15 @@ async function marked(t: Test, at: TerminalAddress, pane: string): Promise<PageT
   return terminal;
 }
 
+const TYPED_LINES = 50;
+
+/** Each line is a command that a second run would show. */
+function typesLines(terminals: readonly PageTerminal[]): void {
+  for (let n = 0; n < TYPED_LINES; n += 1) {
+    for (const { type } of terminals) type(`echo ${n} >> "/workspace/typed-$mine"\r`);
+  }
+}
+
 /** Without a click, and without a word of an end. */
 async function goesOn(t: Test, { states, until, shows, type }: PageTerminal, pane: string): Promise<void> {
   await until(() => states.some(({ kind }) => kind === 'waiting') && states.at(-1)?.kind === 'open');
@@ -98,6 +107,7 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   const terminals = await Promise.all(panes.map((pane) => marked(t, at, pane)));
   const killedMs = performance.now();
   process.kill(await pidOfEngine(place), 'SIGKILL');
+  typesLines(terminals);
   const back = Promise.all(
     terminals.map(async (terminal, n) => {
       await goesOn(t, terminal, panes[n] ?? '');
@@ -116,6 +126,13 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   );
   t.equal(state, 'running', 'what could not be asked for was not done');
   await back;
+  const lines = await inside(
+    call,
+    dbId,
+    'sort -n /workspace/typed-of-main; echo -; sort -n /workspace/typed-of-pane',
+  );
+  const all = Array.from({ length: TYPED_LINES }, (_, n) => `${n}\n`).join('');
+  t.equal(lines, `${all}-\n${all}`, 'what was typed without an engine ran once, in the same shell');
   t.equal(await readCanary(call, dbId), 'kept\n');
   const alive = await inside(call, dbId, 'kill -0 $(cat /workspace/pid) && echo alive');
   t.equal(alive, 'alive\n', 'what ran in the container never stopped');

@@ -113,9 +113,16 @@ for (const muxed of [true, false]) {
     const first = await open();
     backend.opened[0]?.say('so far');
     await first.until(() => first.output().length > 0);
+    first.socket.send(Buffer.from('typed'), { binary: true });
+    await first.until(() => backend.opened[0]?.typed() === 'typed');
     backend.endsAs({ kind: 'lost' });
     backend.opened[0]?.end();
     t.same(await first.closed(), [4013, 'detached']);
+    t.match(
+      first.messages.at(-1),
+      { type: 'ack', input_offset: 5 },
+      'what was taken is said before the close',
+    );
     t.notOk(first.messages.some(({ type }) => type === 'exit'));
     const again = await open({ stream: first.ready.stream, after: first.output().length });
     t.not(again.ready.stream, first.ready.stream);

@@ -324,6 +324,45 @@ t.test(
   },
 );
 
+const NOON = '2026-01-01T12:00:00.000Z';
+const readyIn = (stream: string, startedAt: string | null, muxSession: string | null = 'main'): string =>
+  JSON.stringify({
+    ...JSON.parse(ready(stream, 0, 100)),
+    mux_session: muxSession,
+    started_at: startedAt,
+  });
+
+for (const [what, again, expected] of [
+  ['the same program gets, once, all that has no acknowledgement', readyIn('s2', NOON), 'defghi'],
+  ['a container that was started in between gets none of it', readyIn('s2', '2026-01-01T13:00:00.000Z'), ''],
+  ['a service that does not say when it was started gets none of it', readyIn('s2', null), ''],
+  ['a shell that is not the same gets none of it', readyIn('s2', NOON, null), ''],
+] as const) {
+  t.test(`after a stream that broke ${what}`, async (t) => {
+    let came = '';
+    const service = await serve(t, (socket, _query, tries) => {
+      if (tries === 2) return socket.close(1011);
+      socket.send(tries === 1 ? readyIn('s1', NOON) : again);
+      socket.on('message', (data, isBinary) => {
+        if (!isBinary) return;
+        came += data;
+        if (came === 'abcdef') {
+          came = '';
+          socket.send(JSON.stringify({ type: 'ack', input_offset: 103 }));
+          socket.close(4013, 'detached');
+        }
+      });
+    });
+    service.connection.write(Buffer.from('abcdef'));
+    await until(() => service.last()?.kind === 'waiting');
+    service.connection.write(Buffer.from('ghi'));
+    await until(() => service.tries() === 3 && service.last()?.kind === 'open');
+    service.connection.write(Buffer.from('.'));
+    await until(() => came.endsWith('.'));
+    t.equal(came, `${expected}.`);
+  });
+}
+
 t.test('a container without a free process says so, and is tried again', async (t) => {
   const service = await serve(t, (socket, _query, tries) => {
     const notice = (message: string): void => socket.send(JSON.stringify({ type: 'notice', message }));

@@ -45,6 +45,7 @@ t.test('known frames are read, with safe values for what is missing', async (t) 
     owner: true,
     readOnly: true,
     muxed: false,
+    startedAt: '',
   });
   t.match(decodeFrame('{"type":"ready"}'), { stream: '', offset: 0, inputOffset: 0, owner: true });
   t.same(decodeFrame('{"type":"exit","code":3}'), { type: 'exit', code: 3 });
@@ -89,6 +90,7 @@ t.test('a resume is exact only on the same stream at the same byte', async (t) =
     owner: true,
     readOnly: false,
     muxed: true,
+    startedAt: '',
   };
   t.equal(howResumed(null, ready), 'fresh');
   t.equal(howResumed({ stream: 's', after: 9 }, ready), 'exact');

@@ -4,16 +4,43 @@ export const CANARY_PORT = 8099;
 export const CANARY_LISTEN = `use IO::Socket::INET; $s = IO::Socket::INET->new(Listen => 5, LocalPort => ${CANARY_PORT}, ReuseAddr => 1) or die; while ($c = $s->accept) { print $c "berth\\n"; close $c }`;
 
 /**
- * `ADDRESS:PORT...`: prints each that lets itself be connected to, then each socket of an engine that is there, and at
- * last that it has tried them all. A listener that has just been started may need a moment, so each is tried for a second (longer on
- * a busy machine).
+ * `ADDRESS:PORT...`: prints each that accepts a connection within 15 rounds of 0.2 s. A refused one is tried again: a listener that has just
+ * started may need a moment. One process dials all of them at once, so a machine may have hundreds of addresses.
+ */
+const DIAL_ALL = `
+use Errno;
+use Fcntl;
+use Socket;
+my (%pending, %open);
+for my $round (1 .. 15) {
+  for my $target (grep { !$open{$_} && !$pending{$_} } @ARGV) {
+    my ($address, $port) = split /:/, $target;
+    socket(my $socket, PF_INET, SOCK_STREAM, 0) or die;
+    fcntl($socket, F_SETFL, O_NONBLOCK);
+    if (connect($socket, pack_sockaddr_in($port, inet_aton($address)))) { $open{$target} = 1 }
+    elsif ($!{EINPROGRESS}) { $pending{$target} = $socket }
+  }
+  last if keys(%open) == @ARGV;
+  my $bits = "";
+  vec($bits, fileno($pending{$_}), 1) = 1 for keys %pending;
+  my $none = "";
+  select($none, my $ready = $bits, undef, 0.2);
+  for my $target (grep { vec($ready, fileno($pending{$_}), 1) } keys %pending) {
+    my $error = unpack("i", getsockopt($pending{$target}, SOL_SOCKET, SO_ERROR));
+    $open{$target} = 1 if !$error;
+    delete $pending{$target};
+  }
+  select(undef, undef, undef, 0.2);
+}
+print "$_\\n" for grep { $open{$_} } @ARGV;
+`;
+
+/**
+ * `ADDRESS:PORT...`: prints each that accepts a connection, then each socket of an engine that is there, and at last that
+ * it has tried them all.
  */
 export const CANARY_DIAL = `
-command -v bash >/dev/null || exit 1
-for target in "$@"; do
-  timeout 3 bash -c 'for n in 1 2 3 4 5; do (: < "/dev/tcp/\${1%:*}/\${1##*:}") 2>/dev/null && echo "$1" && exit; sleep 0.2; done' berth "$target" &
-done
-wait
+perl -e '${DIAL_ALL}' "$@" || exit 1
 for socket in /var/run/docker.sock /run/docker.sock /run/berth-*/docker.sock /run/podman/podman.sock; do
   [ -e "$socket" ] && echo "$socket"
 done

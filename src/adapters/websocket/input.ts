@@ -42,6 +42,11 @@ export class InputIntake {
     if (!goesOn && this.#rest.begin('program')) this.#stream.onDrain(() => this.#rest.end('program'));
   }
 
+  /** Acknowledges what the engine has by now, without waiting for more. */
+  flush(): void {
+    if (this.#written > this.#told) this.#tell();
+  }
+
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -42,6 +42,8 @@ export type ServerMessage =
       readonly rows: number;
       readonly connection_id: string;
       readonly mux_session: string | null;
+      /** When the container was last started: programs of an earlier start have ended. */
+      readonly started_at: string | null;
       readonly owner: boolean;
       readonly mode: 'control' | 'view';
     }

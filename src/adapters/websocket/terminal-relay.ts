@@ -30,7 +30,7 @@ export function sendRecording(socket: WebSocket, { id, on, message }: RecordingT
 /** Frames of a socket to its terminal and back. What it returns stops it at once. */
 export function relay(
   socket: WebSocket,
-  { ask, access, mode }: TerminalGrant,
+  { ask, access, mode, container }: TerminalGrant,
   terminal: OpenTerminal,
   { registration, close }: RelayDeps,
 ): () => void {
@@ -46,6 +46,7 @@ export function relay(
     rows: ask.rows,
     connection_id: ask.connectionId,
     mux_session: stream.muxSession,
+    started_at: container.startedAt?.toISOString() ?? null,
     owner: access === null,
     mode,
   });
@@ -97,6 +98,8 @@ export function relay(
   const tellEnd = async (): Promise<void> => {
     const { reason, code } = await terminal.ended();
     if (stopped) return;
+    // What has no acknowledgement by the close is the client's to send again.
+    intake.flush();
     if (reason === CLOSE.ended) send(socket, { type: 'exit', code });
     close(reason);
   };

@@ -11,6 +11,7 @@ import {
 import { type InputBuffer, inputBuffer } from './input-buffer.ts';
 import { LINE_TIMES, Line } from './line.ts';
 import {
+  DETACHED,
   type EndReason,
   meaningOfClose,
   type ReadyFrame,
@@ -39,6 +40,9 @@ export class Connection {
   #trouble: Trouble = 'line';
   #line: Line | null = null;
   #seen: ResumePoint | null = null;
+  /** The container's start in which the service lost its stream while the program ran on; null for any other end. */
+  #detachedIn: string | null = null;
+  #startedAt: string | null = null;
   #fresh = false;
   #attempt = 0;
   #health: LineHealth = HEALTHY;
@@ -73,6 +77,7 @@ export class Connection {
     this.#exitCode = null;
     this.#attempt = 0;
     this.#seen = null;
+    this.#detachedIn = null;
     this.#input.restart(0, false);
     this.open();
   }
@@ -146,11 +151,15 @@ export class Connection {
     this.#fresh = false;
     this.#listener.resumed(how, ready);
     this.#line?.send({ type: 'resize', ...this.#size });
-    if (how === 'fresh' || how === 'other') this.#input.restart(ready.inputOffset, how === 'fresh');
+    const isSameProgram = ready.muxed && this.#detachedIn !== null && this.#detachedIn === ready.startedAt;
+    if (how === 'fresh' || how === 'other')
+      this.#input.restart(ready.inputOffset, how === 'fresh' || isSameProgram);
     else {
       this.#input.rewind(ready.inputOffset);
       this.#line?.send({ type: 'input_from', offset: ready.inputOffset });
     }
+    this.#startedAt = ready.muxed && ready.startedAt !== '' ? ready.startedAt : null;
+    this.#detachedIn = null;
     this.#trouble = 'line';
     this.#enter({ kind: 'open' });
     this.#line?.begin();
@@ -162,6 +171,7 @@ export class Connection {
   }
 
   #onClosed(code: number, reason: string, opened: boolean): void {
+    if (code === DETACHED && this.#state.kind === 'open') this.#detachedIn = this.#startedAt;
     const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'ask' } as const);
     if (meaning.do === 'end') this.#over(meaning.why);
     else if (meaning.do === 'retry') this.#retryLater(meaning.trouble);

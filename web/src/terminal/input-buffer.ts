@@ -21,7 +21,10 @@ export type InputBuffer = {
   acknowledge(offset: number): void;
   /** The line was lost and the service has all input before `offset`: the rest is sent again. */
   rewind(offset: number): void;
-  /** Another stream, whose input starts at `offset`. Input meant for the old one is dropped unless `keep`. */
+  /**
+   * Another stream, whose input starts at `offset`. What was acknowledged is dropped, and with `keep` the rest is sent on
+   * the new stream; without it all input of the old one is dropped.
+   */
   restart(offset: number, keep: boolean): void;
   /** Bytes pushed and not known to have arrived. */
   pendingBytes(): number;
@@ -33,11 +36,13 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
   let pieces: Piece[] = [];
   let unsent = 0;
   let end = 0;
+  let acknowledged = 0;
 
   const startOf = (index: number): number => pieces[index]?.start ?? end;
   const inFlightBytes = (): number => startOf(unsent) - startOf(0);
 
   const dropBefore = (offset: number): void => {
+    acknowledged = Math.max(acknowledged, offset);
     const kept = pieces.findIndex((piece) => endOf(piece) > offset);
     const dropped = kept === -1 ? pieces.length : kept;
     pieces.splice(0, dropped);
@@ -69,11 +74,14 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
       unsent = 0;
     },
     restart(offset, keep) {
-      const kept = keep ? pieces : [];
+      const kept = keep
+        ? pieces.map(({ start, bytes }) => bytes.slice(Math.max(0, acknowledged - start)))
+        : [];
       pieces = [];
       unsent = 0;
       end = offset;
-      for (const { bytes } of kept) {
+      acknowledged = offset;
+      for (const bytes of kept) {
         pieces.push({ start: end, bytes });
         end += bytes.length;
       }

@@ -20,6 +20,8 @@ export type ReadyFrame = {
   readonly readOnly: boolean;
   /** Whether the shell is inside a multiplexer. */
   readonly muxed: boolean;
+  /** When the container was last started; '' when the service does not say. */
+  readonly startedAt: string;
 };
 
 /** Somebody who has the same shared terminal open. */
@@ -92,6 +94,7 @@ const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFra
     owner: wire['owner'] !== false,
     readOnly: wire['mode'] === 'view',
     muxed: typeof wire['mux_session'] === 'string',
+    startedAt: text(wire['started_at']),
   }),
   ack: (wire) => ({ type: 'ack', inputOffset: count(wire['input_offset']) }),
   pong: (wire) => ({ type: 'pong', t: count(wire['t']) }),
@@ -182,6 +185,9 @@ export type CloseMeaning =
   | { readonly do: 'retry'; readonly trouble: Trouble }
   | { readonly do: 'ask' };
 
+/** The service lost the stream, and the program runs on. */
+export const DETACHED = 4013;
+
 const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
   1011: { do: 'retry', trouble: 'shell' },
   1013: { do: 'retry', trouble: 'database' },
@@ -189,7 +195,7 @@ const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
   4003: { do: 'end', why: 'collaboration_ended' },
   4004: { do: 'end', why: 'deleted' },
   4009: { do: 'end', why: 'stopped' },
-  4013: { do: 'retry', trouble: 'shell' },
+  [DETACHED]: { do: 'retry', trouble: 'shell' },
   4014: { do: 'retry', trouble: 'processes' },
 };
 
