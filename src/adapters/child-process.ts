@@ -19,6 +19,18 @@ export type CommandOptions = {
 
 export type ChildOptions = Omit<SpawnOptions, 'signal'> & Pick<CommandOptions, 'signal'>;
 
+/** What the programs that Berth starts may know of its environment: where things are, and the way out through a proxy. */
+const FOR_PROGRAMS = new Set([
+  ...['PATH', 'HOME', 'TMPDIR', 'DOCKER_TMPDIR', 'DOCKER_RAMDISK', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['APT_CONFIG', 'DEBIAN_FRONTEND'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
+  ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
+]);
+
+/** The environment for programs of the machine: none of the settings of Berth, which hold passwords and keys. */
+export const programEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => FOR_PROGRAMS.has(name)));
+
 /**
  * Starts a program and resolves once it runs. Rejects when it cannot be started: a missing program, no free descriptor,
  * process or memory. Unlike `spawn` it never throws and never leaves an 'error' event without a listener.

@@ -101,8 +101,19 @@ async function privateEngine(t: Test): Promise<void> {
   await chmod(dataDir, 0o700);
   const at = layoutOf(dataDir);
   const said: string[] = [];
+  const secret = `hunter2-${at.hash}`;
+  process.env['BERTH_ADMIN_PASSWORD'] = secret;
+  t.teardown(() => delete process.env['BERTH_ADMIN_PASSWORD']);
   const engine = await open(dataDir, { progress: (message) => said.push(message) });
   if (engine.docker === null) throw new Error(engine.mend);
+  const own = (await processes()).filter(({ argv }) => argv.some((arg) => arg.includes(at.hash)));
+  t.ok(own.length >= 2, 'dockerd and containerd run');
+  for (const { pid, argv } of own)
+    t.notMatch(
+      await readText(`/proc/${pid}/environ`),
+      secret,
+      `${argv[0]} has no password in its environment`,
+    );
   t.match(engine, { kind: 'private', endpoint: `unix://${at.socket}`, isLocal: true });
   t.match(said, [/private container engine/]);
   const instanceId = `test-${at.hash}`;

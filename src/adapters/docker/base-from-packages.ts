@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
-import { lineSplitter, startChild } from '../child-process.ts';
+import { lineSplitter, programEnvironment, startChild } from '../child-process.ts';
 import { ARCHIVE_KEYS, BASE_CHANGES, buildArgs, machineRecipe, type Recipe } from './base-recipe.ts';
 import type { BaseImageSettings, Draft } from './base-settings.ts';
 import { withTimeout } from './client.ts';
@@ -78,7 +78,7 @@ async function startBuild(
   const [program, args] = await inNamespaces('mmdebstrap', buildArgs({ env, ...recipe }));
   const limit = withTimeout(BUILD_SECONDS, signal);
   const child = await startChild(program, args, {
-    env: { ...process.env, ...env, ...own },
+    env: { ...programEnvironment(), ...env, ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: limit,
   });

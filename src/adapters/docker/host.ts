@@ -1,6 +1,6 @@
 import { access, constants, readdir, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { type CommandOptions, type CommandResult, runCommand } from '../child-process.ts';
+import { type CommandOptions, type CommandResult, programEnvironment, runCommand } from '../child-process.ts';
 
 /** The small part of a logger that this adapter needs. */
 export type Log = {
@@ -27,7 +27,7 @@ export const run = (
 ): Promise<CommandResult> =>
   runCommand(command, args, {
     ...options,
-    env: { ...process.env, ...options.env, PATH: adminPath(), LC_ALL: 'C' },
+    env: { ...programEnvironment(), ...options.env, PATH: adminPath(), LC_ALL: 'C' },
   });
 
 /** Runs a command that must succeed, and returns its stdout. */

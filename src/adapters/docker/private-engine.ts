@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type Docker from 'dockerode';
-import { startChild } from '../child-process.ts';
+import { programEnvironment, startChild } from '../child-process.ts';
 import { type EngineVersion, probe } from './engine-probe.ts';
 import {
   adminPath,
@@ -119,7 +119,7 @@ async function prepare(at: Layout): Promise<void> {
 
 async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise<Running> {
   const log = openSync(at.log, 'a', 0o600);
-  const env = { ...process.env, PATH: adminPath(), DOCKER_HOST: undefined, XDG_RUNTIME_DIR: undefined };
+  const env = { ...programEnvironment(), PATH: adminPath() };
   // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.
   const child = await startChild('dockerd', daemonArgs(at, await defaultRouteMtu(), remap), {
     detached: true,
