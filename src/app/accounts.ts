@@ -1,6 +1,7 @@
 import type { Origin } from '../domain/caller.ts';
 import { TIER_OF } from '../domain/catalogue.ts';
 import type { DomainError } from '../domain/errors.ts';
+import { comparable } from '../domain/look-alikes.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { type NewPerson, personFaults, type UserRole } from '../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
@@ -39,14 +40,15 @@ export function accounts({ storage, hasher, guard }: AccountDeps) {
     origin: Origin,
     setupCode: string | null,
   ): Promise<Result<SignedIn, DomainError>> {
-    const fields = personFaults(person);
+    const email = comparable(person.email);
+    const { username } = person;
+    const fields = personFaults({ ...person, email });
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const passwordHash = await hasher.hash(person.password);
     return await orRollBack(inTransaction, async (tx) => {
       if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
         return refuse({ code: 'setup_code_rejected' });
       }
-      const { email, username } = person;
       const made = await tx.users.insert({
         email,
         username,

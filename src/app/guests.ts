@@ -3,7 +3,7 @@ import type { Origin } from '../domain/caller.ts';
 import { TIER_OF } from '../domain/catalogue.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import { usernameFaults } from '../domain/user.ts';
+import { guestNameFaults } from '../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Storage } from '../ports/repositories.ts';
 import type { Guard } from './guard.ts';
@@ -24,7 +24,7 @@ export const guests = ({ storage, guard, clock }: GuestDeps) => ({
     const { guestsEnabled, guestLifetimeHours } = await storage.repositories.settings.read();
     if (!guestsEnabled) return refuse({ code: 'guests_disabled' });
     const username = wanted ?? `guest-${randomBytes(5).toString('hex')}`;
-    const fields = usernameFaults(username);
+    const fields = guestNameFaults(username);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const taken = await guard.take('guest', origin, GUESTS_A_MINUTE);
     if (!taken.ok) return taken;

@@ -1,7 +1,7 @@
 import { type Caller, isLocked, type Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import { type User, usernameFaults } from '../domain/user.ts';
+import { guestNameFaults, type User, usernameFaults } from '../domain/user.ts';
 import type { Storage } from '../ports/repositories.ts';
 import { orRollBack } from './transaction.ts';
 
@@ -45,7 +45,8 @@ export function profiles({ repositories, inTransaction }: Storage) {
       origin: Origin,
     ): Promise<Result<Profile, DomainError>> {
       const { user, credential } = caller;
-      const fields = username === undefined ? {} : usernameFaults(username);
+      const faultsOf = user.guestUntil === null ? usernameFaults : guestNameFaults;
+      const fields = username === undefined ? {} : faultsOf(username);
       if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
       if (autoLockMinutes !== undefined && credential.kind !== 'login') {
         return refuse({ code: 'login_token_required' });

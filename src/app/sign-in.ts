@@ -1,5 +1,6 @@
 import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
+import { comparable } from '../domain/look-alikes.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { decideRefresh, REVOKED_FOR, sessionEnd, type UserSession } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
@@ -34,18 +35,20 @@ export type SignIn = ReturnType<typeof signIn>;
 
 export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
   const { repositories, inTransaction } = storage;
+  const byName = (login: string) => repositories.users.findForLogin(login);
 
   return {
     /**
-     * `login` is an email or a username. Whatever is wrong, the refusal and the time it takes are the same. With a
+     * `typed` is an email or a username, as stored or in another form of the same letters. Whatever is wrong, the refusal and the time it takes are the same. With a
      * second factor on, the right password opens nothing yet.
      */
     async login(
-      login: string,
+      typed: string,
       password: string,
       origin: Origin,
     ): Promise<Result<SignedIn | Waiting, DomainError>> {
-      const found = await repositories.users.findForLogin(login);
+      const login = comparable(typed);
+      const found = (await byName(typed)) ?? (login === typed ? null : await byName(login));
       const attempt = { login, userId: found?.user.id ?? null, origin, by: 'password' } as const;
       const early = await guard.refused(attempt);
       if (early !== null) return refuse(early);

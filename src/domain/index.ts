@@ -12,6 +12,7 @@ export * from './errors.ts';
 export * from './files.ts';
 export * from './layer.ts';
 export * from './lock.ts';
+export * from './look-alikes.ts';
 export * from './mfa.ts';
 export * from './passkey.ts';
 export * from './rate-limit.ts';

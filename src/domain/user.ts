@@ -1,4 +1,5 @@
 import type { DomainError } from './errors.ts';
+import { canPassForAnother, hasUnseen } from './look-alikes.ts';
 import type { FieldFaults } from './resources.ts';
 import { ok, type Result, refuse } from './result.ts';
 
@@ -19,22 +20,48 @@ export type User = {
 
 export type NewPerson = { readonly email: string; readonly username: string; readonly password: string };
 
-const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
+/** Quotes, brackets and lists belong to the header of a mail, not to the addresses that people have. */
+const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+$/u;
+const MAX_EMAIL = 254;
 const USERNAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,38}$/;
 
 /** Faults of the text that a new user gives, by wire field. Lengths follow OWASP's and NIST SP 800-63B's advice. */
 export function personFaults(person: NewPerson): FieldFaults {
   return {
-    ...(EMAIL.test(person.email) && person.email.length <= 254 ? {} : { email: 'must be an email address' }),
+    ...emailFaults(person.email),
     ...usernameFaults(person.username),
     ...passwordFaults(person.password),
   };
+}
+
+/** Faults of an address in its comparable form. */
+function emailFaults(email: string): FieldFaults {
+  if (hasUnseen(email)) return { email: 'must have no spaces and no invisible characters' };
+  if (!EMAIL.test(email) || email.length > MAX_EMAIL) return { email: 'must be an email address' };
+  return canPassForAnother(email) ? { email: 'must not mix letters that look like others' } : {};
 }
 
 export const usernameFaults = (username: string): FieldFaults =>
   USERNAME.test(username)
     ? {}
     : { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' };
+
+/** Names that people take for the service or for who runs it. */
+const OFFICIAL = new Set([
+  ...['root', 'admin', 'admins', 'administrator', 'administrators', 'sysadmin', 'superuser', 'sudo'],
+  ...['berth', 'system', 'service', 'server', 'operator', 'owner', 'staff', 'team', 'moderator'],
+  ...['support', 'helpdesk', 'help', 'security', 'info', 'official', 'noreply', 'postmaster', 'daemon'],
+]);
+
+/** A guest is known to nobody, so its name must not pass for an official one: digits and separators do not count. */
+export function guestNameFaults(username: string): FieldFaults {
+  const plain = username
+    .toLowerCase()
+    .replace(/0/g, 'o')
+    .replace(/1/g, 'i')
+    .replace(/[^a-z]/g, '');
+  return OFFICIAL.has(plain) ? { username: 'is reserved' } : usernameFaults(username);
+}
 
 /** A password is never trimmed; 8 to 1,024 characters. */
 export function passwordFaults(password: string): FieldFaults {

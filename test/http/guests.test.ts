@@ -31,6 +31,18 @@ t.test('a guest may choose a name that is free', async (t) => {
   }
 });
 
+t.test('a guest is not called like who runs the service, and takes no such name later', async (t) => {
+  const service = await aServiceInTime();
+  const guest = as(service, await aGuest(service));
+  const reserved = { code: 'validation_failed', fields: { username: 'is reserved' } };
+  for (const username of ['Administrator', 'root', 'r00t', 'Berth']) {
+    const entered = await from(service)('/api/auth/guest', { username });
+    t.match([entered.statusCode, entered.json()], [400, reserved], username);
+    const renamed = await guest('PATCH', '/api/me', { username });
+    t.match([renamed.statusCode, renamed.json()], [400, reserved], username);
+  }
+});
+
 t.test('no guest enters until an administrator allows it, and for how long they decide too', async (t) => {
   const service = await aServiceInTime();
   const admin = as(service, await anAdmin(service));

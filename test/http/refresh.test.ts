@@ -55,6 +55,30 @@ t.test('a repeat gets the newest token, also when what it repeats was used since
   t.equal((await refresh(service, third)).statusCode, 200, 'and it is good');
 });
 
+t.test('of two refresh cookies none is taken: another site of the domain may have set one', async (t) => {
+  const service = await aServiceInTime();
+  const [ada, eve] = [await aPerson(service, 'ada'), await aPerson(service, 'eve')];
+  const [hers, other] = [`berth_refresh=${ada.cookie}`, `berth_refresh=${eve.cookie}`];
+  const send = (cookie: string) =>
+    service.http.inject({ method: 'POST', url: '/api/auth/refresh', headers: { cookie } });
+  for (const cookie of [
+    `${other}; ${hers}`,
+    `${hers}; ${other}`,
+    `${hers}; x=1;${hers}`,
+    `${other}; berth_refresh=`,
+  ]) {
+    const answer = await send(cookie);
+    t.same([answer.statusCode, answer.json().code], [401, 'unauthorized'], cookie);
+    t.match(answer.cookies, [{ name: 'berth_refresh', value: '', path: '/api/auth', expires: new Date(0) }]);
+  }
+  t.equal(
+    (await send(`theme=dark; ${hers}; not_berth_refresh=2`)).statusCode,
+    200,
+    'nothing of it was spent',
+  );
+  t.ok(await alive(service, eve));
+});
+
 t.test('a spent token from another client, or later, ends the session and is recorded', async (t) => {
   for (const [name, where, ms] of [
     ['another address', { ...HERE, ip: '203.0.113.7' }, 0],

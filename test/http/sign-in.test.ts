@@ -213,3 +213,26 @@ t.test('an administrator made by the settings of the environment signs in, and i
   });
   t.equal((await login('other@example.org')).statusCode, 401);
 });
+
+t.test('an address is one account in every form of its letters, and has no twins', async (t) => {
+  const service = await aService();
+  await aPerson(service, 'ada');
+  const register = (email: string) =>
+    as(service, null)('POST', '/api/auth/register', { ...person('eve'), email });
+  for (const email of ['ａｄａ@example.org', 'ada@ｅｘａｍｐｌｅ.org']) {
+    const taken = await register(email);
+    t.match([taken.statusCode, taken.json()], [400, { fields: { email: 'is already in use' } }], email);
+    const { password } = person('ada');
+    const entered = await as(service, null)('POST', '/api/auth/login', { email, password });
+    t.match([entered.statusCode, entered.json()], [200, { user: { username: 'ada' } }], email);
+  }
+  for (const email of [
+    'ada@example.org\u200b',
+    'аda@example.org',
+    'alıce@example.org',
+    'a"b<c>@example.org',
+  ]) {
+    const refused = await register(email);
+    t.match([refused.statusCode, refused.json()], [400, { fields: { email: /^must/ } }], email);
+  }
+});

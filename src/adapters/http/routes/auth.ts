@@ -83,7 +83,7 @@ export const authRoutes =
       '/api/auth/refresh',
       { config: publicly, schema: { response: { 200: schema.SignedInBody } } },
       async (request, reply) =>
-        answer(reply, orThrow(await signIn.refresh(refreshCookie(request), request.origin))),
+        answer(reply, orThrow(await signIn.refresh(refreshCookie(request, reply), request.origin))),
     );
 
     http.post(

@@ -44,11 +44,18 @@ const toWaitingBody = ({ mfaToken, expiresAt, methods }: Waiting): MfaRequiredBo
   methods: [...methods],
 });
 
-export function refreshCookie(request: FastifyRequest): string {
+/**
+ * The refresh token. Of several, one is from elsewhere: another site under the same domain can set one, and a browser
+ * sends both. None of them is taken then, and ours is cleared.
+ */
+export function refreshCookie(request: FastifyRequest, reply: FastifyReply): string {
+  const header = request.headers.cookie ?? '';
+  const count = header.split(';').filter((pair) => pair.split('=', 1)[0]?.trim() === REFRESH_COOKIE).length;
   // Parsed here, where it is wanted, rather than for each request.
-  const value = request.server.parseCookie(request.headers.cookie ?? '')[REFRESH_COOKIE];
-  if (value === undefined || value.length > 128) throw new Refusal({ code: 'unauthorized' });
-  return value;
+  const value = request.server.parseCookie(header)[REFRESH_COOKIE];
+  if (count === 1 && value !== undefined && value.length <= 128) return value;
+  if (count > 1) clearRefreshCookie(reply);
+  throw new Refusal({ code: 'unauthorized' });
 }
 
 export const clearRefreshCookie = (reply: FastifyReply): FastifyReply =>
