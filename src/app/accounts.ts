@@ -7,6 +7,7 @@ import { type NewPerson, personFaults, type UserRole } from '../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Storage } from '../ports/repositories.ts';
 import type { Guard } from './guard.ts';
+import { type Hashing, unasked } from './hashing.ts';
 import { newSecret, sha256 } from './secrets.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 import { orRollBack } from './transaction.ts';
@@ -28,10 +29,11 @@ export type Accounts = ReturnType<typeof accounts>;
 export type AccountDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
+  readonly hashing: Hashing;
   readonly guard: Guard;
 };
 
-export function accounts({ storage, hasher, guard }: AccountDeps) {
+export function accounts({ storage, hasher, hashing, guard }: AccountDeps) {
   const { repositories, inTransaction } = storage;
 
   async function add(
@@ -44,7 +46,10 @@ export function accounts({ storage, hasher, guard }: AccountDeps) {
     const { username } = person;
     const fields = personFaults({ ...person, email });
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-    const passwordHash = await hasher.hash(person.password);
+    const { ipAddress } = origin;
+    const hashed = await hashing.inTurn({ ipAddress }, unasked, (one) => one.hash(person.password));
+    if (!hashed.ok) return hashed;
+    const passwordHash = hashed.value;
     return await orRollBack(inTransaction, async (tx) => {
       if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
         return refuse({ code: 'setup_code_rejected' });

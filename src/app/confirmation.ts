@@ -2,17 +2,17 @@ import type { Caller, Origin } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { signedInLately } from '../domain/session.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Storage } from '../ports/repositories.ts';
 import type { FactorCodes } from './factor-codes.ts';
 import type { Guard } from './guard.ts';
+import type { Hashing } from './hashing.ts';
 
 /** What somebody gives to show that it is still them. */
 export type Proofs = { readonly password?: string | undefined; readonly code?: string | undefined };
 
 export type ConfirmationDeps = {
   readonly storage: Storage;
-  readonly hasher: PasswordHasher;
+  readonly hashing: Hashing;
   readonly guard: Guard;
   readonly codes: FactorCodes;
 };
@@ -25,7 +25,7 @@ export type Confirm = (caller: Caller, given: Proofs, origin: Origin) => Promise
  * token of theirs: they have signed in lately, or give what signing in needs. Guests have nothing to give, and no
  * account to come back to.
  */
-export function confirmation({ storage, hasher, guard, codes }: ConfirmationDeps): Confirm {
+export function confirmation({ storage, hashing, guard, codes }: ConfirmationDeps): Confirm {
   const { repositories, inTransaction } = storage;
 
   async function byPassword(
@@ -34,14 +34,19 @@ export function confirmation({ storage, hasher, guard, codes }: ConfirmationDeps
     origin: Origin,
   ): Promise<Result<null, DomainError>> {
     const hash = (await repositories.users.holdForSignIn(userId))?.passwordHash ?? null;
-    const matches = await hasher.verify(hash, password);
+    const checked = await hashing.inTurn(
+      { userId },
+      () => guard.codeRefused('password', userId),
+      (hasher) => hasher.verify(hash, password),
+    );
+    if (!checked.ok) return checked;
     return await inTransaction(async (tx): Promise<Result<null, DomainError>> => {
       const held = await tx.users.holdForSignIn(userId);
       const right = await guard.tryCode(
         tx,
         'password',
         userId,
-        async () => matches && held !== null && held.passwordHash === hash,
+        async () => checked.value && held !== null && held.passwordHash === hash,
       );
       if (!right.ok) return right;
       if (right.value) return ok(null);

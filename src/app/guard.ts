@@ -100,10 +100,18 @@ export function guard({ repositories, inTransaction }: Storage, key: () => Buffe
           return tooMany(guessWaitMs(ACCOUNT_LIMIT, after.account, now));
         },
         async passed() {
-          const [address, , ...account] = keys;
-          await tx.throttle.forget(address === undefined ? account : [address, ...account]);
+          // The address keeps its count: one's own sign-in would buy the next guesses at others.
+          const [, , ...ofAccount] = keys;
+          if (ofAccount.length > 0) await tx.throttle.forget(ofAccount);
         },
       });
+    },
+
+    /** Whether a code or password of that user may be tried now, asked before the costly part. */
+    async codeRefused(what: 'totp' | 'password', userId: string): Promise<DomainError | null> {
+      const { tallies, now } = await repositories.throttle.read([digest(what, userId)]);
+      const wait = guessWaitMs(CODE_LIMIT, tallies[0] ?? null, now);
+      return wait > 0 ? tooMany(wait) : null;
     },
 
     /** Lets a code or password of a known user be tried, and counts when it was wrong. */

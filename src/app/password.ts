@@ -3,19 +3,19 @@ import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { REVOKED_FOR } from '../domain/session.ts';
 import { passwordFaults } from '../domain/user.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
 import type { Guard } from './guard.ts';
+import type { Hashing } from './hashing.ts';
 
 export type PasswordDeps = {
   readonly storage: Storage;
-  readonly hasher: PasswordHasher;
+  readonly hashing: Hashing;
   readonly guard: Guard;
 };
 
 export type Passwords = ReturnType<typeof passwords>;
 
-export const passwords = ({ storage, hasher, guard }: PasswordDeps) => ({
+export const passwords = ({ storage, hashing, guard }: PasswordDeps) => ({
   /** Replaces the password and ends every other session, and all sign-ins that wait, in one transaction. */
   async change(
     { user, credential }: Caller,
@@ -26,8 +26,13 @@ export const passwords = ({ storage, hasher, guard }: PasswordDeps) => ({
     const { password: fault } = passwordFaults(wanted);
     if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { new_password: fault } });
     const current = (await storage.repositories.users.holdForSignIn(user.id))?.passwordHash ?? null;
-    const matches = await hasher.verify(current, old);
-    const replacement = matches ? await hasher.hash(wanted) : '';
+    const hashed = await hashing.inTurn(
+      { userId: user.id },
+      () => guard.codeRefused('password', user.id),
+      async (hasher) => ((await hasher.verify(current, old)) ? await hasher.hash(wanted) : null),
+    );
+    if (!hashed.ok) return hashed;
+    const replacement = hashed.value;
     const keepId = credential.kind === 'login' ? credential.sessionId : null;
     return await storage.inTransaction(async (tx) => {
       // The user first, as everybody does who holds both: two that lock in opposite orders wait for each other.
@@ -37,7 +42,9 @@ export const passwords = ({ storage, hasher, guard }: PasswordDeps) => ({
         'password',
         user.id,
         async () =>
-          matches && current !== null && (await tx.users.changePassword(user.id, current, replacement)),
+          replacement !== null &&
+          current !== null &&
+          (await tx.users.changePassword(user.id, current, replacement)),
       );
       if (!right.ok) return right;
       if (!right.value) {

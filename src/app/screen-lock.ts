@@ -5,87 +5,130 @@ import { ok, type Result, refuse } from '../domain/result.ts';
 import { REVOKED_FOR } from '../domain/session.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
+import type { Hashing } from './hashing.ts';
 import { endSession } from './sign-in.ts';
 
 export type ScreenLock = ReturnType<typeof screenLock>;
 
 type Done = Promise<Result<null, DomainError>>;
 
+/** Who tries a passcode, and from where. */
+type Try = { readonly userId: string; readonly sessionId: string; readonly origin: Origin };
+
 /** The passcode of a user, and locking and unlocking the session that asks. */
 export type ScreenLockDeps = {
   readonly storage: Storage;
-  readonly hasher: PasswordHasher;
+  readonly hashing: Hashing;
 };
 
-export function screenLock({ storage, hasher }: ScreenLockDeps) {
+export function screenLock({ storage, hashing }: ScreenLockDeps) {
   const { repositories, inTransaction } = storage;
 
-  const withSession = (caller: Caller, work: (sessionId: string) => Done): Done =>
+  const withSession = (caller: Caller, origin: Origin, work: (one: Try) => Done): Done =>
     caller.credential.kind === 'login'
-      ? work(caller.credential.sessionId)
+      ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
       : Promise.resolve(refuse({ code: 'login_token_required' }));
 
-  return {
-    async setPasscode({ user }: Caller, passcode: string, origin: Origin): Done {
-      const fields = passcodeFaults(passcode);
-      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-      const hash = await hasher.hash(passcode);
-      await inTransaction(async (tx) => {
-        await tx.screenLocks.setPasscode(user.id, hash);
-        await tx.audit.append({ userId: user.id, action: 'passcode_changed', ...origin, details: '' });
-      });
+  /** A session that ended while its passcodes waited for their turn has nothing hashed any more. */
+  const inTurn = <T>({ userId, sessionId }: Try, work: (hasher: PasswordHasher) => Promise<T>) =>
+    hashing.inTurn(
+      { userId },
+      async () =>
+        (await repositories.screenLocks.wrongPasscodes(sessionId)) === null ? { code: 'unauthorized' } : null,
+      work,
+    );
+
+  /** Puts the passcode in place of the current one, which must be given where there is one. */
+  async function replace(one: Try, wanted: string | null, given: string | undefined): Done {
+    const { userId, origin } = one;
+    const current = await repositories.screenLocks.passcodeHash(userId);
+    if (current === null && wanted === null) return ok(null);
+    if (current !== null && given === undefined) {
+      return refuse({ code: 'confirmation_required', by: 'current_passcode' });
+    }
+    const hashed = await inTurn(one, async (hasher) => {
+      const right = current === null || (await hasher.verify(current, given ?? ''));
+      return { right, hash: right && wanted !== null ? await hasher.hash(wanted) : null };
+    });
+    if (!hashed.ok) return hashed;
+    return await inTransaction(async (tx) => {
+      // The user first, as everybody does who locks both: two that lock in opposite orders wait for each other.
+      await tx.users.lock(userId);
+      const { right, hash } = hashed.value;
+      const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
+      const settled = await settle(tx, one, right && isSame, 'confirmation_failed');
+      if (!settled.ok) return settled;
+      await tx.screenLocks.setPasscode(userId, hash);
+      const action = hash === null ? 'passcode_removed' : 'passcode_changed';
+      await tx.audit.append({ userId, action, ...origin, details: '' });
       return ok(null);
+    });
+  }
+
+  return {
+    setPasscode(caller: Caller, passcode: string, current: string | undefined, origin: Origin): Done {
+      const fields = passcodeFaults(passcode);
+      if (Object.keys(fields).length > 0)
+        return Promise.resolve(refuse({ code: 'validation_failed', fields }));
+      return withSession(caller, origin, (one) => replace(one, passcode, current));
     },
 
     /** Without a passcode nothing locks any more; removing what is not there is success. */
-    async removePasscode({ user }: Caller, origin: Origin): Promise<void> {
-      await inTransaction(async (tx) => {
-        if ((await tx.screenLocks.passcodeHash(user.id)) === null) return;
-        await tx.screenLocks.setPasscode(user.id, null);
-        await tx.audit.append({ userId: user.id, action: 'passcode_removed', ...origin, details: '' });
-      });
-    },
+    removePasscode: (caller: Caller, current: string | undefined, origin: Origin): Done =>
+      withSession(caller, origin, (one) => replace(one, null, current)),
 
     lock: (caller: Caller, origin: Origin): Done =>
-      withSession(caller, (sessionId) =>
-        inTransaction((tx) => lockNow(tx, caller.user.id, sessionId, origin)),
-      ),
+      withSession(caller, origin, (one) => inTransaction((tx) => lockNow(tx, one))),
 
     /** The fifth wrong passcode ends the session. An open session is asked as well: a wrong one is never a success. */
     unlock: (caller: Caller, passcode: string, origin: Origin): Done =>
-      withSession(caller, async (sessionId) => {
-        const hash = await repositories.screenLocks.passcodeHash(caller.user.id);
+      withSession(caller, origin, async (one) => {
+        const hash = await repositories.screenLocks.passcodeHash(one.userId);
         if (hash === null) return refuse({ code: 'passcode_not_set' });
-        const right = await hasher.verify(hash, passcode);
-        return await inTransaction((tx) => settle(tx, caller.user.id, sessionId, right, origin));
+        const right = await inTurn(one, (hasher) => hasher.verify(hash, passcode));
+        if (!right.ok) return right;
+        return await inTransaction(async (tx) => {
+          const settled = await settle(tx, one, right.value, 'screen_unlock_failed');
+          if (settled.ok) await record(tx, one, 'screen_unlocked');
+          return settled;
+        });
       }),
   };
 }
 
-async function lockNow(tx: Repositories, userId: string, sessionId: string, origin: Origin): Done {
-  if ((await tx.screenLocks.passcodeHash(userId)) === null) return refuse({ code: 'passcode_not_set' });
-  await tx.screenLocks.lockSession(sessionId);
-  await tx.audit.append({ userId, action: 'screen_locked', ...origin, details: sessionId });
+const record = (
+  tx: Repositories,
+  { userId, sessionId, origin }: Try,
+  action: 'screen_locked' | 'screen_unlocked' | 'screen_unlock_failed',
+): Promise<void> => tx.audit.append({ userId, action, ...origin, details: sessionId });
+
+async function lockNow(tx: Repositories, one: Try): Done {
+  if ((await tx.screenLocks.passcodeHash(one.userId)) === null) return refuse({ code: 'passcode_not_set' });
+  await tx.screenLocks.lockSession(one.sessionId);
+  await record(tx, one, 'screen_locked');
   return ok(null);
 }
 
-/** Tries that came at the same time are taken one after the other: none after the fifth wrong one counts. */
+/**
+ * Opens the session, or counts a wrong passcode. Tries that came at the same time are taken one after the other: none
+ * after the fifth wrong one counts.
+ */
 async function settle(
   tx: Repositories,
-  userId: string,
-  sessionId: string,
+  one: Try,
   right: boolean,
-  origin: Origin,
+  failure: 'screen_unlock_failed' | 'confirmation_failed',
 ): Done {
+  const { userId, sessionId, origin } = one;
   const wrong = await tx.screenLocks.wrongPasscodes(sessionId);
   if (wrong === null) return refuse({ code: 'unauthorized' });
   if (right) {
     await tx.screenLocks.unlockSession(sessionId);
-    await tx.audit.append({ userId, action: 'screen_unlocked', ...origin, details: sessionId });
     return ok(null);
   }
   await tx.screenLocks.countWrongPasscode(sessionId);
-  await tx.audit.append({ userId, action: 'screen_unlock_failed', ...origin, details: sessionId });
+  if (failure === 'screen_unlock_failed') await record(tx, one, failure);
+  else await tx.audit.append({ userId, action: failure, ...origin, details: 'passcode' });
   if (wrong + 1 >= WRONG_PASSCODES) {
     await endSession(tx, { id: sessionId, userId }, REVOKED_FOR.wrongPasscodes, origin);
   }

@@ -4,10 +4,10 @@ import { comparable } from '../domain/look-alikes.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { decideRefresh, REVOKED_FOR, sessionEnd, type UserSession } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
 import type { UserWithPassword } from '../ports/user-repository.ts';
 import type { Guard } from './guard.ts';
+import type { Hashing } from './hashing.ts';
 import { newSecret, sha256, successorOf } from './secrets.ts';
 import { beginWaiting, type Waiting } from './waiting.ts';
 
@@ -16,7 +16,7 @@ export type SignedIn = { readonly session: UserSession; readonly user: User; rea
 
 export type SignInDeps = {
   readonly storage: Storage;
-  readonly hasher: PasswordHasher;
+  readonly hashing: Hashing;
   readonly guard: Guard;
   /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
   readonly refreshKeys: () => readonly Buffer[];
@@ -33,7 +33,7 @@ export async function openSession(repositories: Repositories, user: User, origin
 
 export type SignIn = ReturnType<typeof signIn>;
 
-export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
+export function signIn({ storage, hashing, guard, refreshKeys }: SignInDeps) {
   const { repositories, inTransaction } = storage;
   const byName = (login: string) => repositories.users.findForLogin(login);
 
@@ -50,11 +50,14 @@ export function signIn({ storage, hasher, guard, refreshKeys }: SignInDeps) {
       const login = comparable(typed);
       const found = (await byName(typed)) ?? (login === typed ? null : await byName(login));
       const attempt = { login, userId: found?.user.id ?? null, origin, by: 'password' } as const;
-      const early = await guard.refused(attempt);
-      if (early !== null) return refuse(early);
-      const matches = await hasher.verify(found?.passwordHash ?? null, password);
+      const checked = await hashing.inTurn(
+        { ipAddress: origin.ipAddress },
+        () => guard.refused(attempt),
+        (hasher) => hasher.verify(found?.passwordHash ?? null, password),
+      );
+      if (!checked.ok) return checked;
       return await inTransaction(async (tx) => {
-        const user = matches ? await stillTheSame(tx, found) : null;
+        const user = checked.value ? await stillTheSame(tx, found) : null;
         const entered = await guard.enter(tx, attempt);
         if (!entered.ok) return entered;
         if (user === null) return refuse(await entered.value.failed());

@@ -34,7 +34,7 @@ export type DomainError =
   | { readonly code: 'name_taken' }
   | { readonly code: 'guests_disabled' }
   /** What is missing is a field of the body. */
-  | { readonly code: 'confirmation_required'; readonly by: 'password' | 'code' }
+  | { readonly code: 'confirmation_required'; readonly by: 'password' | 'code' | 'current_passcode' }
   | { readonly code: 'account_required' }
   | { readonly code: 'wrong_password' }
   | { readonly code: 'wrong_code' }

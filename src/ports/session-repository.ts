@@ -36,7 +36,7 @@ export interface SessionRepository {
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
   /** Revokes all of the user's but one; their ids. */
   revokeOthers(userId: string, keepId: string | null, reason: string): Promise<readonly string[]>;
-  /** Whether the user has signed in from there, as far as sessions are kept. */
+  /** Whether the user has signed in from that address group, as far as sessions are kept. */
   seenAt(userId: string, ipAddress: string): Promise<boolean>;
   insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;
   /** Locks the token until the transaction ends. */

@@ -124,11 +124,13 @@ export async function sessionRepositoryContract(
     t.equal(idleMinutes, DEFAULT_SETTINGS.sessionIdleMinutes);
   });
 
-  await t.test(`${name}: it is known whether a user was seen at an address`, async (t) => {
+  await t.test(`${name}: it is known whether a user was seen at an address or near it`, async (t) => {
     const ada = await aUserId();
     await open(ada);
     t.equal(await sessions.seenAt(ada, '2001:db8::1'), true);
-    t.equal(await sessions.seenAt(ada, '2001:db8::2'), false);
+    t.equal(await sessions.seenAt(ada, '2001:0db8:0:0:ffff::2'), true, 'another address of its /64');
+    t.equal(await sessions.seenAt(ada, '2001:db8:0:1::1'), false, 'the next /64');
+    t.equal(await sessions.seenAt(ada, '192.0.2.1'), false);
     t.equal(await sessions.seenAt(await aUserId(), '2001:db8::1'), false);
   });
 

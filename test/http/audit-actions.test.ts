@@ -171,7 +171,8 @@ const DEEDS: Readonly<Record<AuditAction, Deed>> = {
   screen_locked: ({ by, ada }) => by(ada)('POST', '/api/sessions/lock'),
   screen_unlock_failed: ({ by, ada }) => by(ada)('POST', '/api/sessions/unlock', { passcode: '4321' }),
   screen_unlocked: ({ by, ada }) => by(ada)('POST', '/api/sessions/unlock', passcode),
-  passcode_removed: ({ by, ada }) => by(ada)('DELETE', '/api/me/lock'),
+  passcode_removed: ({ by, ada }) =>
+    by(ada)('DELETE', '/api/me/lock', { current_passcode: passcode.passcode }),
   password_changed: ({ by, ada }) =>
     by(ada)('POST', '/api/me/password', {
       old_password: 'correct horse battery',

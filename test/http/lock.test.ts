@@ -1,4 +1,5 @@
 import t from 'tap';
+import { HASHES_PER_USER } from '../../src/app/hashing.ts';
 import { actions, aServiceInTime, from, type InTime } from '../support/factors.ts';
 import { aPerson, as, type Person, person } from '../support/service.ts';
 
@@ -27,8 +28,10 @@ t.test('a passcode has 4 to 64 characters and is never shown', async (t) => {
     const answer = await call('PUT', '/api/me/lock', { passcode });
     t.match([answer.statusCode, answer.json()], [400, { fields: { passcode: String } }], String(passcode));
   }
+  let current: object = {};
   for (const passcode of ['1234', '    ', 'x'.repeat(64), '🔒🔒🔒🔒']) {
-    const answer = await call('PUT', '/api/me/lock', { passcode });
+    const answer = await call('PUT', '/api/me/lock', { passcode, ...current });
+    current = { current_passcode: passcode };
     t.same([answer.statusCode, answer.json()], [200, { passcode_set: true }], passcode);
   }
   t.equal((await call('GET', '/api/me')).json().passcode_set, true);
@@ -152,9 +155,10 @@ t.test('removing the passcode from an open session opens the others', async (t) 
   const service = await aServiceInTime();
   const { who } = await aLockedPerson(service);
   const second = as(service, await anotherSession(service, 'ada'));
-  t.same((await second('DELETE', '/api/me/lock')).json(), { passcode_set: false });
+  const given = { current_passcode: '1234' };
+  t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false });
   t.equal((await as(service, who)('GET', '/api/containers')).statusCode, 200);
-  t.same((await second('DELETE', '/api/me/lock')).json(), { passcode_set: false }, 'again is success');
+  t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false }, 'again is success');
 });
 
 t.test('of many passcodes tried at once, five count', async (t) => {
@@ -167,4 +171,47 @@ t.test('of many passcodes tried at once, five count', async (t) => {
   const statuses = answers.map(({ statusCode }) => statusCode);
   t.equal(statuses.filter((status) => status === 403).length, 5);
   t.notOk(statuses.includes(200), 'the right one among them came too late');
+});
+
+t.test(
+  'a passcode is changed and removed by who knows it; the fifth wrong one ends the session',
+  async (t) => {
+    const service = await aServiceInTime();
+    const call = as(service, await aPerson(service, 'ada'));
+    const passcode = '1234';
+    await call('PUT', '/api/me/lock', { passcode });
+    for (const [method, body] of [
+      ['PUT', { passcode: '5678' }],
+      ['DELETE', undefined],
+    ] as const) {
+      const missing = await call(method, '/api/me/lock', body);
+      t.match(
+        [missing.statusCode, missing.json()],
+        [403, { code: 'confirmation_required', fields: { current_passcode: String } }],
+        method,
+      );
+      const wrong = await call(method, '/api/me/lock', { ...body, current_passcode: '0000' });
+      t.same([wrong.statusCode, wrong.json().code], [403, 'wrong_passcode'], method);
+    }
+    t.equal((await call('POST', '/api/sessions/unlock', { passcode })).statusCode, 200, 'it is what it was');
+    const changed = await call('PUT', '/api/me/lock', { passcode: '5678', current_passcode: passcode });
+    t.equal(changed.statusCode, 200);
+    for (let tries = 0; tries < 5; tries += 1) {
+      t.equal((await call('DELETE', '/api/me/lock', { current_passcode: passcode })).statusCode, 403);
+    }
+    t.equal((await call('DELETE', '/api/me/lock', { current_passcode: '5678' })).statusCode, 401);
+    t.equal(actions(service).filter((one) => one === 'confirmation_failed').length, 7);
+  },
+);
+
+t.test('a user has so many passcodes hashed in a minute', async (t) => {
+  const service = await aServiceInTime();
+  const call = as(service, await aPerson(service, 'ada'));
+  const change = async (n: number) =>
+    await call('PUT', '/api/me/lock', { passcode: `code ${n}`, current_passcode: `code ${n - 1}` });
+  for (let n = 1; n <= HASHES_PER_USER; n += 1) t.equal((await change(n)).statusCode, 200);
+  const refused = await change(HASHES_PER_USER + 1);
+  t.match([refused.statusCode, refused.json()], [429, { code: 'rate_limited' }]);
+  service.clock.advance(Number(refused.headers['retry-after']) * 1000);
+  t.equal((await change(HASHES_PER_USER + 1)).statusCode, 200);
 });

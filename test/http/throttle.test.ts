@@ -95,19 +95,23 @@ t.test('many addresses together get a hundred guesses, then only known ones may 
   t.equal((await logIn(service, 'ada', OWNER)).statusCode, 200, 'the known one');
 });
 
-t.test('an address fails twenty times a minute, whomever it tries; a success clears that', async (t) => {
-  const service = await aServiceInTime();
-  await aPerson(service, 'ada');
-  for (let n = 0; n < 20; n += 1) t.equal((await guess(service, `user${n}`)).statusCode, 401);
-  const full = await guess(service, 'user99');
-  t.same([full.statusCode, full.headers['retry-after']], [429, '3']);
-  t.equal((await guess(service, 'user99', { ip: '203.0.113.8' })).statusCode, 401, 'its neighbour may');
-  service.clock.advance(3_000);
-  t.equal((await guess(service, 'user99')).statusCode, 401, 'one more after its time');
-  service.clock.advance(3_000);
-  t.equal((await logIn(service, 'ada', ATTACKER)).statusCode, 200);
-  for (let n = 0; n < 20; n += 1) t.equal((await guess(service, `other${n}`)).statusCode, 401);
-});
+t.test(
+  'an address fails twenty times a minute, whomever it tries; a success of its own does not clear that',
+  async (t) => {
+    const service = await aServiceInTime();
+    await aPerson(service, 'ada');
+    for (let n = 0; n < 20; n += 1) t.equal((await guess(service, `user${n}`)).statusCode, 401);
+    const full = await guess(service, 'user99');
+    t.same([full.statusCode, full.headers['retry-after']], [429, '3']);
+    t.equal((await guess(service, 'user99', { ip: '203.0.113.8' })).statusCode, 401, 'its neighbour may');
+    service.clock.advance(3_000);
+    t.equal((await guess(service, 'user99')).statusCode, 401, 'one more after its time');
+    service.clock.advance(3_000);
+    t.equal((await logIn(service, 'ada', ATTACKER)).statusCode, 200);
+    t.equal((await guess(service, 'other')).statusCode, 401, 'the one that its time gave back');
+    t.equal((await guess(service, 'other2')).statusCode, 429);
+  },
+);
 
 t.test('a network fails a hundred times a minute; others are not concerned', async (t) => {
   const service = await aServiceInTime();
@@ -143,18 +147,11 @@ t.test('one /64 of IPv6 is one address', async (t) => {
 t.test('of a burst of guesses no more count than of a queue, the right one not among them', async (t) => {
   const { hash, verify } = memoryPorts().hasher;
   const guesses = 30;
-  let arrived = 0;
-  let open: () => void = () => {};
-  const all = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  // Every password is looked at only once all of them are past the first question.
+  let verified = 0;
   const hasher: PasswordHasher = {
     hash,
     async verify(stored, password) {
-      arrived += 1;
-      if (arrived === guesses + 1) open();
-      await all;
+      verified += 1;
       return await verify(stored, password);
     },
   };
@@ -167,6 +164,7 @@ t.test('of a burst of guesses no more count than of a queue, the right one not a
   const statuses = burst.map(({ statusCode }) => statusCode);
   t.equal(statuses.filter((status) => status === 401).length, 5);
   t.equal(statuses.filter((status) => status === 429).length, 26);
+  t.ok(verified < guesses, `${verified} were hashed`);
 });
 
 t.test('many right sign-ins at once are all let in', async (t) => {

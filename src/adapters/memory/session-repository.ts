@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { addressGroup } from '../../domain/rate-limit.ts';
 import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -75,7 +76,9 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
     },
 
     seenAt: async (userId, ipAddress) =>
-      state.sessions.some((one) => one.userId === userId && one.ipAddress === ipAddress),
+      state.sessions.some(
+        (one) => one.userId === userId && addressGroup(one.ipAddress) === addressGroup(ipAddress),
+      ),
 
     async insertRefreshToken(hash, sessionId) {
       state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });

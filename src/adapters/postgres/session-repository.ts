@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { addressGroup } from '../../domain/rate-limit.ts';
 import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
@@ -9,6 +10,8 @@ import type { Database } from './schema.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
+/** Of one user. Sessions are kept for about a month, and a device has a new address each day. */
+const MAX_ADDRESSES = 1_000;
 
 export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   async insert(session) {
@@ -97,14 +100,26 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
   },
 
   async seenAt(userId, ipAddress) {
-    const row = await db
+    const group = addressGroup(ipAddress);
+    const exact = await db
       .selectFrom('sessions')
       .select('id')
       .where('user_id', '=', userId)
-      .where('ip_address', '=', ipAddress)
+      .where('ip_address', 'in', [ipAddress, group])
       .limit(1)
       .executeTakeFirst();
-    return row !== undefined;
+    if (exact !== undefined || !group.includes(':')) return exact !== undefined;
+    // A group of IPv6 addresses has many spellings, so they are compared here. Each is read once, by the index.
+    const { rows } = await sql<{ ip: string }>`
+      with recursive known (ip) as (
+        select min(ip_address) from sessions where user_id = ${userId}
+        union all
+        select (select min(ip_address) from sessions where user_id = ${userId} and ip_address > known.ip)
+        from known where known.ip is not null
+      )
+      select ip from known where ip like '%:%' limit ${MAX_ADDRESSES}
+    `.execute(db);
+    return rows.some(({ ip }) => addressGroup(ip) === group);
   },
 
   async insertRefreshToken(hash, sessionId) {

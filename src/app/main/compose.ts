@@ -79,12 +79,12 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const storage = announced(ports.storage, bus);
   const log = options.logger;
   const publicUrl = (): string => options.publicUrl ?? addressBound(http);
-  const people = identity({ ...ports, storage }, options, publicUrl);
   const { repositories } = storage;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus, monotonicMs });
   const counts = repositories.requestCounts;
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
+  const people = identity({ ...ports, storage, limits }, options, publicUrl);
   const tokens = apiTokens({ storage, pendingUse: auth.pendingUse });
   const me = { replica: options.replica, run: randomUUID() };
   const tapes = recording(ports, storage, options, monotonicMs);

@@ -16,10 +16,12 @@ import { confirmation } from '../confirmation.ts';
 import { factorCodes } from '../factor-codes.ts';
 import { type Guard, guard } from '../guard.ts';
 import { guests } from '../guests.ts';
+import { hashing } from '../hashing.ts';
 import { passkeySignIn } from '../passkey-sign-in.ts';
 import { passkeys } from '../passkeys.ts';
 import { passwords } from '../password.ts';
 import { profiles } from '../profile.ts';
+import type { RequestLimits } from '../request-limits.ts';
 import { screenLock } from '../screen-lock.ts';
 import { secondFactor } from '../second-factor.ts';
 import { signIn } from '../sign-in.ts';
@@ -29,6 +31,7 @@ export type IdentityPorts = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
+  readonly limits: RequestLimits;
 };
 
 export type Identity = {
@@ -41,14 +44,15 @@ export type Identity = {
 
 /** Everything about who somebody is: accounts, signing in, second factors, passkeys and the screen lock. */
 export function identity(
-  { storage, hasher, clock }: IdentityPorts,
+  { storage, hasher, clock, limits }: IdentityPorts,
   options: { readonly keys: Keys; readonly secureCookie: boolean },
   publicUrl: () => string,
 ): Identity {
   const { keys, secureCookie } = options;
   const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
   const slow = guard(storage, newest);
-  const people = accounts({ storage, hasher, guard: slow });
+  const inTurn = hashing({ hasher, limits });
+  const people = accounts({ storage, hasher, hashing: inTurn, guard: slow });
   const ofFactors = {
     storage,
     guard: slow,
@@ -57,7 +61,7 @@ export function identity(
     keys: () => keys.known().map(({ factors }) => factors),
   };
   const codes = factorCodes(ofFactors);
-  const confirmed = confirmation({ storage, hasher, guard: slow, codes });
+  const confirmed = confirmation({ storage, hashing: inTurn, guard: slow, codes });
   const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
   const passkeyDeps = {
     storage,
@@ -75,7 +79,7 @@ export function identity(
         guests: guests({ storage, guard: slow, clock }),
         signIn: signIn({
           storage,
-          hasher,
+          hashing: inTurn,
           guard: slow,
           refreshKeys: () => keys.live().map(({ refresh }) => refresh),
         }),
@@ -84,12 +88,12 @@ export function identity(
       authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
       meRoutes({
         profiles: profiles(storage),
-        passwords: passwords({ storage, hasher, guard: slow }),
+        passwords: passwords({ storage, hashing: inTurn, guard: slow }),
         confirmed,
       }),
       mfaRoutes(second),
       passkeyRoutes(passkeys({ ...passkeyDeps, confirmed })),
-      screenLockRoutes(screenLock({ storage, hasher })),
+      screenLockRoutes(screenLock({ storage, hashing: inTurn })),
     ],
   };
 }

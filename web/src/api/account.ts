@@ -58,10 +58,12 @@ export const renamePasskey = (id: string, name: string): Promise<Passkey> =>
 export const deletePasskey = (id: string, body: Proof): Promise<unknown> =>
   authorized(under('/api/me/passkeys', id), { method: 'DELETE', body });
 
-export const setPasscode = (passcode: string): Promise<unknown> =>
-  authorized('/api/me/lock', { method: 'PUT', body: { passcode } });
+/** `current` is needed where a passcode is set. */
+export const setPasscode = (passcode: string, current?: string): Promise<unknown> =>
+  authorized('/api/me/lock', { method: 'PUT', body: { passcode, current_passcode: current } });
 
-export const removePasscode = (): Promise<unknown> => authorized('/api/me/lock', { method: 'DELETE' });
+export const removePasscode = (current: string): Promise<unknown> =>
+  authorized('/api/me/lock', { method: 'DELETE', body: { current_passcode: current } });
 
 export async function listTokens(): Promise<readonly ApiToken[]> {
   return (await authorized<{ tokens: readonly ApiToken[] }>('/api/tokens')).tokens;

@@ -11,18 +11,18 @@ export const screenLockRoutes =
   (http) => {
     http.put(
       '/api/me/lock',
-      { config, schema: { body: schema.PasscodeRequest, response: { 200: schema.PasscodeSetBody } } },
+      { config, schema: { body: schema.PasscodeChange, response: { 200: schema.PasscodeSetBody } } },
       async ({ caller, body, origin }) => {
-        orThrow(await screenLock.setPasscode(caller, body.passcode, origin));
+        orThrow(await screenLock.setPasscode(caller, body.passcode, body.current_passcode, origin));
         return { passcode_set: true };
       },
     );
 
     http.delete(
       '/api/me/lock',
-      { config, schema: { response: { 200: schema.PasscodeSetBody } } },
-      async ({ caller, origin }) => {
-        await screenLock.removePasscode(caller, origin);
+      { config, schema: { body: schema.PasscodeRemoval, response: { 200: schema.PasscodeSetBody } } },
+      async ({ caller, body, origin }) => {
+        orThrow(await screenLock.removePasscode(caller, body.current_passcode, origin));
         return { passcode_set: false };
       },
     );

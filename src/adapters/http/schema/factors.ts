@@ -104,7 +104,12 @@ export const MfaRequest = Closed({
 
 export const MfaOptionsRequest = Closed({ mfa_token: MfaToken });
 
-export const PasscodeRequest = Closed({ passcode: Text({ minLength: 1, maxLength: 64 }) });
+const Passcode = Text({ minLength: 1, maxLength: 64 });
+
+export const PasscodeRequest = Closed({ passcode: Passcode });
+/** The current one is required where a passcode is set. */
+export const PasscodeChange = Closed({ passcode: Passcode, current_passcode: Type.Optional(Passcode) });
+export const PasscodeRemoval = Closed({ current_passcode: Type.Optional(Passcode) });
 export const PasscodeSetBody = Type.Object({ passcode_set: Type.Boolean() });
 export const LockBody = Type.Object({ locked: Type.Boolean() });
 export const MfaDisabledBody = Type.Object({ enabled: Type.Boolean() });

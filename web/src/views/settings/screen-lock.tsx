@@ -37,16 +37,29 @@ export function ScreenLock({ profile }: { profile: Me }) {
 
 function PasscodeForm({ isSet }: { isSet: boolean }) {
   const [passcode, set] = useState('');
+  const [current, setCurrent] = useState('');
   const [removing, setRemoving] = useState(false);
   const form = useSubmit(async () => {
-    await setPasscode(passcode);
+    await (isSet ? setPasscode(passcode, current) : setPasscode(passcode));
     set('');
+    setCurrent('');
     await loadMe();
     toastOk(isSet ? 'Passcode changed' : 'Passcode set');
-  }, ['passcode']);
+  }, ['passcode', 'current_passcode']);
   return (
     <form class="form" onSubmit={(event) => void form.submit(event)}>
       {form.failure !== null && <Problem failure={form.failure} />}
+      {isSet && (
+        <PasswordField
+          label="Current passcode"
+          name="current_passcode"
+          value={current}
+          onInput={setCurrent}
+          error={form.faults['current_passcode']}
+          hint="To change or remove it."
+          {...PASSCODE_INPUT}
+        />
+      )}
       <PasswordField
         label={isSet ? 'New passcode' : 'Passcode'}
         name="passcode"
@@ -61,7 +74,7 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
           {isSet ? 'Change passcode' : 'Set passcode'}
         </Button>
         {isSet && (
-          <Button kind="quiet" onClick={() => setRemoving(true)}>
+          <Button kind="quiet" disabled={current === ''} onClick={() => setRemoving(true)}>
             Remove passcode
           </Button>
         )}
@@ -71,8 +84,11 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
           title="Remove the passcode?"
           action="Remove"
           done="Passcode removed"
-          work={removePasscode}
-          onDone={() => void loadMe().catch(toastFailure)}
+          work={() => removePasscode(current)}
+          onDone={() => {
+            setCurrent('');
+            void loadMe().catch(toastFailure);
+          }}
           onClose={() => setRemoving(false)}
         >
           <p>The screen is then never locked, neither by you nor by itself.</p>
