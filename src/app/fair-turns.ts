@@ -1,8 +1,6 @@
-/** Work of one key at a time, of `maxRunning` keys at once, and of the keys in turn. */
-export type FairTurns = ReturnType<typeof fairTurns>;
-
 /**
- * A queue in which nobody waits for more than one piece of work of each other key. `maxWaiting` pieces of one key may
+ * Work of one key at a time, of `maxRunning` keys at once. Keys take turns, so that nobody waits for more than one piece
+ * of work of each other key. `maxWaiting` pieces of one key may
  * wait; more are not taken.
  */
 export function fairTurns({ maxRunning, maxWaiting }: { maxRunning: number; maxWaiting: number }) {
