@@ -1,7 +1,6 @@
 /**
  * Work of one key at a time, of `maxRunning` keys at once. Keys take turns, so that nobody waits for more than one piece
- * of work of each other key. `maxWaiting` pieces of one key may
- * wait; more are not taken.
+ * of work of each other key. At most `maxWaiting` pieces of one key wait.
  */
 export function fairTurns({ maxRunning, maxWaiting }: { maxRunning: number; maxWaiting: number }) {
   // The key whose turn is next comes first.
