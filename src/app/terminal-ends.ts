@@ -53,9 +53,9 @@ export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
   }
 
   return {
-    async afterEnd(place: Located, end: StreamEnd): Promise<CloseReason> {
+    async afterEnd(place: Located, end: StreamEnd, ranMs: number): Promise<CloseReason> {
       const engine = await seenAfter(place, end);
-      const reason = closeAfterEnd(end, await rowOf(place), place.handle.runtimeId, engine);
+      const reason = closeAfterEnd({ ...end, ranMs }, await rowOf(place), place.handle.runtimeId, engine);
       return closeAs(reason, place.part !== null);
     },
 

@@ -168,7 +168,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
 
   async function ended(place: Place, stream: TerminalStream): Promise<TerminalEnded> {
     const end = await stream.ending();
-    const reason = await ends.afterEnd(place, end);
+    const reason = await ends.afterEnd(place, end, stream.ranMs());
     // This stream has no more output: a client that returns gets a new one.
     if (reason !== CLOSE.ended) slots.detached(place.key, stream.id);
     return { reason, code: end.kind === 'exited' ? end.code : null };

@@ -34,6 +34,8 @@ export type Tap = {
 export type TerminalStream = {
   readonly id: string;
   readonly muxSession: string | null;
+  /** A plain shell, as the multiplexer could not start. */
+  readonly isFallback: boolean;
   /** Begins to tell `viewer`, who has all output before `offset`, and nobody else. */
   show(viewer: Viewer, offset: number): void;
   /** One tap at a time; null for none. */
@@ -57,6 +59,8 @@ export type TerminalStream = {
   onDrain(then: () => void): void;
   /** All output has been read, and there will be no more. */
   over(): boolean;
+  /** Milliseconds from its opening to its end; 0 while it goes on. */
+  ranMs(): number;
   /** Waits for its end, and tells what it was. */
   ending(): Promise<StreamEnd>;
   /** What there is to scroll back to, as it is after the call. */
@@ -91,6 +95,8 @@ export function terminalStream(
   let confirmed = 0;
   let received = 0;
   let over = false;
+  const openedAtMs = performance.now();
+  let ranMs = 0;
   const resized = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
 
   const unconfirmedBytes = (): number => log.end() - confirmed;
@@ -108,6 +114,7 @@ export function terminalStream(
   });
   const finish = (): void => {
     over = true;
+    ranMs = performance.now() - openedAtMs;
     viewer?.more();
     onOver();
   };
@@ -121,6 +128,7 @@ export function terminalStream(
   return {
     id,
     muxSession,
+    isFallback: pty.isFallback === true,
     show(next, offset) {
       viewer = next;
       confirmed = Math.min(confirmed, offset);
@@ -165,6 +173,7 @@ export function terminalStream(
       stream.on('drain', once).on('close', once);
     },
     over: () => over,
+    ranMs: () => ranMs,
     ending: pty.ending,
     lookBack: pty.lookBack,
     drawAnew: pty.drawAnew,

@@ -24,18 +24,22 @@ const CODES_OF_A_STOP: readonly number[] = [129, 137, 143];
 export const mayBeContainers = (end: StreamEnd): boolean =>
   end.kind === 'lost' || end.code === null || CODES_OF_A_STOP.includes(end.code);
 
+/** A multiplexer that dies this soon, and with it a shell whose end nobody saw, has not begun. */
+const NOT_BEGUN_WITHIN_MS = 1_000;
+
 /**
  * Why the stream of a terminal in the engine's container `runtimeId` has ended. `row` is undefined when the database
  * does not answer, and null when there is no such container; `engine` is null where it needs not be asked.
  */
 export function closeAfterEnd(
-  end: StreamEnd,
+  end: StreamEnd & { readonly ranMs: number },
   row: PlaceNow | null | undefined,
   runtimeId: string,
   engine: EngineSight | null,
 ): CloseReason {
   const down = downReason(row, runtimeId, engine);
   if (down !== null) return down;
+  if (end.kind === 'exited' && end.code === null && end.ranMs < NOT_BEGUN_WITHIN_MS) return CLOSE.notOpened;
   return end.kind === 'exited' ? CLOSE.ended : CLOSE.detached;
 }
 

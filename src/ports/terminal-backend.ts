@@ -63,8 +63,10 @@ export interface PtyStream {
   write(input: Buffer | string, done?: () => void): void;
   /** Where its bytes are counted, if anywhere. */
   readonly bytes?: TerminalBytes;
-  /** null when the image has no multiplexer. */
+  /** null when the image has no multiplexer, and when it could not start. */
   readonly muxSession: string | null;
+  /** The image has a multiplexer that could not start: this is a plain shell. */
+  readonly isFallback?: boolean;
   /** cols and rows from 1 to 1000. Never throws after the end. */
   resize(cols: number, rows: number): Promise<void>;
   /** What there is to scroll back to. A multiplexer does not draw all that scrolls by, but keeps it. Never throws. */
@@ -92,7 +94,10 @@ export class TerminalNotStarted extends Error {
 
 /** Opens terminals inside containers. */
 export interface TerminalBackend {
-  /** Throws `TerminalNotStarted` when no shell begins, and what every call to an engine throws. */
+  /**
+   * A plain shell where the multiplexer does not start. Throws `TerminalNotStarted` when no shell begins, and what every
+   * call to an engine throws.
+   */
   open(handle: RuntimeHandle, request: TerminalRequest): Promise<PtyStream>;
   /** Whether sessions of this running container can be shown to several. */
   hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;

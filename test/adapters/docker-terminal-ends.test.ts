@@ -56,7 +56,7 @@ function reasonOf(
   const { runtimeId } = handle;
   const row = { containerId: 'row', state: 'running', runtimeId, operation: null } as const;
   const ends = terminalEnds({ runtime, records: { places: async () => [row] } });
-  return ends.afterEnd({ containerId: 'row', handle, part: null }, end);
+  return ends.afterEnd({ containerId: 'row', handle, part: null }, end, 60_000);
 }
 
 async function unreachable(t: Test, instance: TestInstance): Promise<void> {
@@ -67,8 +67,14 @@ async function unreachable(t: Test, instance: TestInstance): Promise<void> {
   const open = await terminals.open(handle, aTerminal('main'));
   await reader(open).until('# ');
   t.match(await exec(REFUSED), { exitCode: 0 });
-  const opening = terminals.open(handle, aTerminal('other'));
-  await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'other' }, 'no shell has ended');
+  const other = await terminals.open(handle, aTerminal('other'));
+  t.match(other, { muxSession: null, isFallback: true }, 'a plain shell where tmux does not start');
+  const plain = reader(other);
+  other.write('echo plain-$((1+1)); exit 3\r');
+  await plain.until('plain-2');
+  t.same(await other.ending(), { kind: 'exited', code: 3 });
+  const shared = aTerminal('other', { sharedAs: { mode: 'view' } });
+  await t.rejects(terminals.open(handle, shared), { name: 'TerminalNotStarted', fault: 'other' }, 'to share');
   await exec('pkill -f attach-session');
   const end = await open.ending();
   t.same(end, { kind: 'lost' }, 'what tmux does not say is not taken for an end');
@@ -94,7 +100,8 @@ async function full(t: Test, instance: TestInstance): Promise<void> {
     const opening = terminals.open(handle, aTerminal(session)).then((pty) => pty.close());
     await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'no_processes' }, session);
   }
-  first.stream.write('pkill sleep\r');
+  // Not the one that keeps the container alive.
+  first.stream.write('pkill -f "sleep 100[0]"\r');
   await t.resolves(
     eventuallyOpens(() => terminals.open(handle, aTerminal('second'))),
     'it opens when there is room',

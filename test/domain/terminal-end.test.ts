@@ -17,6 +17,7 @@ const updating: PlaceNow = { ...running, state: 'updating', operation: 'update' 
 
 const lost: StreamEnd = { kind: 'lost' };
 const exited = (code: number | null): StreamEnd => ({ kind: 'exited', code });
+const LONG_MS = 60_000;
 
 type Row = PlaceNow | null | undefined;
 type EndCase = readonly [
@@ -49,7 +50,16 @@ const ENDS: readonly EndCase[] = [
 
 t.test('what the client is told when', async (t) => {
   for (const [name, end, row, engine, reason] of ENDS)
-    t.same(closeAfterEnd(end, row, 'r1', engine), reason, name);
+    t.same(closeAfterEnd({ ...end, ranMs: LONG_MS }, row, 'r1', engine), reason, name);
+});
+
+t.test('a shell whose end nobody saw within a second has not begun', async (t) => {
+  const after = (end: StreamEnd, ranMs: number, engine: EngineSight = 'running'): CloseReason =>
+    closeAfterEnd({ ...end, ranMs }, running, 'r1', engine);
+  t.same(after(exited(null), 999), CLOSE.notOpened);
+  t.same(after(exited(null), 1_000), CLOSE.ended);
+  t.same(after(exited(1), 5), CLOSE.ended, 'a program that has ended by itself has');
+  t.same(after(exited(null), 5, 'stopped'), CLOSE.containerStopped);
 });
 
 t.test('the engine is asked where the container may have ended the program', async (t) => {

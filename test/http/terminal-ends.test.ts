@@ -7,9 +7,9 @@ import { terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
 
 /** A running container, its box in the engine, and sockets to its terminal. */
-async function aTerminalOf(t: Test, { muxed = true } = {}) {
+async function aTerminalOf(t: Test, { muxed = true, isFallback = false } = {}) {
   const runtime = memoryRuntime();
-  const backend = fakeTerminals({ muxed });
+  const backend = fakeTerminals({ muxed, isFallback });
   const logged: { level: number; msg: string; code?: number }[] = [];
   const logger = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const service = await aService({ runtime, terminalBackend: backend }, { logger });
@@ -32,6 +32,25 @@ t.test('a container that is killed behind Berth ends no program: it has stopped'
   backend.endsAs({ kind: 'exited', code: 137 });
   backend.opened[0]?.end();
   t.same(await client.closed(), [4009, 'container stopped']);
+  t.notOk(client.messages.some(({ type }) => type === 'exit'));
+});
+
+t.test('a plain shell that stands in for tmux says so', async (t) => {
+  const { open } = await aTerminalOf(t, { isFallback: true });
+  const client = await open();
+  await client.until(() => client.messages.length > 1);
+  t.match(client.messages, [
+    { type: 'ready', mux_session: null, fallback: true },
+    { type: 'notice', message: 'tmux could not start in this container: this is a plain shell' },
+  ]);
+});
+
+t.test('a shell that is gone at once, and nobody knows how, was not opened', async (t) => {
+  const { backend, open } = await aTerminalOf(t);
+  const client = await open();
+  backend.endsAs({ kind: 'exited', code: null });
+  backend.opened[0]?.end();
+  t.same(await client.closed(), [1011, 'failed to open terminal']);
   t.notOk(client.messages.some(({ type }) => type === 'exit'));
 });
 

@@ -76,6 +76,7 @@ t.test('a terminal says ready, carries bytes both ways and tells how the program
     rows: 40,
     connection_id: 'main',
     mux_session: 'main',
+    fallback: false,
     owner: true,
     mode: 'control',
   });

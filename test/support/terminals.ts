@@ -14,8 +14,8 @@ export type FakePty = {
   readonly stream: Duplex;
 };
 
-/** `muxed`: whether the image has a multiplexer. `endsAs` says how streams end from now on. */
-export function fakeTerminals({ muxed = true } = {}) {
+/** `muxed`: whether the image has a multiplexer. `isFallback`: it has one that does not start. `endsAs` says how streams end from now on. */
+export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
   let ending: StreamEnd = { kind: 'exited', code: 0 };
   const opened: FakePty[] = [];
   const killed: string[] = [];
@@ -38,7 +38,8 @@ export function fakeTerminals({ muxed = true } = {}) {
       return {
         stream,
         write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
-        muxSession: muxed ? muxSession : null,
+        muxSession: muxed && !isFallback ? muxSession : null,
+        isFallback,
         lookBack: async () => ({ program: 'shell', snapshot: null }),
         drawAnew: async () => {},
         resize: async () => {},

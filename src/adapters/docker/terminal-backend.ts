@@ -2,7 +2,12 @@ import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { StreamEnd } from '../../domain/terminal-end.ts';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
-import type { PtyStream, TerminalBackend, TerminalRequest } from '../../ports/terminal-backend.ts';
+import {
+  type PtyStream,
+  type TerminalBackend,
+  TerminalNotStarted,
+  type TerminalRequest,
+} from '../../ports/terminal-backend.ts';
 import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
@@ -18,28 +23,42 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   const calls = engineCalls(docker);
   const innerTermOf = tmuxFinder(calls);
   const ends = terminalEnders(calls);
+
+  async function openIn(
+    runtimeId: string,
+    request: TerminalRequest,
+    innerTerm: string | null,
+  ): Promise<PtyStream> {
+    const { muxSession, marker, forceNew, cols, rows } = request;
+    const attached = { session: muxSession, shown: shownSession(request), marker };
+    const tmux = innerTerm === null ? null : tmuxAttachment(calls, runtimeId, attached);
+    const opened = await openExec(calls, runtimeId, {
+      command: ['sh', '-c', ...attachCommand(request, innerTerm)],
+      env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: marker },
+      tty: true,
+      stdin: true,
+    });
+    const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
+    const pty = ptyStream(calls, opened, tmux, endAttachment);
+    // Until tmux draws, the terminal is not its own: lines end otherwise, keys are signals, and some are thrown away.
+    const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
+    const history = forceNew ? null : tmux?.putHistory(opened.stream, rows, begun).catch(() => {});
+    await Promise.all([pty.resize(cols, rows), history, begun]).catch(async (error: unknown) => {
+      await pty.close().catch(() => {});
+      throw error;
+    });
+    return pty;
+  }
+
   return {
     async open({ runtimeId }, request) {
-      const { muxSession, marker, forceNew, cols, rows } = request;
       const innerTerm = await innerTermOf(runtimeId);
-      const attached = { session: muxSession, shown: shownSession(request), marker };
-      const tmux = innerTerm === null ? null : tmuxAttachment(calls, runtimeId, attached);
-      const opened = await openExec(calls, runtimeId, {
-        command: ['sh', '-c', ...attachCommand(request, innerTerm)],
-        env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: marker },
-        tty: true,
-        stdin: true,
-      });
-      const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
-      const pty = ptyStream(calls, opened, tmux, endAttachment);
-      // Until tmux draws, the terminal is not its own: lines end otherwise, keys are signals, and some are thrown away.
-      const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
-      const history = forceNew ? null : tmux?.putHistory(opened.stream, rows, begun).catch(() => {});
-      await Promise.all([pty.resize(cols, rows), history, begun]).catch(async (error: unknown) => {
-        await pty.close().catch(() => {});
-        throw error;
-      });
-      return pty;
+      try {
+        return await openIn(runtimeId, request, innerTerm);
+      } catch (error) {
+        if (innerTerm === null || !mayFallBack(request, error)) throw error;
+        return { ...(await openIn(runtimeId, request, null)), isFallback: true };
+      }
     },
     hasMultiplexer: async ({ runtimeId }) => (await innerTermOf(runtimeId)) !== null,
 
@@ -55,6 +74,10 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     endMarked: ({ runtimeId }, marker) => ends.leftover(runtimeId, marker),
   };
 }
+
+/** A shell of their own is no use to those who are shown another's, and takes processes that a full container has not. */
+const mayFallBack = ({ sharedAs }: TerminalRequest, error: unknown): boolean =>
+  sharedAs === undefined && error instanceof TerminalNotStarted && error.fault === 'other';
 
 const shownSession = ({ muxSession, sharedAs }: TerminalRequest): string =>
   sharedAs?.mode === 'control' ? sharedAs.session : muxSession;

@@ -12,7 +12,12 @@ const CLOSES_WITHIN_SECONDS = 2;
 /** Processes needed to start a shell in a container: the runtime's threads, a script, its programs. */
 const PROCESSES_OF_A_START = 16;
 
-/** Waits for the first output of a terminal, which stays to be read. Throws `TerminalNotStarted` when none can come. */
+const ESCAPE = 0x1b;
+
+/**
+ * Waits for the first output of a terminal, which stays to be read. Throws `TerminalNotStarted` when none can come, and when
+ * tmux ends without having drawn.
+ */
 export async function whenBegun(
   calls: EngineCalls,
   containerId: string,
@@ -20,8 +25,8 @@ export async function whenBegun(
   isTmux: boolean,
 ): Promise<void> {
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
-  const first = await firstOutput(stream, seconds);
-  if (first !== null && !isStartReport(first)) return;
+  const first = await firstOutput(stream, seconds, isTmux ? (output) => output.includes(ESCAPE) : () => true);
+  if (first !== null && first.hasBegun && !isStartReport(first.output)) return;
   // A shell that runs without printing anything is fine.
   if (first === null && !(await hasEnded(stream))) return;
   const isExit = first === null && (await exitCodeOf(calls, exec)) === 0;
@@ -34,14 +39,34 @@ export async function notStarted(calls: EngineCalls, containerId: string): Promi
   return new TerminalNotStarted(isFull ? 'no_processes' : 'other');
 }
 
-/** null when the stream ends or the time runs out first. */
-async function firstOutput(stream: Duplex, seconds: number): Promise<Buffer | null> {
+type FirstOutput = { readonly output: Buffer; readonly hasBegun: boolean };
+
+/**
+ * What comes until it is enough, the stream ends, or the time runs out; null when nothing came. tmux draws with escape
+ * sequences alone, and says in plain words what it could not do.
+ */
+async function firstOutput(
+  stream: Duplex,
+  seconds: number,
+  isEnough: (output: Buffer) => boolean,
+): Promise<FirstOutput | null> {
   const limit = AbortSignal.timeout(seconds * 1000);
-  if (stream.readableLength === 0 && !stream.readableEnded && !stream.closed)
-    await Promise.race([once(stream, 'readable', { signal: limit }), once(stream, 'close')]).catch(() => {});
-  const chunk = stream.read() as Buffer | null;
-  if (chunk !== null) stream.unshift(chunk);
-  return chunk;
+  const chunks: Buffer[] = [];
+  for (;;) {
+    if (stream.readableLength === 0 && !stream.readableEnded && !stream.closed)
+      await Promise.race([once(stream, 'readable', { signal: limit }), once(stream, 'close')]).catch(
+        () => {},
+      );
+    const chunk = stream.read() as Buffer | null;
+    if (chunk !== null) chunks.push(chunk);
+    const output = Buffer.concat(chunks);
+    if (chunk !== null && !isEnough(output)) continue;
+    if (chunks.length === 0) return null;
+    // What runs on has begun, whatever it printed.
+    const hasBegun = chunk !== null || !(await hasEnded(stream));
+    if (hasBegun) stream.unshift(output);
+    return { output, hasBegun };
+  }
 }
 
 /** An end without output has been read when it is seen. */

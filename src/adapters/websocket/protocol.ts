@@ -44,6 +44,8 @@ export type ServerMessage =
       readonly mux_session: string | null;
       /** When the container was last started: programs of an earlier start have ended. */
       readonly started_at: string | null;
+      /** tmux could not start: this is a plain shell. */
+      readonly fallback: boolean;
       readonly owner: boolean;
       readonly mode: 'control' | 'view';
     }

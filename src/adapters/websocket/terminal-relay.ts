@@ -14,6 +14,8 @@ import { ClientMessage, type ServerMessage } from './protocol.ts';
 import { OutputPump } from './pump.ts';
 import { SocketRest } from './socket-rest.ts';
 
+const FALLBACK = 'tmux could not start in this container: this is a plain shell';
+
 export type RelayDeps = {
   readonly registration: Registration;
   readonly close: (reason: CloseReason) => void;
@@ -47,9 +49,11 @@ export function relay(
     connection_id: ask.connectionId,
     mux_session: stream.muxSession,
     started_at: container.startedAt?.toISOString() ?? null,
+    fallback: stream.isFallback,
     owner: access === null,
     mode,
   });
+  if (stream.isFallback) send(socket, { type: 'notice', message: FALLBACK });
   const recording = terminal.recording();
   if (recording !== null) sendRecording(socket, recording);
   const rest = new SocketRest(socket);
