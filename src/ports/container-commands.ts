@@ -1,6 +1,6 @@
 import type { ExecRequest, RuntimeHandle } from './container-runtime.ts';
 
-export type CommandRequest = Omit<ExecRequest, 'maxOutputBytes'>;
+export type CommandRequest = Omit<ExecRequest, 'maxOutputBytes' | 'room'>;
 
 export type CommandEvent =
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly data: Buffer }

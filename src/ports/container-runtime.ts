@@ -87,6 +87,17 @@ export type ExecRequest = {
   readonly timeoutSeconds: number;
   /** stdout and stderr are each cut at this size. */
   readonly maxOutputBytes: number;
+  readonly room?: OutputRoom;
+};
+
+/** How much of a command's output may be kept for an answer. */
+export type OutputRoom = {
+  /** stdout and stderr up to this size, in bytes, need no permission. */
+  readonly freeBytes: number;
+  /** Asked once, before more is kept. Until it resolves, the output is not read; at the time limit it is cut there. */
+  more(): Promise<void>;
+  /** Aborted when nobody will take the output any more; what is kept of it is dropped. */
+  readonly unwanted: AbortSignal;
 };
 
 export type ExecResult = {

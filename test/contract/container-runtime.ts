@@ -197,6 +197,21 @@ export async function containerRuntimeContract(
         cut.truncated && cut.stdout.equals(bytes.subarray(0, 1000)),
         'output above the limit is cut, and said to be',
       );
+      const asked: (() => void)[] = [];
+      const room = {
+        freeBytes: 100,
+        unwanted: new AbortController().signal,
+        more: () => new Promise<void>((resolve) => asked.push(resolve)),
+      };
+      t.match(await run(['echo', 'small'], { room }), { stdout: 'small\n', truncated: false });
+      t.same(asked, [], 'little output needs no permission');
+      const waits = runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000, room }));
+      while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      asked[0]?.();
+      t.ok((await waits).stdout.equals(bytes), 'much output is read once it may be kept');
+      const never = await runtime.exec(handle, ask(['cat'], { stdin: bytes, timeoutSeconds: 0.5, room }));
+      t.match(never, { exitCode: null, truncated: true }, 'without permission it is cut at the time limit');
+      t.ok(never.stdout.length <= room.freeBytes);
       const startedAt = Date.now();
       t.match(await run(['sleep', '60'], { timeoutSeconds: 0.5 }), { exitCode: null });
       t.ok(Date.now() - startedAt < 5000, 'a command ends at its time limit');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import type { ExecRequest, ExecResult } from '../../ports/container-runtime.ts';
+import type { ExecRequest, ExecResult, OutputRoom } from '../../ports/container-runtime.ts';
 import type { EngineCalls } from './client.ts';
 import { exitCodeOf, openExec } from './exec-stream.ts';
 import { frameReader } from './frames.ts';
@@ -27,13 +27,12 @@ export async function execIn(
     tty: false,
     stdin: request.stdin !== undefined,
   });
-  const out = new KeptOutput(request.maxOutputBytes);
-  const err = new KeptOutput(request.maxOutputBytes);
-  keepOutput(stream, out, err);
+  const [out, err] = [new KeptOutput(request.maxOutputBytes), new KeptOutput(request.maxOutputBytes)];
+  const reading = keepOutput(stream, out, err, request.room);
   if (request.stdin !== undefined) stream.end(request.stdin);
-  const inTime = await closesWithin(stream, request.timeoutSeconds);
+  const inTime = await endsWithin(reading, request.timeoutSeconds);
   if (!inTime) await endMarked(calls, containerId, marker, 0);
-  const isOver = inTime || (await closesWithin(stream, LET_GO_SECONDS));
+  const isOver = inTime || (await endsWithin(reading, LET_GO_SECONDS));
   if (!isOver) stream.destroy();
   const exitCode = inTime ? await exitCodeOf(calls, exec) : null;
   const missing = notFound(exitCode, out.bytes(), request.command);
@@ -41,7 +40,7 @@ export async function execIn(
     exitCode: missing === null ? exitCode : COMMAND_NOT_FOUND,
     stdout: missing === null ? out.bytes() : Buffer.alloc(0),
     stderr: missing ?? err.bytes(),
-    truncated: out.isCut || err.isCut,
+    truncated: out.isCut || err.isCut || !isOver,
     durationMs: Math.round(performance.now() - startedAt),
   };
 }
@@ -82,8 +81,8 @@ export async function printedBy(
   const command = ['sh', '-c', script, 'berth', ...args];
   const { stream } = await openExec(calls, containerId, { command, env: {}, tty: false, stdin: false });
   const out = new KeptOutput(maxBytes);
-  keepOutput(stream, out, new KeptOutput(0));
-  if (!(await closesWithin(stream, seconds))) stream.destroy();
+  const reading = keepOutput(stream, out, new KeptOutput(0));
+  if (!(await endsWithin(reading, seconds))) stream.destroy();
   return out.bytes();
 }
 
@@ -118,10 +117,40 @@ export async function closesWithin(stream: Duplex, seconds: number): Promise<boo
     .finally(() => clearTimeout(timer));
 }
 
-/** Reads the stream to its end. */
-function keepOutput(stream: Duplex, stdout: KeptOutput, stderr: KeptOutput): void {
-  const framesOf = frameReader();
-  stream.on('data', (chunk: Buffer) => {
-    for (const frame of framesOf(chunk)) (frame.stream === 'stdout' ? stdout : stderr).add(frame.data);
+async function endsWithin(work: Promise<void>, seconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), seconds * 1000);
   });
+  return await Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}
+
+/** Reads the stream to its end, whatever that is. Never throws. */
+async function keepOutput(
+  stream: Duplex,
+  stdout: KeptOutput,
+  stderr: KeptOutput,
+  room?: OutputRoom,
+): Promise<void> {
+  const drop = (): void => {
+    stdout.drop();
+    stderr.drop();
+  };
+  room?.unwanted.addEventListener('abort', drop, { once: true });
+  const framesOf = frameReader();
+  let free = room?.freeBytes ?? Number.POSITIVE_INFINITY;
+  try {
+    for await (const chunk of stream) {
+      for (const { stream: name, data } of framesOf(chunk)) {
+        free -= data.length;
+        if (free < 0) {
+          free = Number.POSITIVE_INFINITY;
+          await room?.more();
+        }
+        (name === 'stdout' ? stdout : stderr).add(data);
+      }
+    }
+  } catch {
+    // A connection that broke has ended as well: what it brought is kept.
+  }
 }

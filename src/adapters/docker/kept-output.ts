@@ -5,7 +5,7 @@ const FIRST_BYTES = 4096;
  * byte would otherwise hold the whole chunk that it came in.
  */
 export class KeptOutput {
-  readonly #maxBytes: number;
+  #maxBytes: number;
   #kept = Buffer.alloc(0);
   #length = 0;
   isCut = false;
@@ -21,6 +21,14 @@ export class KeptOutput {
     if (this.#length + size > this.#kept.length) this.#grow(this.#length + size);
     data.copy(this.#kept, this.#length, 0, size);
     this.#length += size;
+  }
+
+  /** Forgets what it kept, and keeps nothing from now on. */
+  drop(): void {
+    this.#maxBytes = 0;
+    this.#length = 0;
+    this.#kept = Buffer.alloc(0);
+    this.isCut = true;
   }
 
   bytes(): Buffer {

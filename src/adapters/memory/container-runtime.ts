@@ -171,6 +171,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const value = { HOME: '/workspace', ...spec.env, ...env }[name];
     return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
   },
+  // Only as `head -c BYTES /dev/zero`.
+  head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
   sleep: async ([seconds], { timeoutSeconds }) => {
     const inTime = Number(seconds) <= timeoutSeconds;
     await new Promise((resolve) => setTimeout(resolve, Math.min(Number(seconds), timeoutSeconds) * 1000));
@@ -178,17 +180,29 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
+/** Whether the output may be kept before the command's time is over. */
+async function hasRoom(bytes: number, { room, timeoutSeconds }: ExecRequest): Promise<boolean> {
+  if (room === undefined || bytes <= room.freeBytes) return true;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutSeconds * 1000);
+  });
+  return await Promise.race([room.more().then(() => true), late]).finally(() => clearTimeout(timer));
+}
+
 async function runCommand(spec: ContainerSpec, request: ExecRequest): Promise<ExecResult> {
   const startedAt = performance.now();
   const [name = '', ...args] = request.command;
   const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
   const { exitCode, stdout, stderr } = await (COMMANDS[name] ?? missing)(args, request, spec);
   const [out, err] = [Buffer.from(stdout ?? ''), Buffer.from(stderr ?? '')];
+  const mayKeep = await hasRoom(out.length + err.length, request);
+  const maxBytes = mayKeep ? request.maxOutputBytes : 0;
   return {
-    exitCode,
-    stdout: out.subarray(0, request.maxOutputBytes),
-    stderr: err.subarray(0, request.maxOutputBytes),
-    truncated: Math.max(out.length, err.length) > request.maxOutputBytes,
+    exitCode: mayKeep ? exitCode : null,
+    stdout: out.subarray(0, maxBytes),
+    stderr: err.subarray(0, maxBytes),
+    truncated: Math.max(out.length, err.length) > maxBytes,
     durationMs: Math.round(performance.now() - startedAt),
   };
 }

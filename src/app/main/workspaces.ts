@@ -13,6 +13,7 @@ import { reconcile } from '../containers/reconcile.ts';
 import type { Idempotency } from '../idempotency.ts';
 import type { LiveSockets } from '../live-sockets.ts';
 import { type Operations, operations } from '../operations/submit.ts';
+import { outputSlots } from '../output-slots.ts';
 import { type RoleSetups, roleSetups } from '../role-setup/index.ts';
 import type { Terminals } from '../terminals.ts';
 import { type WarmPool, warmPool } from '../warm-pool.ts';
@@ -87,7 +88,7 @@ export function workspaces(
     routes: [
       containerRoutes(boxes, keys),
       roleSetupRoutes(tools),
-      execRoutes(boxes, inside, cutOffWriting),
+      execRoutes(boxes, inside, outputSlots(), cutOffWriting),
       fileRoutes({ access: inside, cutOffReading, cutOffWriting }),
       insightRoutes(inside, cutOffReading),
     ],

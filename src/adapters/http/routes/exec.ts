@@ -4,13 +4,22 @@ import type { Static } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ContainerAccess } from '../../../app/access/index.ts';
 import type { Containers } from '../../../app/containers/index.ts';
+import type { OutputSlots } from '../../../app/output-slots.ts';
 import type { CommandEvent, CommandRequest, RunningCommand } from '../../../ports/container-commands.ts';
 import type { ExecResult } from '../../../ports/container-runtime.ts';
 import { orThrow } from '../errors.ts';
+import { execAnswer } from '../exec-answer.ts';
 import { IdParams } from '../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
-import { accepts, noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../streaming.ts';
+import {
+  accepts,
+  endWhenStalled,
+  noticeAbsence,
+  sendHeadAtOnce,
+  type Watch,
+  whenClosed,
+} from '../streaming.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 /** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
@@ -22,6 +31,7 @@ export const execRoutes =
   (
     containers: Pick<Containers, 'exec'>,
     access: Pick<ContainerAccess, 'streamExec'>,
+    outputs: OutputSlots,
     cutOff: Watch,
   ): Routes =>
   (http) => {
@@ -40,7 +50,11 @@ export const execRoutes =
           return sendLines(request, reply, running);
         }
         cutOff(request, reply);
-        return toResultBody(orThrow(await containers.exec(params.id, toCommand(body), caller)));
+        const room = outputs.hold(caller.user.id);
+        whenClosed(reply, room.release);
+        const result = await containers.exec(params.id, { ...toCommand(body), room }, caller);
+        endWhenStalled(request);
+        return sendResult(reply, orThrow(result));
       },
     );
   };
@@ -59,13 +73,8 @@ const toCommand = ({
   ...(workdir === undefined ? {} : { workdir }),
 });
 
-const toResultBody = (result: ExecResult): Static<typeof ExecResultBody> => ({
-  exit_code: result.exitCode,
-  stdout: result.stdout.toString(),
-  stderr: result.stderr.toString(),
-  truncated: result.truncated,
-  duration_ms: result.durationMs,
-});
+const sendResult = (reply: FastifyReply, result: ExecResult): FastifyReply =>
+  reply.type('application/json; charset=utf-8').send(execAnswer(result));
 
 /** The command ends with the answer, also when nobody is there to read it any more. */
 function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
