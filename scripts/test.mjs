@@ -4,13 +4,16 @@ import { ensureBuild } from './lib/build.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
+import { processorUse } from './lib/processor-use.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const args = process.argv.slice(2);
-const everything = args.length === 0;
-const files = args.flatMap(testFiles);
+const withLong = args[0] === '--all';
+const everything = args.length === 0 || withLong;
+const files = withLong ? [] : args.flatMap(testFiles);
 
 await runMain(async () => {
+  const use = processorUse();
   await ensureDependencies(root, { dev: true });
   const { summary } = await import('./lib/tally.mjs');
   const failed = everything ? await runChecks(staticChecks(root)) : 0;
@@ -22,8 +25,13 @@ await runMain(async () => {
   const { runTests, runTestsTwice } = await import('./lib/tests.mjs');
   // the first test that needs a slow part would else wait for it within its own time limit
   const { code, tally } = everything
-    ? await runTestsTwice(root, { env: { TEST_PREPARE: 'all' }, print: console.log })
+    ? await runTestsTwice(root, {
+        config: withLong ? '.taprc-all' : '.taprc',
+        env: { TEST_PREPARE: 'all' },
+        print: console.log,
+      })
     : await runTests(root, { args: files, print: console.log });
+  if (everything) console.log(`# ${use()}`);
   console.log(summary(tally));
   return code;
 });

@@ -28,20 +28,21 @@ export function staticChecks(root) {
 }
 
 /**
- * Runs one after the other, a line each, and what failed in full. Returns how many failed.
+ * Runs all at the same time, prints a line for each that ends, and the report of one that failed. Returns how many failed.
  * @param {readonly Check[]} checks
  */
 export async function runChecks(checks) {
-  let failed = 0;
-  for (const { label, run } of checks) {
-    const startedAt = performance.now();
-    const { ok, report } = await run();
-    console.log(`${ok ? 'ok  ' : 'FAIL'} ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-    if (ok) continue;
-    console.log(report.trimEnd());
-    failed += 1;
-  }
-  return failed;
+  const results = await Promise.all(checks.map(runCheck));
+  return results.filter((ok) => !ok).length;
+}
+
+/** @param {Check} check */
+async function runCheck({ label, run }) {
+  const startedAt = performance.now();
+  const { ok, report } = await run();
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  if (!ok) console.log(report.trimEnd());
+  return ok;
 }
 
 /**
