@@ -112,10 +112,10 @@ t.test('every container gets the same confinement', async (t) => {
   });
   const options = createOptions(spec, SETTINGS);
   t.match(options, {
-    name: 'ws-d-g3',
+    name: /^ws-[0-9a-f]{24}$/,
     Image: 'img',
     User: '0:0',
-    Hostname: 'test',
+    Hostname: /^test\.[0-9a-f]{16}$/,
     Healthcheck: { Test: ['NONE'] },
   });
   t.strictSame(options.Env, ['LANG=C.UTF-8', 'HOME=/workspace', 'A=b']);

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { dockerAt } from '../../src/adapters/docker/client.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
 import { CAPABILITIES } from '../../src/adapters/docker/create-options.ts';
+import { containerName } from '../../src/adapters/docker/names.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { containerRuntimeContract } from '../contract/container-runtime.ts';
@@ -66,7 +67,7 @@ async function ownership(t: Test, { docker, runtime, image, instanceId }: TestIn
   const tries: (() => Promise<unknown>)[] = [
     () => runtime.start(prefix),
     () => runtime.observe(prefix),
-    () => runtime.remove({ ...handle, runtimeId: `ws-${spec.dbId}-g1` }),
+    () => runtime.remove({ ...handle, runtimeId: containerName(instanceId, spec.dbId, 1) }),
   ];
   for (const work of tries) {
     await t.rejects(
@@ -77,7 +78,7 @@ async function ownership(t: Test, { docker, runtime, image, instanceId }: TestIn
   }
   t.match(await runtime.observe(handle), { kind: 'stopped' }, 'it is still there');
   const info = await docker.getContainer(handle.runtimeId).inspect();
-  t.equal(info.Name, `/ws-${spec.dbId}-g1`);
+  t.equal(info.Name, `/${containerName(instanceId, spec.dbId, 1)}`);
   const volume = await docker.getVolume(spec.volume).inspect();
   t.match(volume.Labels, { 'berth.instance': instanceId, 'berth.db_id': spec.dbId });
 }

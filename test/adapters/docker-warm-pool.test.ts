@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { containerName } from '../../src/adapters/docker/names.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { warmPoolEngineContract } from '../contract/warm-pool-engine.ts';
 import { aSpec } from '../support/container-spec.ts';
@@ -60,7 +61,7 @@ async function given(t: Test, instance: TestInstance): Promise<void> {
   const { Mounts: _coldMounts, ...coldHost } = cold.HostConfig;
   t.same(warmHost, coldHost, 'confined like one that was made for the request, on the same network');
   t.match(warm.Mounts, [{ Type: 'volume', Name: `ws-${dbId}`, Destination: '/workspace' }]);
-  t.equal(warm.Name, `/ws-${dbId}-g1`);
+  t.equal(warm.Name, `/${containerName(instance.instanceId, dbId ?? '', 1)}`);
   t.same(
     Object.keys(warm.Config.Labels)
       .filter((label) => label.startsWith('berth.') && label !== 'berth.base')
@@ -70,7 +71,7 @@ async function given(t: Test, instance: TestInstance): Promise<void> {
   t.match(warm.Config.Labels, { 'berth.instance': instance.instanceId, 'berth.db_id': dbId });
 
   const sum = 'cat /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.max';
-  const command = ['sh', '-c', `hostname; ${sum}; echo kept > /workspace/file`];
+  const command = ['sh', '-c', `hostname -s; ${sum}; echo kept > /workspace/file`];
   const ran = await call('POST', `/api/containers/${dbId}/exec`, { command });
   t.equal(ran.json().stdout, `workspace\n${768 * MIB}\n`, 'the kernel has the limits too');
   const patched = await call('PATCH', `/api/containers/${dbId}`, { name: 'dev', ...asked, memory_mb: 512 });

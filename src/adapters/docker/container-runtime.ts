@@ -10,8 +10,8 @@ import {
 } from '../../ports/container-runtime.ts';
 import { capture, capturedImages, removeCaptured } from './captured-image.ts';
 import { type EngineCalls, engineCalls, LIMITS, orNull } from './client.ts';
-import { containerName, limitsOf, type RuntimeSettings } from './create-options.ts';
-import { createOrAdopt, inspect } from './creation.ts';
+import { limitsOf, type RuntimeSettings } from './create-options.ts';
+import { createOrAdopt, inspect, inspectNamed } from './creation.ts';
 import { execIn } from './exec.ts';
 import { hostSpace } from './host-space.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
@@ -169,7 +169,7 @@ async function findNamed(
   generation: number,
   { instanceId, node }: DockerRuntimeSettings,
 ): Promise<RuntimeHandle | null> {
-  const info = await inspect(calls, containerName(dbId, generation));
+  const info = await inspectNamed(calls, instanceId, dbId, generation);
   return info?.Config.Labels[INSTANCE_LABEL] === instanceId ? { node, runtimeId: info.Id } : null;
 }
 

@@ -9,6 +9,7 @@ import {
   OPERATION_LABEL,
   OWNER_LABEL,
 } from './labels.ts';
+import { containerName, hostnameInside } from './names.ts';
 import type { ProcessLimits } from './process-limits.ts';
 import { KEEPER } from './scripts.ts';
 import { TOOLS_FOLDER } from './tools-scripts.ts';
@@ -43,9 +44,6 @@ export const CAPABILITIES = [
 
 const MIB = 1024 * 1024;
 
-/** The engine's name of a row's container: the same try gives the same name, so that it can not exist twice. */
-export const containerName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;
-
 const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
   [INSTANCE_LABEL]: instanceId,
   [DB_ID_LABEL]: spec.dbId,
@@ -58,9 +56,9 @@ const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<stri
 /** Everything that the engine is told about a new container. */
 export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): Docker.ContainerCreateOptions {
   return {
-    name: containerName(spec.dbId, spec.generation),
+    name: containerName(settings.instanceId, spec.dbId, spec.generation),
     Image: spec.image,
-    Hostname: spec.hostname,
+    Hostname: hostnameInside(settings.instanceId, spec.dbId, spec.hostname),
     Entrypoint: ['sh', '-c', KEEPER, 'berth'],
     Cmd: [],
     WorkingDir: '/workspace',

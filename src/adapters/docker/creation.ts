@@ -1,8 +1,9 @@
 import type Docker from 'dockerode';
 import { type ContainerSpec, ImageUnavailable } from '../../ports/container-runtime.ts';
 import { type EngineCalls, LIMITS, orNull, statusOf } from './client.ts';
-import { containerName, createOptions, type RuntimeSettings } from './create-options.ts';
+import { createOptions, type RuntimeSettings } from './create-options.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+import { containerName, earlierName } from './names.ts';
 import { isMadeHere, pullImage } from './pull.ts';
 
 const CONFLICT_SECONDS = 5;
@@ -13,6 +14,16 @@ export const inspect = (calls: EngineCalls, id: string): Promise<Docker.Containe
     orNull([404], calls.docker.getContainer(id).inspect({ abortSignal })),
   );
 
+/** What the engine knows of a row's container, also of one that an earlier version made; null when it is absent. */
+export const inspectNamed = async (
+  calls: EngineCalls,
+  instanceId: string,
+  dbId: string,
+  generation: number,
+): Promise<Docker.ContainerInspectInfo | null> =>
+  (await inspect(calls, containerName(instanceId, dbId, generation))) ??
+  (await inspect(calls, earlierName(dbId, generation)));
+
 /** Returns the full id of a new container, or of the one that another try made or is making right now. */
 export async function createOrAdopt(
   calls: EngineCalls,
@@ -22,6 +33,9 @@ export async function createOrAdopt(
   const options = createOptions(spec, settings);
   const end = Date.now() + CONFLICT_SECONDS * 1000;
   let pulled = false;
+  // A try of an earlier version has another name, which the engine would not refuse to make a second one beside.
+  const earlier = await inspect(calls, earlierName(spec.dbId, spec.generation));
+  if (earlier !== null && isOf(spec, settings.instanceId, earlier)) return earlier.Id;
   for (;;) {
     try {
       const made = await calls.change(LIMITS.create, (abortSignal) =>
@@ -59,12 +73,16 @@ type Taken = { readonly by: 'us'; readonly id: string } | { readonly by: 'others
 
 /** The name is taken: by an earlier try of ours, by a try under way, or by something not for us to touch. */
 async function whoHas(calls: EngineCalls, spec: ContainerSpec, instanceId: string): Promise<Taken> {
-  const info = await inspect(calls, containerName(spec.dbId, spec.generation));
+  const info = await inspect(calls, containerName(instanceId, spec.dbId, spec.generation));
   if (info === null) return { by: 'nobody yet' };
-  const labels = info.Config.Labels;
-  const isOurs =
+  return isOf(spec, instanceId, info) ? { by: 'us', id: info.Id } : { by: 'others' };
+}
+
+function isOf(spec: ContainerSpec, instanceId: string, { Config }: Docker.ContainerInspectInfo): boolean {
+  const labels = Config.Labels;
+  return (
     labels[INSTANCE_LABEL] === instanceId &&
     labels[DB_ID_LABEL] === spec.dbId &&
-    labels[GENERATION_LABEL] === String(spec.generation);
-  return isOurs ? { by: 'us', id: info.Id } : { by: 'others' };
+    labels[GENERATION_LABEL] === String(spec.generation)
+  );
 }
