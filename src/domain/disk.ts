@@ -31,6 +31,14 @@ export function chooseQuota(setting: QuotaSetting, image: Fault, engine: Fault):
     : { mode: 'measured', detail: `soft, measured each minute: ${why}` };
 }
 
+/** Where the engine keeps images and layers: for `/readyz`. `pool` is null when that is not a file system of its own. */
+export const engineDataWords = (pool: HostSpace | null, why: string | null): string =>
+  pool === null
+    ? `the engine's data shares its file system with other data: ${why ?? 'unknown'}`
+    : `the engine's data has ${inMb(pool.totalBytes)} MB of its own, ${inMb(pool.freeBytes)} MB free`;
+
+const inMb = (bytes: number): number => Math.floor(bytes / 1_048_576);
+
 const NO_START_ABOVE = 1;
 const STOP_ABOVE = 1.1;
 
@@ -49,8 +57,8 @@ export const overQuotaReason = (usedMb: number, diskMb: number): string =>
 /** MiB begun count as whole: what is over is over. */
 export const toMb = (bytes: number): number => Math.ceil(bytes / 1_048_576);
 
-/** Of the file systems that new data would go to, the one that is nearest to its end. */
-export type HostSpace = { readonly freeBytes: number; readonly totalBytes: number };
+/** A file system that new data would go to. `isPool`: only the engine's data is on it. */
+export type HostSpace = { readonly freeBytes: number; readonly totalBytes: number; readonly isPool: boolean };
 
 const FLOOR_SHARE = 0.1;
 const FLOOR_BYTES = 5 * 1024 ** 3;
@@ -59,6 +67,9 @@ const FLOOR_BYTES = 5 * 1024 ** 3;
 export const floorBytes = (totalBytes: number, floorMb: number | null): number =>
   floorMb === null ? Math.min(totalBytes * FLOOR_SHARE, FLOOR_BYTES) : floorMb * 1_048_576;
 
-/** Space that is not known is never short. */
-export const isHostShort = (space: HostSpace | null, floorMb: number | null): boolean =>
-  space !== null && space.freeBytes < floorBytes(space.totalBytes, floorMb);
+/** Whether any is below its floor; what is set is meant for the host, and a pool needs no more than a tenth of itself. */
+export const isHostShort = (spaces: readonly HostSpace[], floorMb: number | null): boolean =>
+  spaces.some(({ freeBytes, totalBytes, isPool }) => {
+    const floor = floorBytes(totalBytes, floorMb);
+    return freeBytes < (isPool ? Math.min(floor, totalBytes * FLOOR_SHARE) : floor);
+  });

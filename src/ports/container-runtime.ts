@@ -146,8 +146,8 @@ export interface ContainerRuntime {
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
   /** Removes a volume and all that is in it, for good. A failure while a container has it. */
   removeVolume(volume: string): Promise<void>;
-  /** null when it is not known, as for an engine elsewhere. */
-  hostSpace(): Promise<HostSpace | null>;
+  /** Of the file systems that new data goes to; none for an engine elsewhere, of which it is not known. */
+  hostSpace(): Promise<readonly HostSpace[]>;
   /**
    * Makes an image of a container that is down, without its volume and without the values of its environment. Answers
    * its reference: the same when it is asked for again by the same operation.

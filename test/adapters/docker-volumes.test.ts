@@ -25,7 +25,15 @@ async function withEngine(engine: TestEngine): Promise<void> {
   const folder = t.testdir();
   const quota = (instanceId: string, setting: 'auto' | 'soft') =>
     chooseDiskQuota(
-      { ...engine, mend: null, warning: null, version: '', revive: async () => {}, stop: async () => {} },
+      {
+        ...engine,
+        mend: null,
+        poolFault: null,
+        warning: null,
+        version: '',
+        revive: async () => {},
+        stop: async () => {},
+      },
       { setting, instanceId, dataDir: folder, mayInstall: false, progress: () => {}, log: silentLog },
     );
   let chosen: DiskSettings | undefined;

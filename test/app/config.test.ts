@@ -38,6 +38,7 @@ t.test('settings are read with their types', async (t) => {
     BERTH_ADMIN_PASSWORD: 'long enough',
     BERTH_DISK_QUOTA: 'hard',
     BERTH_DISK_FLOOR_MB: '2048',
+    BERTH_ENGINE_POOL_MB: '20000',
   };
   t.match(config(env), {
     port: 9000,
@@ -48,6 +49,7 @@ t.test('settings are read with their types', async (t) => {
     admin: { email: 'root@example.org', password: 'long enough' },
     diskQuota: 'hard',
     diskFloorMb: 2048,
+    enginePoolMb: 20_000,
   });
 });
 
@@ -78,6 +80,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     BERTH_ENGINE: 'podman',
     BERTH_DISK_QUOTA: 'xfs',
     BERTH_DISK_FLOOR_MB: '-1',
+    BERTH_ENGINE_POOL_MB: 'much',
     BERTH_TRUST_PROXY: 'abc',
     BERTH_WARM_POOL: '-1',
     BERTH_METRICS_LOCAL: 'yes',
@@ -91,6 +94,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     'BERTH_DISK_FLOOR_MB',
     'BERTH_DISK_QUOTA',
     'BERTH_ENGINE',
+    'BERTH_ENGINE_POOL_MB',
     'BERTH_JWT_SECRET',
     'BERTH_LOG_LEVEL',
     'BERTH_METRICS_LOCAL',

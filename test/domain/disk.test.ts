@@ -3,6 +3,7 @@ import {
   chooseQuota,
   type DiskVerdict,
   floorBytes,
+  type HostSpace,
   isHostShort,
   judgeDisk,
   type Quota,
@@ -50,15 +51,21 @@ t.test('a tenth or 5 GiB of the host stays free, or what is set', async (t) => {
   t.equal(floorBytes(20 * gib, null), 2 * gib);
   t.equal(floorBytes(500 * gib, null), 5 * gib);
   t.equal(floorBytes(500 * gib, 100), 100 * 1_048_576);
-  const host = (freeBytes: number) => ({ freeBytes, totalBytes: 100 * gib });
-  const cases: [ReturnType<typeof host> | null, number | null, boolean][] = [
-    [host(5 * gib), null, false],
-    [host(5 * gib - 1), null, true],
-    [host(0), 0, false],
-    [host(gib), 2048, true],
-    [null, null, false],
+  const host = (freeBytes: number) => ({ freeBytes, totalBytes: 100 * gib, isPool: false });
+  const pool = (freeBytes: number) => ({ freeBytes, totalBytes: 10 * gib, isPool: true });
+  const cases: [HostSpace[], number | null, boolean][] = [
+    [[host(5 * gib)], null, false],
+    [[host(5 * gib - 1)], null, true],
+    [[host(0)], 0, false],
+    [[host(gib)], 2048, true],
+    [[], null, false],
+    [[host(50 * gib), pool(gib)], null, false],
+    [[host(50 * gib), pool(gib - 1)], null, true],
+    [[host(50 * gib), pool(gib)], 20_480, false],
+    [[host(19 * gib), pool(9 * gib)], 20_480, true],
+    [[host(50 * gib), pool(0)], 0, false],
   ];
-  for (const [space, floorMb, short] of cases) {
-    t.equal(isHostShort(space, floorMb), short, `${space?.freeBytes} ${floorMb}`);
+  for (const [spaces, floorMb, short] of cases) {
+    t.equal(isHostShort(spaces, floorMb), short, `${JSON.stringify(spaces)} ${floorMb}`);
   }
 });

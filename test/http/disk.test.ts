@@ -129,7 +129,7 @@ t.test('a size below what is held is refused by name, and changes nothing', asyn
 t.test('nothing new is made on a host that is short of room; what is there still starts', async (t) => {
   const { runtime, call, url, patch } = await withContainer({ diskFloorMb: 2048 });
   await call('POST', `${url}/stop`);
-  runtime.host.space = { freeBytes: 2047 * MIB, totalBytes: 100_000 * MIB };
+  runtime.host.spaces = [{ freeBytes: 2047 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
   const refusals = {
     create: await call('POST', '/api/containers', { name: 'other', ...small }),
     update: await patch({ memory_mb: 512 }),
@@ -145,6 +145,6 @@ t.test('nothing new is made on a host that is short of room; what is there still
     t.same([answer.statusCode, answer.json().code], [503, 'host_disk_short'], name);
   }
   t.equal(runtime.boxes.size, 0);
-  runtime.host.space = { freeBytes: 2048 * MIB, totalBytes: 100_000 * MIB };
+  runtime.host.spaces = [{ freeBytes: 2048 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
   t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
 });

@@ -130,11 +130,11 @@ t.test('off means off: nothing is made, and what an earlier setting made is remo
 
 t.test('below the floor of the host no member is made, and it is made once there is room', async (t) => {
   const runtime = memoryRuntime();
-  runtime.host.space = { totalBytes: 1e12, freeBytes: 1e6 };
+  runtime.host.spaces = [{ totalBytes: 1e12, freeBytes: 1e6, isPool: false }];
   const looked = new Promise<void>((resolve) => {
     runtime.hostSpace = async () => {
       resolve();
-      return runtime.host.space;
+      return runtime.host.spaces;
     };
   });
   const ports = { runtime, warmPool: memoryWarmPoolEngine() };
@@ -144,7 +144,7 @@ t.test('below the floor of the host no member is made, and it is made once there
   await looked;
   const { storage } = service.ports;
   t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
-  runtime.host.space = null;
+  runtime.host.spaces = [];
   service.warmPool.soon();
   t.equal((await poolOf(storage, 1)).length, 1);
 });

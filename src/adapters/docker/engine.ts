@@ -1,4 +1,5 @@
 import type Docker from 'dockerode';
+import { missingPoolPackages, type PoolFault } from './engine-pool.ts';
 import { addressOf, DEFAULT_SOCKET, floorWarning, type Probe, probe, tooOld } from './engine-probe.ts';
 import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
 import { isRoot, type Log, which } from './host.ts';
@@ -17,6 +18,10 @@ export type EngineSettings = {
   readonly dockerHost: string | null;
   /** Value of DOCKER_CERT_PATH, or null. */
   readonly certPath?: string | null;
+  /** Size of the private engine's file system in MB; null: as large as is safe. 0: none of its own. */
+  readonly poolMb?: number | null;
+  /** What must stay free on the host; null for the rule of `floorBytes`. */
+  readonly floorMb?: number | null;
   /** Told before anything that takes longer than a moment or changes this machine. */
   readonly progress: (message: string) => void;
   readonly log: Log;
@@ -40,6 +45,8 @@ export type RunningEngine = Stoppable & {
   /** It runs on this machine, so that its packet filter and files can be reached. */
   readonly isLocal: boolean;
   readonly mend: null;
+  /** Why its data shares a file system with other data; null when it has its own, or is not known to us. */
+  readonly poolFault: PoolFault;
   /** What the operator should know, or null. */
   readonly warning: string | null;
   /** Starts an engine of our own again whose process has ended. Does nothing to one that is there, or to another's. */
@@ -125,6 +132,7 @@ async function useExternal(
     version: answer.version.engine,
     isLocal,
     mend: null,
+    poolFault: 'it is not run by Berth',
     warning: joined(moved, floorWarning(answer.version), isLocal ? limitsWarning(await lowLimits()) : null),
     revive: async () => {},
     stop: async () => {},
@@ -133,10 +141,12 @@ async function useExternal(
 
 async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean | null): Promise<Engine> {
   const { log, progress, signal } = settings;
+  const pool = { poolMb: settings.poolMb ?? null, floorMb: settings.floorMb ?? null };
   try {
     const absent = await missingEnginePackages();
     if (absent.length > 0) await installPackages(absent, settings);
-    const engine = await startPrivateEngine(at, remap, progress, signal);
+    await installPoolTools(settings);
+    const engine = await startPrivateEngine(at, pool, remap, progress, signal);
     if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped
       ? null
@@ -148,10 +158,11 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
       version: engine.version.engine,
       isLocal: true,
       mend: null,
+      poolFault: engine.poolFault,
       warning: joined(exposed, floorWarning(engine.version), limitsWarning(await lowLimits())),
       revive: async () => {
         if (engine.shared || (await findDaemon(at)) !== null) return;
-        await startPrivateEngine(at, engine.remapped, progress);
+        await startPrivateEngine(at, pool, engine.remapped, progress);
       },
       stop: async () => {
         if (!engine.shared && settings.keepRunning !== true) await stopPrivateEngine(at, engine.docker, log);
@@ -164,6 +175,16 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
     log.error(`private engine: ${reason}`);
     return missing(`${await privateStep(at)} (${reason})`);
   }
+}
+
+/** Without them the engine shares its file system, and says why. */
+async function installPoolTools(settings: EngineSettings): Promise<void> {
+  const absent = await missingPoolPackages();
+  if (absent.length === 0) return;
+  await installPackages(absent, settings).catch((error: unknown) => {
+    settings.signal?.throwIfAborted();
+    settings.log.warn(`file system of the engine: ${String(error)}`);
+  });
 }
 
 const missing = (mend: string): MissingEngine => ({

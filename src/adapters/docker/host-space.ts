@@ -1,16 +1,18 @@
 import { statfs } from 'node:fs/promises';
 import type { HostSpace } from '../../domain/disk.ts';
 
-/** Of the file systems of these folders, the one with least room; null when none can be looked at. */
-export async function hostSpace(folders: readonly string[]): Promise<HostSpace | null> {
+/** A folder on this machine that new data goes to. */
+export type DataFolder = { readonly path: string; readonly isPool: boolean };
+
+/** The file systems of these folders, as far as they can be looked at. */
+export async function hostSpace(folders: readonly DataFolder[]): Promise<readonly HostSpace[]> {
   const spaces = await Promise.all(folders.map(spaceAt));
-  const known = spaces.filter((space) => space !== null).sort((a, b) => a.freeBytes - b.freeBytes);
-  return known[0] ?? null;
+  return spaces.filter((space) => space !== null);
 }
 
-async function spaceAt(folder: string): Promise<HostSpace | null> {
-  return await statfs(folder).then(
-    ({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }),
+async function spaceAt({ path, isPool }: DataFolder): Promise<HostSpace | null> {
+  return await statfs(path).then(
+    ({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize, isPool }),
     () => null,
   );
 }

@@ -6,13 +6,16 @@ export type Layout = {
   readonly hash: string;
   /** Lasting files, in the data folder. */
   readonly home: string;
+  /** Image of a file system of its own for the engine's data. */
+  readonly pool: string;
+  /** The engine's data where there is no pool. */
   readonly storage: string;
   readonly log: string;
   /** What is remembered about the choice of the engine. */
   readonly record: string;
   /** Short-lived files. Short on purpose: the path of a unix socket has at most 107 bytes. */
   readonly run: string;
-  /** `storage` again, by a bind mount: reachable for remapped users whatever folder the data is in. */
+  /** The pool, or `storage` again by a bind mount: reachable for remapped users whatever folder the data is in. */
   readonly dataRoot: string;
   readonly execRoot: string;
   readonly socket: string;
@@ -29,6 +32,7 @@ export function layoutOf(dataDir: string): Layout {
   return {
     hash,
     home,
+    pool: join(home, 'pool.img'),
     storage: join(home, 'root'),
     log: join(home, 'dockerd.log'),
     record: join(home, 'engine.json'),

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type Docker from 'dockerode';
 import { programEnvironment, startChild } from '../child-process.ts';
+import { mountPool, type PoolFault, type PoolWish, poolFault } from './engine-pool.ts';
 import { type EngineVersion, probe } from './engine-probe.ts';
 import {
   adminPath,
@@ -27,6 +28,8 @@ export type PrivateEngine = {
   readonly version: EngineVersion;
   /** Containers are in a user namespace of their own: their root is nobody on this machine. */
   readonly remapped: boolean;
+  /** Why its data shares a file system with other data; null when it has its own. */
+  readonly poolFault: PoolFault;
   /** Another live process started this engine and will stop it. */
   readonly shared: boolean;
 };
@@ -44,6 +47,7 @@ const MAX_LOG_BYTES = 10_000_000;
  */
 export async function startPrivateEngine(
   at: Layout,
+  pool: PoolWish,
   remap: boolean | null,
   progress: (message: string) => void,
   signal?: AbortSignal,
@@ -51,11 +55,11 @@ export async function startPrivateEngine(
   const shared = await claim(at);
   await raiseLimits();
   const adopted = await adopt(at);
-  if (adopted !== null) return { ...adopted, shared };
+  if (adopted !== null) return { ...adopted, poolFault: await poolFault(at), shared };
   signal?.throwIfAborted();
   progress('starting a private container engine');
-  await prepare(at);
-  return { ...(await launch(at, remap ?? (await canRemap()), signal)), shared: false };
+  const fault = await prepare(at, pool);
+  return { ...(await launch(at, remap ?? (await canRemap()), signal)), poolFault: fault, shared: false };
 }
 
 /** Whether this machine lets root make user namespaces and has what dockerd needs to map ids into one. */
@@ -72,7 +76,7 @@ export async function findDaemon(at: Layout): Promise<HostProcess | null> {
   return all.find(isOurs) ?? null;
 }
 
-type Running = Omit<PrivateEngine, 'shared'>;
+type Running = Omit<PrivateEngine, 'shared' | 'poolFault'>;
 
 async function adopt(at: Layout): Promise<Running | null> {
   const daemon = await findDaemon(at);
@@ -100,21 +104,30 @@ async function endContainerd(at: Layout): Promise<void> {
   await rm(join(at.execRoot, 'containerd', 'containerd.pid'), { force: true });
 }
 
-async function prepare(at: Layout): Promise<void> {
+async function prepare(at: Layout, pool: PoolWish): Promise<PoolFault> {
   await endContainerd(at);
   await mkdir(at.home, { recursive: true, mode: 0o700 });
-  await mkdir(at.storage, { recursive: true, mode: 0o711 });
   await mkdir(at.dataRoot, { recursive: true, mode: 0o711 });
   await rm(at.pidFile, { force: true });
   await writeFile(at.config, '{}\n', { mode: 0o600 });
-  if (!(await mountsBelow(at.run)).includes(at.dataRoot))
-    await runOrThrow('mount', ['--bind', at.storage, at.dataRoot]);
+  const fault = await mountData(at, pool);
   await ensureBridge(at.bridge, at.hash, await defaultRouteMtu());
   const size = await stat(at.log).then(
     (file) => file.size,
     () => 0,
   );
   if (size > MAX_LOG_BYTES) await rename(at.log, `${at.log}.1`);
+  return fault;
+}
+
+/** Mounts the engine's data. What a killed engine left mounted stays: its containers run on it. */
+async function mountData(at: Layout, pool: PoolWish): Promise<PoolFault> {
+  if ((await mountsBelow(at.run)).includes(at.dataRoot)) return await poolFault(at);
+  const fault = await mountPool(at, pool);
+  if (fault === null) return null;
+  await mkdir(at.storage, { recursive: true, mode: 0o711 });
+  await runOrThrow('mount', ['--bind', at.storage, at.dataRoot]);
+  return fault;
 }
 
 async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise<Running> {

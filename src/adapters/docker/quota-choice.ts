@@ -3,6 +3,7 @@ import { chooseQuota, type Fault, type QuotaChoice, type QuotaSetting } from '..
 import { type EngineCalls, engineCalls, engineInfo, LIMITS, orNull } from './client.ts';
 import type { RunningEngine } from './engine.ts';
 import { isRoot, type Log } from './host.ts';
+import type { DataFolder } from './host-space.ts';
 import { installPackages, missingPackages } from './packages.ts';
 import { CANARY_MB, canaryVolume, overfill } from './quota-canary.ts';
 import { shortHash } from './subnet.ts';
@@ -46,7 +47,7 @@ export async function chooseDiskQuota(engine: RunningEngine, wish: QuotaWish): P
     images: canHaveImages
       ? volumeImages({ images: join(dataDir, 'volumes'), mounts: mountsOf(instanceId) })
       : null,
-    folders: engine.isLocal && rootFolder !== '' ? [dataDir, rootFolder] : [],
+    folders: foldersOf(engine, dataDir, rootFolder),
     rootOwner,
     isLocal: engine.isLocal,
   };
@@ -54,6 +55,18 @@ export async function chooseDiskQuota(engine: RunningEngine, wish: QuotaWish): P
   const choice = chooseQuota(setting, faults.image, faults.engine);
   return { disk: { ...settings, mode: choice.mode }, choice };
 }
+
+const foldersOf = (
+  { isLocal, poolFault }: RunningEngine,
+  dataDir: string,
+  rootFolder: string,
+): readonly DataFolder[] =>
+  isLocal && rootFolder !== ''
+    ? [
+        { path: dataDir, isPool: false },
+        { path: rootFolder, isPool: poolFault === null },
+      ]
+    : [];
 
 async function tryBoth(
   calls: EngineCalls,

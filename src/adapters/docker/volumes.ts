@@ -8,6 +8,7 @@ import {
   type VolumeReader,
 } from '../../ports/container-runtime.ts';
 import { type EngineCalls, inspectThing, LIMITS, orNull } from './client.ts';
+import type { DataFolder } from './host-space.ts';
 import { DB_ID_LABEL, DISK_LABEL, IMAGE_LABEL, INSTANCE_LABEL, QUOTA_LABEL } from './labels.ts';
 import type { RootOwner, VolumeImages } from './volume-image.ts';
 import { countedBytes } from './volume-usage.ts';
@@ -19,7 +20,7 @@ export type DiskSettings = {
   /** null where this machine cannot have images. */
   readonly images: VolumeImages | null;
   /** Whose file systems new data goes to, as far as they are on this machine. */
-  readonly folders: readonly string[];
+  readonly folders: readonly DataFolder[];
   readonly rootOwner: RootOwner;
   /** The engine's files can be read from here. */
   readonly isLocal: boolean;

@@ -28,7 +28,7 @@ export type MemoryRuntime = ContainerRuntime & {
   readonly volumes: Map<string, MemoryVolume>;
   readonly images: Map<string, CapturedImage>;
   /** What `hostSpace` answers. */
-  readonly host: { space: HostSpace | null };
+  readonly host: { spaces: readonly HostSpace[] };
 };
 
 /**
@@ -44,7 +44,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     if (box === undefined) throw new RuntimeFailure(`no such container: ${runtimeId}`, 404);
     return box;
   };
-  const host: MemoryRuntime['host'] = { space: null };
+  const host: MemoryRuntime['host'] = { spaces: [] };
   return {
     boxes,
     volumes,
@@ -102,7 +102,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
         throw new RuntimeFailure(`volume ${volume} is in use`, 409);
       volumes.delete(volume);
     },
-    hostSpace: async () => host.space,
+    hostSpace: async () => host.spaces,
     async capture(handle, { dbId, generation, operationId }) {
       existing(handle);
       const reference = `carried-${dbId}:g${generation}`;

@@ -70,6 +70,7 @@ const Environment = Type.Object({
     description: 'auto, on or off',
   }),
   BERTH_DISK_FLOOR_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
+  BERTH_ENGINE_POOL_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
 });
 
 export type Config = {
@@ -93,6 +94,8 @@ export type Config = {
   readonly diskQuota: QuotaSetting;
   /** What must stay free on the host for anything new; null for a tenth or 5 GiB, whichever is smaller. */
   readonly diskFloorMb: number | null;
+  /** Size of the private engine's file system; null for as large as is safe, 0 for none. */
+  readonly enginePoolMb: number | null;
 };
 
 export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
@@ -158,5 +161,6 @@ function toConfig(env: Static<typeof Environment>): Config {
     engine: env.BERTH_ENGINE as 'auto' | 'external',
     diskQuota: env.BERTH_DISK_QUOTA as QuotaSetting,
     diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,
+    enginePoolMb: env.BERTH_ENGINE_POOL_MB ?? null,
   };
 }

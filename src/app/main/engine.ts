@@ -2,12 +2,14 @@ import { dockerAccess } from '../../adapters/docker/access.ts';
 import { type Canary, dockerCanary } from '../../adapters/docker/canary.ts';
 import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
 import { type Engine, openEngine, type RunningEngine } from '../../adapters/docker/engine.ts';
+import { hostSpace } from '../../adapters/docker/host-space.ts';
 import { ensureNetwork } from '../../adapters/docker/network.ts';
 import { chooseDiskQuota } from '../../adapters/docker/quota-choice.ts';
 import { runtimeSettings } from '../../adapters/docker/runtime-settings.ts';
 import { dockerTerminals } from '../../adapters/docker/terminal-backend.ts';
 import type { DiskSettings } from '../../adapters/docker/volumes.ts';
 import { dockerWarmPoolEngine } from '../../adapters/docker/warm-pool-engine.ts';
+import { engineDataWords } from '../../domain/disk.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { prepareBaseImage } from './base-image.ts';
 import type { Config } from './config.ts';
@@ -46,9 +48,9 @@ export type { Engine };
 
 /** Finds or starts an engine; throws by the signal alone. `mode` external starts none of its own. */
 export const findEngine = (
-  { dataDir, dockerHost, engine }: Config,
+  { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb }: Config,
   { log, signal, mode = engine }: Pick<EngineSetUp, 'log' | 'signal'> & { readonly mode?: Config['engine'] },
-): Promise<Engine> => openEngine({ dataDir, mode, dockerHost, progress: say, log, signal });
+): Promise<Engine> => openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, progress: say, log, signal });
 
 /**
  * Makes the ports work on the engine; without one they refuse, and it is looked for again every few seconds. Throws when
@@ -199,7 +201,10 @@ async function keepSizes(
     log,
     signal,
   });
-  const { mode, detail } = choice;
+  const spaces = await hostSpace(disk.folders);
+  const data = engineDataWords(spaces.find(({ isPool }) => isPool) ?? null, engine.poolFault);
+  const mode = choice.mode;
+  const detail = `${choice.detail}; ${data}`;
   if (mode === 'none' || (mode === 'measured' && config.diskQuota !== 'soft'))
     log.warn(`disk quota: ${detail}`);
   const mend = 'see docs/disk.md, or set BERTH_DISK_QUOTA=auto';
