@@ -2,12 +2,19 @@ import type { Caller } from '../domain/caller.ts';
 import type { LockFacts } from '../domain/lock.ts';
 import { sessionEndsAt, sessionState } from '../domain/session.ts';
 import { tokenAccepted } from '../domain/token.ts';
+import type { UseLimits } from '../domain/use-limits.ts';
 import type { SessionWithUser } from '../ports/session-repository.ts';
 import type { TokenWithUser } from '../ports/token-repository.ts';
 import type { Changed } from './credential-news.ts';
 
 /** The caller that a credential stands for now, and how much it may ask for. */
-export type Authenticated = { readonly caller: Caller; readonly requestsPerMinute: number };
+export type Authenticated = {
+  readonly caller: Caller;
+  /** Of this credential; 0 for no limit. */
+  readonly requestsPerMinute: number;
+  /** Of the user, over all credentials. */
+  readonly limits: UseLimits;
+};
 
 /** A credential that was good when it was read; `id` is the session's or the token's. */
 export type Accepted = Authenticated & {
@@ -20,9 +27,9 @@ export type Accepted = Authenticated & {
 };
 
 /** The same, its screen locked. */
-export function asLocked({ id, caller, requestsPerMinute }: Accepted): Authenticated {
+export function asLocked({ id, caller, requestsPerMinute, limits }: Accepted): Authenticated {
   const credential = { kind: 'login', sessionId: id, locked: true } as const;
-  return { caller: { ...caller, credential }, requestsPerMinute };
+  return { caller: { ...caller, credential }, requestsPerMinute, limits };
 }
 
 /** null for a session that opens nothing any more. */
@@ -32,6 +39,7 @@ export function acceptSession({
   now,
   idleMinutes,
   requestsPerMinute,
+  limits,
   lock,
 }: SessionWithUser): Accepted | null {
   if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
@@ -40,6 +48,7 @@ export function acceptSession({
     id,
     caller: { user, credential: { kind: 'login', sessionId: id, locked: false } },
     requestsPerMinute,
+    limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: session.lastSeenAt.getTime(),
     lock,
     endsAt: sessionEndsAt(session, idleMinutes),
@@ -48,19 +57,24 @@ export function acceptSession({
 }
 
 /** null for a token that opens nothing any more. */
-export function acceptToken({ token, user, now, requestsPerMinute }: TokenWithUser): Accepted | null {
+export function acceptToken({ token, user, now, requestsPerMinute, limits }: TokenWithUser): Accepted | null {
   if (!tokenAccepted(token, user, now)) return null;
   const { id, scopes } = token;
   return {
     id,
     caller: { user, credential: { kind: 'api_token', tokenId: id, scopes } },
     requestsPerMinute,
+    limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: token.lastUsedAt?.getTime() ?? null,
     lock: null,
     endsAt: token.expiresAt,
     readAt: now,
   };
 }
+
+/** Where the setting counts no requests, they are not counted by user either. */
+const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>
+  requestsPerMinute === 0 ? { ...limits, requestsPerMinute: 0 } : limits;
 
 /** Whether the change may make this one wrong; null is any change at all. */
 export const concerns = ({ id, caller }: Accepted, changed: Changed | null): boolean =>

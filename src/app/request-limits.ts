@@ -11,6 +11,9 @@ const TELL_AFTER = 0.1;
 /** `tally` has the requests of all processes as far as known, our own always; `unsent` is the part that only we know. */
 type Counted = { tally: RequestTally; unsent: number };
 
+/** So many requests under a key in a minute; 0 for no limit. */
+type RequestLimit = { readonly key: string; readonly perMinute: number };
+
 export type RequestLimitDeps = {
   readonly counts: RequestCounts;
   readonly monotonicMs: () => number;
@@ -90,22 +93,34 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
     flush().then(done, done);
   }
 
-  return {
-    /**
-     * Counts a request of the key, as `cost` requests, or refuses it and does not. One that costs more is let in where
-     * one more fits. No limit when `perMinute` is 0.
-     */
-    admit(key: string, perMinute: number, cost = 1): Result<null, DomainError> {
-      if (perMinute === 0) return FINE;
-      const now = nowMs();
-      const entry = entryOf(key, minuteOf(now));
-      const wait = waitMs(entry.tally, perMinute, now);
-      if (wait > 0) return refuse({ code: 'rate_limited', retryAfterSeconds: Math.ceil(wait / 1000) });
+  /**
+   * Counts a request under each key, as `cost` requests, or refuses it until it fits under all of them, and counts it
+   * under none. One that costs more is let in where one more fits. No limit where `perMinute` is 0.
+   */
+  function admitFor(asked: readonly RequestLimit[], cost = 1): Result<null, DomainError> {
+    const now = nowMs();
+    const minute = minuteOf(now);
+    let wait = 0;
+    for (const { key, perMinute } of asked) {
+      if (perMinute > 0) wait = Math.max(wait, waitMs(entryOf(key, minute).tally, perMinute, now));
+    }
+    if (wait > 0) return refuse({ code: 'rate_limited', retryAfterSeconds: Math.ceil(wait / 1000) });
+    for (const { key, perMinute } of asked) {
+      if (perMinute === 0) continue;
+      const entry = entryOf(key, minute);
       entry.tally = { ...entry.tally, count: entry.tally.count + cost };
       entry.unsent += cost;
       if (entry.unsent >= perMinute * TELL_AFTER) tellSoon();
-      return FINE;
-    },
+    }
+    return FINE;
+  }
+
+  return {
+    /** The same as `admitFor`, for one key. */
+    admit: (key: string, perMinute: number, cost = 1): Result<null, DomainError> =>
+      admitFor([{ key, perMinute }], cost),
+
+    admitFor,
 
     /** The key that requests without a credential are counted under. */
     keyOfAddress: (ipAddress: string): string => `address ${addressGroup(ipAddress)}`,

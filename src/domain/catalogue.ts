@@ -107,8 +107,17 @@ const TIER_BOUNDS = {
   cpuMillicores: ['cpu_shares', { min: 10, max: 1_024_000 }],
   diskMb: ['disk_mb', { min: 64, max: 16_777_216 }],
 } as const;
-const COUNT_BOUNDS = { maxContainers: 'max_containers', maxAgents: 'max_agents' } as const;
 const MAX_COUNT = 10_000;
+const COUNT_BOUNDS = {
+  maxContainers: ['max_containers', MAX_COUNT],
+  maxAgents: ['max_agents', MAX_COUNT],
+  requestsPerMinute: ['requests_per_minute', 1_000_000],
+  maxTerminals: ['max_terminals', MAX_COUNT],
+  maxEventSockets: ['max_event_sockets', MAX_COUNT],
+  maxCommands: ['max_commands', MAX_COUNT],
+  maxUploads: ['max_uploads', MAX_COUNT],
+  maxDownloads: ['max_downloads', MAX_COUNT],
+} as const;
 
 /** Every field that is not valid, by wire name. */
 export function tierFaults(tier: Tier): FieldFaults {
@@ -122,8 +131,9 @@ export function tierFaults(tier: Tier): FieldFaults {
   }
   for (const key of Object.keys(COUNT_BOUNDS) as (keyof typeof COUNT_BOUNDS)[]) {
     const count = tier[key];
-    if (!Number.isInteger(count) || count < 0 || count > MAX_COUNT)
-      faults[COUNT_BOUNDS[key]] = `must be a whole number from 0 to ${MAX_COUNT}`;
+    const [field, max] = COUNT_BOUNDS[key];
+    if (!liesIn({ min: count, max: count }, { min: 0, max }))
+      faults[field] = `must be a whole number from 0 to ${max}`;
   }
   return faults;
 }

@@ -75,6 +75,7 @@ export type DomainError =
   | { readonly code: 'catalogue_entry_needed' }
   | { readonly code: 'role_setup_not_needed' }
   | { readonly code: 'role_setup_not_active' }
+  | { readonly code: 'too_many_at_once'; readonly retryAfterSeconds: number }
   | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];

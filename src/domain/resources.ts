@@ -1,4 +1,5 @@
 import { ok, type Result, refuse } from './result.ts';
+import type { UseLimits } from './use-limits.ts';
 
 /** What a container may use. `cpuMillicores` is the interface's `cpu_shares`: a hard cap, not a weight. */
 export type Resources = {
@@ -18,7 +19,7 @@ export type Tier = {
   readonly diskMb: Range;
   readonly maxContainers: number;
   readonly maxAgents: number;
-};
+} & UseLimits;
 
 /** Messages by wire field name; empty means valid. */
 export type FieldFaults = Readonly<Record<string, string>>;

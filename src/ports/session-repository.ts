@@ -1,5 +1,6 @@
 import type { LockFacts } from '../domain/lock.ts';
 import type { RefreshToken, UserSession } from '../domain/session.ts';
+import type { UseLimits } from '../domain/use-limits.ts';
 import type { User } from '../domain/user.ts';
 import type { Use } from './use.ts';
 
@@ -13,6 +14,8 @@ export type SessionWithUser = {
   readonly idleMinutes: number;
   readonly lock: LockFacts;
   readonly requestsPerMinute: number;
+  /** Of the user's tier. */
+  readonly limits: UseLimits;
 };
 
 /** With what decides which of them are active; `now` is the database's clock. */

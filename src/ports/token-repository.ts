@@ -1,4 +1,5 @@
 import type { ApiToken } from '../domain/token.ts';
+import type { UseLimits } from '../domain/use-limits.ts';
 import type { User } from '../domain/user.ts';
 import type { Use } from './use.ts';
 
@@ -16,6 +17,8 @@ export type TokenWithUser = {
   readonly user: User;
   readonly now: Date;
   readonly requestsPerMinute: number;
+  /** Of the user's tier. */
+  readonly limits: UseLimits;
 };
 
 export interface TokenRepository {

@@ -10,18 +10,32 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
   const { catalogue, containers } = storage.repositories;
 
   await t.test(`${name}: the tiers are those that were decided, smallest first`, async (t) => {
-    const of = (max: number, cpu: number, disk: number, maxContainers: number, maxAgents: number) => ({
+    const of = (
+      max: number,
+      cpu: number,
+      disk: number,
+      maxContainers: number,
+      maxAgents: number,
+      perMinute: number,
+      n: number,
+    ) => ({
       memoryMb: { min: 256, max },
       cpuMillicores: { min: 100, max: cpu },
       diskMb: { min: 512, max: disk },
       maxContainers,
       maxAgents,
+      requestsPerMinute: perMinute,
+      maxTerminals: n * 2,
+      maxEventSockets: n * 2,
+      maxCommands: n,
+      maxUploads: n / 2,
+      maxDownloads: n,
     });
     const tiers = [
-      { name: 'guest', ...of(512, 500, 2048, 1, 0) },
-      { name: 'free', ...of(2048, 2000, 10_240, 5, 2) },
-      { name: 'pro', ...of(4096, 4000, 20_480, 10, 10) },
-      { name: 'enterprise', ...of(8192, 8000, 51_200, 20, 25) },
+      { name: 'guest', ...of(512, 500, 2048, 1, 0, 600, 8) },
+      { name: 'free', ...of(2048, 2000, 10_240, 5, 2, 1200, 32) },
+      { name: 'pro', ...of(4096, 4000, 20_480, 10, 10, 2400, 64) },
+      { name: 'enterprise', ...of(8192, 8000, 51_200, 20, 25, 6000, 128) },
     ];
     t.same(await catalogue.tiers(), tiers);
     t.same(await catalogue.tier('pro'), tiers[2]);
@@ -66,6 +80,7 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
     await checkEdits(t, editing.tier, 'tiny', tier, {
       ...tier,
       maxContainers: 9,
+      maxUploads: 3,
       diskMb: { min: 1, max: 2 },
     });
     await checkEdits(t, editing.image, 'a', image, { ...image, reference: 'a:2', digest: null });

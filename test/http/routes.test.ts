@@ -2,6 +2,7 @@ import t from 'tap';
 import { httpServer } from '../../src/adapters/http/server.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { noMetrics } from '../../src/adapters/memory/index.ts';
+import { lastingUses } from '../../src/app/lasting-use.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
 import { aService, as } from '../support/service.ts';
 
@@ -21,6 +22,7 @@ t.test('a route that declares no scope stops the start', async (t) => {
         metrics: noMetrics(),
         isDraining: () => false,
         authenticator: {} as never,
+        lasting: lastingUses(),
         limits: {} as never,
         requestsPerMinute: async () => 0,
       },

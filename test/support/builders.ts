@@ -4,6 +4,7 @@ import type { Tier } from '../../src/domain/resources.ts';
 import { NO_ROLE_SETUP } from '../../src/domain/role-setup.ts';
 import type { UserSession } from '../../src/domain/session.ts';
 import type { ApiToken } from '../../src/domain/token.ts';
+import { DEFAULT_USE_LIMITS } from '../../src/domain/use-limits.ts';
 import type { User } from '../../src/domain/user.ts';
 
 const created = new Date('2026-01-01T00:00:00Z');
@@ -59,6 +60,7 @@ export const aTier = (over: Partial<Tier> = {}): Tier => ({
   diskMb: { min: 512, max: 10_240 },
   maxContainers: 5,
   maxAgents: 2,
+  ...DEFAULT_USE_LIMITS,
   ...over,
 });
 

@@ -190,6 +190,12 @@ const tier = (memory: number, disk: number): Tier => ({
   disk_mb: range(512, disk),
   max_containers: 5,
   max_agents: 2,
+  requests_per_minute: 1200,
+  max_terminals: 64,
+  max_event_sockets: 64,
+  max_commands: 32,
+  max_uploads: 16,
+  max_downloads: 32,
 });
 
 t.test('suggested sizes lie within the tier, the last is all of it, and none comes twice', async (t) => {

@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticated } from '../../app/accepted.ts';
 import type { Authenticator, Soon } from '../../app/authenticate.ts';
+import type { LastingUses } from '../../app/lasting-use.ts';
 import type { RequestLimits } from '../../app/request-limits.ts';
 import { authorize, type Caller, credentialId } from '../../domain/caller.ts';
 import { type DomainError, Refusal } from '../../domain/errors.ts';
@@ -8,8 +9,10 @@ import { requestCost } from '../../domain/rate-limit.ts';
 import { type Result, refuse } from '../../domain/result.ts';
 import type { RouteScope } from '../../domain/scope.ts';
 import { TOKEN_START } from '../../domain/token.ts';
+import type { UseLimits } from '../../domain/use-limits.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { bearerOf } from './credentials.ts';
+import { noticeAnswers, releaseAtEnd } from './lasting.ts';
 import type { LoginTokens } from './login-token.ts';
 import { isLocal } from './loopback.ts';
 import { credentialKind } from './measure.ts';
@@ -20,6 +23,8 @@ export type AuthDeps = {
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
   readonly limits: RequestLimits;
+  /** What users do at once. */
+  readonly lasting: LastingUses;
   /** For requests without a credential, by address. */
   readonly requestsPerMinute: () => Promise<number>;
   readonly metrics: Metrics;
@@ -39,7 +44,9 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (config?.scope === undefined) throw new Error(`route ${String(method)} ${url} declares no scope`);
     for (const each of [method].flat()) declared.set(`${each} ${url}`, config.scope);
   });
+  noticeAnswers(http);
   http.decorateRequest('caller', null as unknown as Caller);
+  http.decorateRequest('limits', null as unknown as UseLimits);
   // Worked out when somebody asks, which most requests do not.
   http.decorateRequest('origin', {
     getter() {
@@ -60,8 +67,8 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (localToo && deps.localMetrics && isLocal(request)) return done();
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
     const found = identify(request, scope, deps);
-    if (found instanceof Promise) found.then((one) => done(judge(request, scope, one, deps)), done);
-    else done(judge(request, scope, found, deps));
+    if (found instanceof Promise) found.then((one) => done(judge(request, reply, one, deps)), done);
+    else done(judge(request, reply, found, deps));
   });
 }
 
@@ -82,12 +89,12 @@ function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: Au
 /** The judgement, counted. */
 function judge(
   request: FastifyRequest,
-  scope: RouteScope,
+  reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
-  { limits, metrics }: AuthDeps,
+  deps: AuthDeps,
 ): Refusal | undefined {
-  const refusal = enter(request, scope, found, limits);
-  metrics.authenticated(
+  const refusal = enter(request, reply, found, deps);
+  deps.metrics.authenticated(
     found.ok ? found.value.caller.credential.kind : credentialKind(request),
     refusal?.error.code ?? 'ok',
   );
@@ -97,17 +104,29 @@ function judge(
 /** Lets the caller in, or says why not. */
 function enter(
   request: FastifyRequest,
-  scope: RouteScope,
+  reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
-  limits: RequestLimits,
+  { limits, lasting }: AuthDeps,
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
-  const { caller, requestsPerMinute } = found.value;
-  const room = limits.admit(credentialId(caller.credential), requestsPerMinute, costOf(request));
+  const { caller, requestsPerMinute, limits: ofUser } = found.value;
+  const { scope = 'login', whileLocked, lasting: use } = request.routeOptions.config;
+  const asked = [
+    { key: credentialId(caller.credential), perMinute: requestsPerMinute },
+    { key: `user ${caller.user.id}`, perMinute: ofUser.requestsPerMinute },
+  ];
+  if (ofUser.requestsPerMinute > 0) reply.header('ratelimit-policy', `${ofUser.requestsPerMinute};w=60`);
+  const room = limits.admitFor(asked, costOf(request));
   if (!room.ok) return new Refusal(room.error);
-  const allowed = authorize(caller, scope, request.routeOptions.config.whileLocked);
+  const allowed = authorize(caller, scope, whileLocked);
   if (!allowed.ok) return new Refusal(allowed.error);
+  if (use !== undefined) {
+    const taken = lasting.take(caller.user.id, use, ofUser);
+    if (!taken.ok) return new Refusal(taken.error);
+    releaseAtEnd(request, reply, taken.value);
+  }
   request.caller = caller;
+  request.limits = ofUser;
   return undefined;
 }
 

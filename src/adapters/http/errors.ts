@@ -92,6 +92,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   catalogue_entry_needed: [409, 'the service needs it: change it instead'],
   role_setup_not_needed: [409, 'the role installs nothing'],
   role_setup_not_active: [409, 'no tools are being installed'],
+  too_many_at_once: [429, 'you have too many of these at once: end one, or wait until one ends'],
   rate_limited: [429, 'too many requests'],
 };
 

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Caller, Origin } from '../../domain/caller.ts';
 import type { RouteScope } from '../../domain/scope.ts';
+import type { LastingUse, UseLimits } from '../../domain/use-limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,6 +19,8 @@ declare module 'fastify' {
     failureOfDatabase?: boolean;
     /** Credentials may come as WebSocket subprotocols, the first of which is this one. */
     subprotocol?: string;
+    /** Counted for the user as long as it lasts, and refused above the tier's limit. */
+    lasting?: LastingUse;
     /** The body may take its time; the route itself ends one that stalls. */
     slowBody?: boolean;
   }
@@ -28,6 +31,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authentication hook for every scope but `public`. */
     caller: Caller;
+    /** Set with the caller: what its user may do in a minute and at once. */
+    limits: UseLimits;
     /** Where the request came from. */
     origin: Origin;
   }

@@ -4,7 +4,7 @@ import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
-import type { MemoryState } from './state.ts';
+import { type MemoryState, useLimitsOf } from './state.ts';
 import { withoutPassword } from './user-repository.ts';
 
 export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
@@ -22,7 +22,10 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       passcodeSet: state.passcodes.has(user.id),
       autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
     };
-    return { session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock };
+    return {
+      ...{ session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock },
+      limits: useLimitsOf(state, user),
+    };
   };
 
   return {

@@ -12,6 +12,7 @@ import type { Settings } from '../../domain/settings.ts';
 import type { SshKey } from '../../domain/ssh-key.ts';
 import type { TerminalSize } from '../../domain/terminal.ts';
 import type { ApiToken } from '../../domain/token.ts';
+import { DEFAULT_USE_LIMITS, type UseLimits } from '../../domain/use-limits.ts';
 import type { User } from '../../domain/user.ts';
 import type { PoolMember } from '../../domain/warm-pool.ts';
 import type { Part } from '../../ports/collaboration-repository.ts';
@@ -84,6 +85,8 @@ const tier = (
   disk: number,
   containers: number,
   agents: number,
+  perMinute: number,
+  sockets: number,
 ): Tier => ({
   name,
   memoryMb: { min: 256, max: memory },
@@ -91,7 +94,17 @@ const tier = (
   diskMb: { min: 512, max: disk },
   maxContainers: containers,
   maxAgents: agents,
+  requestsPerMinute: perMinute,
+  maxTerminals: sockets,
+  maxEventSockets: sockets,
+  maxCommands: sockets / 2,
+  maxUploads: sockets / 4,
+  maxDownloads: sockets / 2,
 });
+
+/** What the tier of that user allows. */
+export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
+  tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
 
 const role = (key: string, label: string, apt: readonly string[]): Role => ({
   key,
@@ -132,10 +145,10 @@ export const emptyState = (): MemoryState => ({
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [
-    tier('guest', 512, 500, 2048, 1, 0),
-    tier('free', 2048, 2000, 10_240, 5, 2),
-    tier('pro', 4096, 4000, 20_480, 10, 10),
-    tier('enterprise', 8192, 8000, 51_200, 20, 25),
+    tier('guest', 512, 500, 2048, 1, 0, 600, 16),
+    tier('free', 2048, 2000, 10_240, 5, 2, 1200, 64),
+    tier('pro', 4096, 4000, 20_480, 10, 10, 2400, 128),
+    tier('enterprise', 8192, 8000, 51_200, 20, 25, 6000, 256),
   ],
   images: [
     { key: 'debian', label: 'Debian 12', reference: 'berth/debian:12', digest: null, shell: '/bin/bash' },

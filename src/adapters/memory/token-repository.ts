@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import { type ApiToken, tokenState } from '../../domain/token.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TokenRepository, TokenWithUser } from '../../ports/token-repository.ts';
-import type { MemoryState } from './state.ts';
+import { type MemoryState, useLimitsOf } from './state.ts';
 import { withoutPassword } from './user-repository.ts';
 
 type Stored = MemoryState['apiTokens'][number];
@@ -25,6 +25,7 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
       user: withoutPassword(user),
       now: clock.now(),
       requestsPerMinute,
+      limits: useLimitsOf(state, user),
     };
     return [{ ...found, hash: Buffer.from(stored.hash, 'hex') }];
   };

@@ -9,6 +9,7 @@ import {
 } from '../../domain/catalogue.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../ports/catalogue-repository.ts';
+import { toUseLimits } from './fragments.ts';
 import type { Database, RolesTable, TierRow } from './schema.ts';
 
 export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => ({
@@ -154,6 +155,7 @@ const toTier = (row: TierRow): Tier => ({
   diskMb: { min: row.min_disk_mb, max: row.max_disk_mb },
   maxContainers: row.max_containers,
   maxAgents: row.max_agents,
+  ...toUseLimits(row),
 });
 
 const fromTier = (tier: Tier): TierRow => ({
@@ -166,6 +168,12 @@ const fromTier = (tier: Tier): TierRow => ({
   max_disk_mb: tier.diskMb.max,
   max_containers: tier.maxContainers,
   max_agents: tier.maxAgents,
+  requests_per_minute: tier.requestsPerMinute,
+  max_terminals: tier.maxTerminals,
+  max_event_sockets: tier.maxEventSockets,
+  max_commands: tier.maxCommands,
+  max_uploads: tier.maxUploads,
+  max_downloads: tier.maxDownloads,
 });
 
 const toRole = ({ key, label, packages, script }: Selectable<RolesTable>): Role => ({

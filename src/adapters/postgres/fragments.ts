@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { Settings } from '../../domain/settings.ts';
+import type { UseLimits } from '../../domain/use-limits.ts';
 import type { Use } from '../../ports/use.ts';
-import type { Database } from './schema.ts';
+import type { Database, UseLimitsRow } from './schema.ts';
 
 /** A row read by to_jsonb, which writes times as text: every column that holds one ends in `_at` or `_until`. */
 export function fromJson<T extends object>(row: T): T {
@@ -22,3 +23,13 @@ export const unnested = (uses: readonly Use[]) => {
   const times = ordered.map((use) => use.at);
   return sql`unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)`;
 };
+
+/** The part of a tier that limits what its users do. */
+export const toUseLimits = (row: UseLimitsRow): UseLimits => ({
+  requestsPerMinute: row.requests_per_minute,
+  maxTerminals: row.max_terminals,
+  maxEventSockets: row.max_event_sockets,
+  maxCommands: row.max_commands,
+  maxUploads: row.max_uploads,
+  maxDownloads: row.max_downloads,
+});

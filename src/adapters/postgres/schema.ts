@@ -30,6 +30,15 @@ import type {
   TerminalRecordsTable,
 } from './terminal-tables.ts';
 
+export type UseLimitsRow = {
+  requests_per_minute: number;
+  max_terminals: number;
+  max_event_sockets: number;
+  max_commands: number;
+  max_uploads: number;
+  max_downloads: number;
+};
+
 export type TierRow = {
   name: string;
   min_memory_mb: number;
@@ -40,7 +49,7 @@ export type TierRow = {
   max_disk_mb: number;
   max_containers: number;
   max_agents: number;
-};
+} & UseLimitsRow;
 
 export type ImageRow = {
   key: string;

@@ -4,9 +4,9 @@ import { REVOKED_LISTED_DAYS, SESSION_LIFE_DAYS, type UserSession } from '../../
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../ports/session-repository.ts';
 import { clockNow } from './clock.ts';
-import { fromJson, numberSetting, unnested } from './fragments.ts';
+import { fromJson, numberSetting, toUseLimits, unnested } from './fragments.ts';
 import type { SessionsTable, UsersTable } from './people-tables.ts';
-import type { Database } from './schema.ts';
+import type { Database, UseLimitsRow } from './schema.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
@@ -153,12 +153,14 @@ async function findAllWithUser(
   const rows = await db
     .selectFrom('sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
+    .innerJoin('tiers as t', 't.name', 'u.tier')
     .select([
       sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
       sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash' - 'passcode_hash'`.as('user'),
       sql<Date>`now()`.as('now'),
       numberSetting(db, 'sessionIdleMinutes').as('idle_minutes'),
       numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
+      sql<UseLimitsRow>`to_jsonb(t)`.as('tier'),
       's.locked_at',
       sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
       'u.auto_lock_minutes',
@@ -171,6 +173,7 @@ async function findAllWithUser(
     now: row.now,
     idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
     requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
+    limits: toUseLimits(row.tier),
     lock: {
       lockedAt: row.locked_at,
       passcodeSet: row.passcode_set,

@@ -2,9 +2,9 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts';
 import type { ApiToken } from '../../domain/token.ts';
 import type { TokenRepository, TokenWithUser } from '../../ports/token-repository.ts';
-import { fromJson, unnested } from './fragments.ts';
+import { fromJson, toUseLimits, unnested } from './fragments.ts';
 import type { ApiTokensTable, UsersTable } from './people-tables.ts';
-import type { Database } from './schema.ts';
+import type { Database, UseLimitsRow } from './schema.ts';
 import { toUser } from './user-repository.ts';
 
 /** All that is known of a token but its hash. */
@@ -83,6 +83,7 @@ type RowWithUser = Selectable<ApiTokensTable> & {
   user: Selectable<UsersTable>;
   now: Date;
   requests_per_minute: number | null;
+  tier: UseLimitsRow;
 };
 
 /** Written out, because building it anew takes as long as PostgreSQL takes to answer it. */
@@ -91,9 +92,9 @@ async function findWithUsers(
   which: RawBuilder<unknown>,
 ): Promise<readonly TokenWithUser[]> {
   const { rows } = await sql<RowWithUser>`
-    select t.*, to_jsonb(u) - 'password_hash' as user, now() as now,
+    select t.*, to_jsonb(u) - 'password_hash' as user, to_jsonb(i) as tier, now() as now,
       (select value::int from settings where key = 'requestsPerMinute') as requests_per_minute
-    from api_tokens t join users u on u.id = t.user_id
+    from api_tokens t join users u on u.id = t.user_id join tiers i on i.name = u.tier
     where ${which}
   `.execute(db);
   return rows.map((row) => ({
@@ -102,6 +103,7 @@ async function findWithUsers(
     user: toUser(fromJson(row.user)),
     now: row.now,
     requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
+    limits: toUseLimits(row.tier),
   }));
 }
 

@@ -33,7 +33,12 @@ export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void 
   http.route({
     method: 'GET',
     url: '/api/events',
-    config: { scope: SCOPE, subprotocol: EVENTS_PROTOCOL, failure: 'failed to read events' },
+    config: {
+      scope: SCOPE,
+      subprotocol: EVENTS_PROTOCOL,
+      failure: 'failed to read events',
+      lasting: 'event_sockets',
+    },
     schema: { querystring: EventQuery },
     preHandler: async (request) => {
       if (request.ws) await deps.feed.ready();

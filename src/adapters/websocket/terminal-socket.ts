@@ -44,7 +44,12 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
   http.route<{ Params: { id: string } }>({
     method: 'GET',
     url: '/api/containers/:id/terminal',
-    config: { scope: 'write', subprotocol: TERMINAL_PROTOCOL, failure: 'failed to open terminal' },
+    config: {
+      scope: 'write',
+      subprotocol: TERMINAL_PROTOCOL,
+      failure: 'failed to open terminal',
+      lasting: 'terminals',
+    },
     schema: { querystring: TerminalQuery },
     preHandler: async (request) => {
       const ask = toAsk(request.query as Parameters<typeof toAsk>[0]);

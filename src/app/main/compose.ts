@@ -27,6 +27,7 @@ import { type Collaborations, collaborations } from '../collaborations.ts';
 import { eventFeed } from '../event-feed.ts';
 import { forgetEnded } from '../forget-ended.ts';
 import { idempotency } from '../idempotency.ts';
+import { lastingUses } from '../lasting-use.ts';
 import { liveSockets } from '../live-sockets.ts';
 import type { Recordings } from '../recordings.ts';
 import { requestLimits } from '../request-limits.ts';
@@ -120,11 +121,13 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     eventSocket(http, { feed, live, log });
   };
   metrics.watch('terminals_open', shells.count);
+  const lasting = lastingUses();
   const access = {
     isDraining,
     authenticator: auth,
     metrics,
     limits,
+    lasting,
     requestsPerMinute: async () => (await repositories.settings.read()).requestsPerMinute,
   };
 

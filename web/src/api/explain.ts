@@ -21,6 +21,10 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Wrong email or password',
     next: 'Check both. Capital letters matter in the password.',
   }),
+  too_many_at_once: () => ({
+    title: 'Too many at once',
+    next: 'Close a terminal or page that you do not need, or wait until a command, upload or download ends.',
+  }),
   rate_limited: (error) => ({
     title: 'Too many tries',
     next: inSeconds(error.retryAfterSeconds),

@@ -23,7 +23,7 @@ export const auditRoutes =
     http.get(
       '/api/audit',
       {
-        config: { scope: 'read', failure: 'failed to list audit records' },
+        config: { scope: 'read', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: { querystring: AuditQuery, response: { 200: AuditPage } },
       },
@@ -43,7 +43,7 @@ export const auditRoutes =
     http.get(
       '/api/admin/audit',
       {
-        config: { scope: 'admin', failure: 'failed to list audit records' },
+        config: { scope: 'admin', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: { querystring: AdminAuditQuery, response: { 200: AuditPage } },
       },

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Image, Role } from '../../../domain/catalogue.ts';
 import type { Range, Tier } from '../../../domain/resources.ts';
+import { DEFAULT_USE_LIMITS, type UseLimits } from '../../../domain/use-limits.ts';
 import type {
   NewImageRequest,
   NewRoleRequest,
@@ -9,9 +10,29 @@ import type {
   RoleSummary,
   TierBody,
   TierChangeRequest,
+  UseLimitsBody,
 } from '../schema/catalogue.ts';
 
 const range = ({ min, max }: Range) => ({ min, max });
+
+/** Of a tier, or of the caller. */
+export const toUseLimitsBody = (limits: UseLimits): UseLimitsBody => ({
+  requests_per_minute: limits.requestsPerMinute,
+  max_terminals: limits.maxTerminals,
+  max_event_sockets: limits.maxEventSockets,
+  max_commands: limits.maxCommands,
+  max_uploads: limits.maxUploads,
+  max_downloads: limits.maxDownloads,
+});
+
+const toUseLimitsChange = (body: Partial<UseLimitsBody>): Partial<UseLimits> => ({
+  ...(body.requests_per_minute === undefined ? {} : { requestsPerMinute: body.requests_per_minute }),
+  ...(body.max_terminals === undefined ? {} : { maxTerminals: body.max_terminals }),
+  ...(body.max_event_sockets === undefined ? {} : { maxEventSockets: body.max_event_sockets }),
+  ...(body.max_commands === undefined ? {} : { maxCommands: body.max_commands }),
+  ...(body.max_uploads === undefined ? {} : { maxUploads: body.max_uploads }),
+  ...(body.max_downloads === undefined ? {} : { maxDownloads: body.max_downloads }),
+});
 
 /** A tier on the wire. `cpu_shares` is the interface's word for millicores. */
 export const toTierBody = (tier: Tier): TierBody => ({
@@ -21,6 +42,7 @@ export const toTierBody = (tier: Tier): TierBody => ({
   disk_mb: range(tier.diskMb),
   max_containers: tier.maxContainers,
   max_agents: tier.maxAgents,
+  ...toUseLimitsBody(tier),
 });
 
 export const toTier = (body: Static<typeof NewTierRequest>): Tier => ({
@@ -30,6 +52,8 @@ export const toTier = (body: Static<typeof NewTierRequest>): Tier => ({
   diskMb: body.disk_mb,
   maxContainers: body.max_containers,
   maxAgents: body.max_agents,
+  ...DEFAULT_USE_LIMITS,
+  ...toUseLimitsChange(body),
 });
 
 export const toTierChange = (body: Static<typeof TierChangeRequest>): Partial<Tier> => ({
@@ -38,6 +62,7 @@ export const toTierChange = (body: Static<typeof TierChangeRequest>): Partial<Ti
   ...(body.disk_mb === undefined ? {} : { diskMb: body.disk_mb }),
   ...(body.max_containers === undefined ? {} : { maxContainers: body.max_containers }),
   ...(body.max_agents === undefined ? {} : { maxAgents: body.max_agents }),
+  ...toUseLimitsChange(body),
 });
 
 export const toImage = (body: Static<typeof NewImageRequest>): Image => ({ digest: null, ...body });

@@ -38,7 +38,7 @@ export const execRoutes =
     http.post(
       '/api/containers/:id/exec',
       {
-        config: { scope: 'write', failure: 'failed to execute command' },
+        config: { scope: 'write', failure: 'failed to execute command', lasting: 'commands' },
         bodyLimit: MAX_BODY_BYTES,
         schema: { params: IdParams, body: ExecRequestBody, response: { 200: ExecResultBody } },
       },

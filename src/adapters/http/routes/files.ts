@@ -24,7 +24,7 @@ export const fileRoutes =
     http.get(
       url,
       {
-        config: { scope: 'read', failure: 'failed to read file' },
+        config: { scope: 'read', failure: 'failed to read file', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: { params: IdParams, querystring: FilesQuery, response: { 200: FolderBody } },
       },
@@ -66,7 +66,7 @@ function uploadRoute(
   http.put(
     url,
     {
-      config: { scope: 'write', failure: 'failed to write file', slowBody: true },
+      config: { scope: 'write', failure: 'failed to write file', slowBody: true, lasting: 'uploads' },
       schema: {
         params: IdParams,
         querystring: FileQuery,

@@ -18,7 +18,7 @@ export const insightRoutes =
     http.get(
       '/api/containers/:id/logs',
       {
-        config: { scope: 'read', failure: 'failed to read logs' },
+        config: { scope: 'read', failure: 'failed to read logs', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: { params: IdParams, querystring: LogsQuery },
       },

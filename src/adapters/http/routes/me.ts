@@ -1,10 +1,12 @@
 import type { Confirm } from '../../../app/confirmation.ts';
 import type { Passwords } from '../../../app/password.ts';
 import type { Profile, Profiles } from '../../../app/profile.ts';
+import type { UseLimits } from '../../../domain/use-limits.ts';
 import { orThrow } from '../errors.ts';
 import * as schema from '../schema/auth.ts';
 import { ConfirmationRequest, ConfirmedBody } from '../schema/factors.ts';
 import type { Routes } from '../server.ts';
+import { toUseLimitsBody } from './catalogue-body.ts';
 import { toUserBody } from './user-body.ts';
 
 export type MeRouteDeps = {
@@ -20,14 +22,14 @@ export const meRoutes =
     http.get(
       '/api/me',
       { config: { scope: 'read', whileLocked: true }, schema: { response: { 200: schema.MeBody } } },
-      async ({ caller }) => toBody(await profiles.read(caller)),
+      async ({ caller, limits }) => toBody(await profiles.read(caller), limits),
     );
 
     http.patch(
       '/api/me',
       { config: { scope: 'write' }, schema: { body: schema.MeChange, response: { 200: schema.MeBody } } },
-      async ({ caller, body, origin }) =>
-        toBody(orThrow(await profiles.change(toChange(body), caller, origin))),
+      async ({ caller, body, origin, limits }) =>
+        toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
     );
 
     // For a page that asks before it shows what the change itself will ask for again.
@@ -56,13 +58,14 @@ export const meRoutes =
     );
   };
 
-const toBody = ({ user, ...profile }: Profile): schema.MeBody => ({
+const toBody = ({ user, ...profile }: Profile, limits: UseLimits): schema.MeBody => ({
   ...toUserBody(user),
   guest_until: user.guestUntil?.toISOString() ?? null,
   locked: profile.locked,
   mfa_enabled: profile.mfaEnabled,
   passcode_set: profile.passcodeSet,
   auto_lock_minutes: profile.autoLockMinutes,
+  limits: toUseLimitsBody(limits),
 });
 
 const toChange = (body: schema.MeChange) => ({

@@ -63,7 +63,7 @@ export const recordingRoutes =
     http.get(
       '/api/recordings/:id/cast',
       {
-        config: { scope: 'read', failure: 'failed to read recording' },
+        config: { scope: 'read', failure: 'failed to read recording', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: { params: IdParams },
       },

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { UseLimitsBody } from './catalogue.ts';
 import { Closed, Nullable, Text, Timestamp } from './common.ts';
 
 export const UserBody = Type.Object({
@@ -56,6 +57,7 @@ export const MeBody = Type.Composite([
     mfa_enabled: Type.Boolean(),
     passcode_set: Type.Boolean(),
     auto_lock_minutes: Nullable(Type.Integer()),
+    limits: UseLimitsBody,
   }),
 ]);
 

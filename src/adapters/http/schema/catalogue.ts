@@ -11,10 +11,25 @@ const limits = {
   max_agents: Type.Integer(),
 };
 
-export const TierBody = Type.Object({ name: Type.String(), ...limits });
+const ofUse = {
+  requests_per_minute: Type.Integer({ description: 'Of one user, over all its credentials; 0: no limit.' }),
+  max_terminals: Type.Integer(),
+  max_event_sockets: Type.Integer(),
+  max_commands: Type.Integer(),
+  max_uploads: Type.Integer(),
+  max_downloads: Type.Integer({ description: 'Files, archives, recordings, exports and logs.' }),
+};
+
+/** What one user may do in a minute and at once. */
+export const UseLimitsBody = Type.Object(ofUse);
+export const TierBody = Type.Object({ name: Type.String(), ...limits, ...ofUse });
 export const TierList = Type.Object({ tiers: Type.Array(TierBody) });
-export const NewTierRequest = Closed({ name: Type.String(), ...limits });
-export const TierChangeRequest = Type.Partial(Closed(limits));
+export const NewTierRequest = Closed({
+  name: Type.String(),
+  ...limits,
+  ...Type.Partial(Type.Object(ofUse)).properties,
+});
+export const TierChangeRequest = Type.Partial(Closed({ ...limits, ...ofUse }));
 
 const imageFields = {
   label: Type.String(),
@@ -49,6 +64,7 @@ export const RoleChangeRequest = Type.Partial(Closed({ label: Type.String(), pac
 
 export const RemovedEntryBody = Type.Object({ key: Type.String(), deleted: Type.Literal(true) });
 
+export type UseLimitsBody = Static<typeof UseLimitsBody>;
 export type TierBody = Static<typeof TierBody>;
 export type ImageBody = Static<typeof ImageBody>;
 export type RoleSummary = Static<typeof RoleSummary>;

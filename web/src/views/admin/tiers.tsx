@@ -29,6 +29,12 @@ const NEW: Tier = {
   disk_mb: { min: 512, max: 10_240 },
   max_containers: 5,
   max_agents: 2,
+  requests_per_minute: 1200,
+  max_terminals: 64,
+  max_event_sockets: 64,
+  max_commands: 32,
+  max_uploads: 16,
+  max_downloads: 32,
 };
 
 const RANGES = [
@@ -40,9 +46,15 @@ const RANGES = [
 const COUNTS = [
   { key: 'max_containers', label: 'Containers' },
   { key: 'max_agents', label: 'Agents' },
+  { key: 'requests_per_minute', label: 'Requests in a minute (0: any number)' },
+  { key: 'max_terminals', label: 'Open terminals' },
+  { key: 'max_event_sockets', label: 'Open event streams' },
+  { key: 'max_commands', label: 'Running commands' },
+  { key: 'max_uploads', label: 'Uploads at once' },
+  { key: 'max_downloads', label: 'Downloads at once' },
 ] as const;
 
-const FIELDS = ['name', 'memory_mb', 'cpu_shares', 'disk_mb', 'max_containers', 'max_agents'];
+const FIELDS = ['name', 'memory_mb', 'cpu_shares', 'disk_mb', ...COUNTS.map(({ key }) => key)];
 const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;
 
 function TierForm({ before, onDone, onClose }: FormProps<Tier>) {

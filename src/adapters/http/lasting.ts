@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Http } from './types.ts';
+
+/** What to call once the handler has answered. */
+const answered = new WeakMap<FastifyRequest, () => void>();
+
+/** A command goes on when its client has left, so its handler's answer is waited for as well as the connection's end. */
+export function noticeAnswers(http: Http): void {
+  http.addHook('onRoute', (route) => {
+    if (route.config?.lasting !== 'commands') return;
+    route.onSend = [
+      ...[route.onSend ?? []].flat(),
+      (request, _reply, payload, done) => {
+        answered.get(request)?.();
+        done(null, payload);
+      },
+    ];
+  });
+}
+
+/** Gives back when what the request began is over: its socket closed, its answer sent, its command ended. */
+export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, release: () => void): void {
+  const { lasting } = request.routeOptions.config;
+  if (request.headers.upgrade !== undefined) {
+    request.raw.socket.once('close', release);
+    return;
+  }
+  let waitsFor = lasting === 'commands' ? 2 : 1;
+  const ended = (): void => {
+    waitsFor -= 1;
+    if (waitsFor === 0) release();
+  };
+  if (lasting === 'commands') {
+    answered.set(request, () => {
+      answered.delete(request);
+      ended();
+    });
+  }
+  reply.raw.once('close', ended);
+}
