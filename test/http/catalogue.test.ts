@@ -7,10 +7,19 @@ const small = { memory_mb: range(64, 128), cpu_shares: range(10, 100), disk_mb: 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
 
 /** A valid new entry of each kind, a change to it, a change that is not valid with its field, and what stays needed. */
+/** Of one user, in a minute and at once. */
+const ofUse = {
+  requests_per_minute: 0,
+  max_terminals: 1,
+  max_event_sockets: 2,
+  max_commands: 3,
+  max_uploads: 4,
+  max_downloads: 5,
+};
 const KINDS = {
   tiers: {
     one: 'tier',
-    entry: { name: 'tiny', ...small, max_containers: 1, max_agents: 0 },
+    entry: { name: 'tiny', ...small, max_containers: 1, max_agents: 0, ...ofUse },
     change: { max_containers: 3 },
     bad: { memory_mb: range(100, 64) },
     needed: 'free',
