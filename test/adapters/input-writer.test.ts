@@ -10,7 +10,7 @@ import {
 } from '../../src/adapters/docker/input-writer.ts';
 import { isKnownToTmux } from '../../src/adapters/docker/tmux-characters.ts';
 import { asTmuxKeys, incompleteInput } from '../../src/adapters/docker/tmux-keys.ts';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -121,12 +121,12 @@ t.test('whole input goes on at once, and a part waits for its rest', async (t) =
   t.same(got(), Buffer.from('é'));
   input.write(bytes('61 e6 bc'), () => done.push('half'));
   t.same(got(), Buffer.from('éa'), 'all before it goes on');
-  await eventually(() => done.length > 0, 1_000);
+  await waitFor(() => done.length > 0);
   t.same(done, ['é'], 'what is held back is not acknowledged');
   input.write(bytes('a2'), () => done.push('rest'));
   t.same(got(), Buffer.from('éa漢'));
   t.equal(writes(), 3);
-  await eventually(() => done.length > 2, 1_000);
+  await waitFor(() => done.length > 2);
   t.same(done, ['é', 'half', 'rest']);
 });
 
@@ -138,7 +138,7 @@ t.test('a part without a rest goes on by itself', async (t) => {
       isDone = true;
     });
     t.equal(got().length, 0);
-    t.ok(await eventually(() => isDone, 5_000));
+    await waitFor(() => isDone);
     t.same(handedOn(got()), part);
     input.write(bytes('a9'), () => {});
     t.same(handedOn(got()), Buffer.concat([part, bytes('a9')]), 'and the rest is not lost when it is late');
@@ -169,7 +169,7 @@ t.test('each piece is acknowledged once, when all of it is there', async (t) => 
     });
     if (at % 60 === 0) await delay(30);
   }
-  t.ok(await eventually(() => acknowledged === all.length, 10_000));
+  await waitFor(() => acknowledged === all.length);
   t.same(handedOn(got()), all);
 });
 

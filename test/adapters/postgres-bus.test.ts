@@ -3,8 +3,9 @@ import pg from 'pg';
 import pino from 'pino';
 import t, { type Test } from 'tap';
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
-import { type BusPair, busContract, eventually } from '../contract/bus.ts';
+import { type BusPair, busContract } from '../contract/bus.ts';
 import { freshDatabase } from '../support/database.ts';
+import { waitFor } from '../support/patience.ts';
 
 const silent = pino({ level: 'silent' });
 
@@ -23,7 +24,7 @@ async function openPair(t: Test): Promise<Pair | null> {
     await Promise.all([here.close(), there.close()]);
     await sql.end();
   });
-  await eventually(() => here.connected && there.connected);
+  await waitFor(() => here.connected && there.connected);
   return {
     here,
     there,
@@ -59,7 +60,7 @@ t.test('a line that is cut once is back within a second, and the gap is told', a
     },
   );
   await terminate(pair.sql, pair.name, 'there');
-  t.ok(await eventually(() => gaps === 1, 1_000));
+  await waitFor(() => gaps === 1);
   t.ok(pair.there.connected);
 });
 
@@ -88,7 +89,7 @@ t.test(
     }
     await stranger.end();
     pair.here.publish('a', { n: 1 });
-    t.ok(await eventually(() => heard.length > 0));
+    await waitFor(() => heard.length > 0);
     t.same(heard, [{ n: 1 }]);
     t.ok(pair.there.connected);
   },

@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
 import { freshDatabase } from '../support/database.ts';
 import { eventClient } from '../support/event-client.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, as } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 
@@ -34,7 +34,7 @@ async function aSharedCluster(t: Test, mode: 'view' | 'control') {
     bus,
   });
   const { here, there, ada, dbId } = cluster;
-  await eventually(() => buses.every((one) => one.connected));
+  await waitFor(() => buses.every((one) => one.connected));
   const [bob, eve] = [await aPerson(there, 'bob'), await aPerson(there, 'eve')];
   const shared = await as(here, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode });
   const { id, code } = shared.json();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { onPostgres } from '../support/postgres-cluster.ts';
 import { aPerson, as } from '../support/service.ts';
 import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../support/sign-ins.ts';
@@ -37,13 +37,13 @@ t.test('a revocation cuts off what the other process is sending within a second'
     Promise.all(STREAMS.map((kind) => openStream(t, cluster, addresses[1], who, kind)));
   const victims = [...(await open(ada)), ...(await open(token))];
   const [bystander] = await open(other);
-  await eventually(() => work.atWork() === 3 * STREAMS.length);
+  await waitFor(() => work.atWork() === 3 * STREAMS.length);
   await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
   await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
   const ends = new Set(await Promise.all(victims.map((one) => one.cut(SOON_MS))));
   t.same([...ends], ['cut off']);
   t.equal(await bystander?.cut(30), 'still open');
-  t.ok(await eventually(() => work.atWork() === STREAMS.length));
+  await waitFor(() => work.atWork() === STREAMS.length);
 });
 
 t.test('a line that was cut at the wrong moment delays a revocation, and does not lose it', async (t) => {
@@ -55,7 +55,7 @@ t.test('a line that was cut at the wrong moment delays a revocation, and does no
   await sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'berth bus'");
   await as(here, other)('DELETE', `/api/sessions/${id}`);
   t.same(await Promise.all(sockets.map((one) => one.closed(SOON_MS))), [UNAUTHORIZED, UNAUTHORIZED]);
-  t.ok(await eventually(() => buses.every((one) => one.connected)));
+  await waitFor(() => buses.every((one) => one.connected));
 });
 
 t.test('of two administrators who demote each other at once, one stays', async (t) => {

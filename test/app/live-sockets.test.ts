@@ -5,8 +5,8 @@ import { memoryBusHub } from '../../src/adapters/memory/index.ts';
 import { tellAllChanged, tellChanged } from '../../src/app/credential-news.ts';
 import { liveSockets } from '../../src/app/live-sockets.ts';
 import type { Caller } from '../../src/domain/caller.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCaller, aUser } from '../support/builders.ts';
+import { waitFor } from '../support/patience.ts';
 
 const silent = pino({ level: 'silent' });
 const HOUR_MS = 3_600_000;
@@ -82,7 +82,7 @@ t.test('a socket closes when its own session, token or user ends, and no other d
       const other = await open(bySession('other', 'bob'));
       ended.add(id);
       tellChanged(process[from], { kind, id });
-      t.ok(await eventually(() => own.every((one) => one.closed() === 1)), `${kind} ${from}`);
+      await waitFor(() => own.every((one) => one.closed() === 1), { what: () => `${kind} ${from}` });
       t.equal(other.closed(), 0);
       t.equal(live.count(), 1);
     }
@@ -94,10 +94,10 @@ t.test('a change that ends nothing closes nothing; nobody else is asked about', 
   const [one, two] = [await open(bySession('s1')), await open(bySession('s2', 'eve'))];
   asked.length = 0;
   tellChanged(bus, { kind: 'session', id: 's1' });
-  t.ok(await eventually(() => asked.length > 0));
+  await waitFor(() => asked.length > 0);
   t.same(asked, [['s1', false]]);
   tellAllChanged(bus);
-  t.ok(await eventually(() => asked.length >= 3));
+  await waitFor(() => asked.length >= 3);
   t.same(asked.length, 3);
   t.same([one.closed(), two.closed()], [0, 0]);
 });
@@ -107,7 +107,7 @@ t.test('sockets of one credential are looked at together', async (t) => {
   for (let panes = 0; panes < 10; panes += 1) await open(bySession('s1'));
   asked.length = 0;
   tellChanged(bus, { kind: 'user', id: 'ada' });
-  t.ok(await eventually(() => asked.length > 0));
+  await waitFor(() => asked.length > 0);
   t.equal(asked.length, 1);
 });
 
@@ -115,7 +115,8 @@ t.test('what ended between the request and the upgrade is noticed', async (t) =>
   const { ended, open } = aProcess();
   ended.add('s1');
   const socket = await open(bySession('s1'));
-  t.ok(await eventually(() => socket.closed() === 1));
+  await waitFor(() => socket.closed() === 1);
+  t.equal(socket.closed(), 1);
 });
 
 t.test('who may not stay as they are now is closed though the credential holds', async (t) => {
@@ -125,7 +126,7 @@ t.test('who may not stay as they are now is closed though the credential holds',
   t.equal(socket.closed(), 0);
   allowed = false;
   tellChanged(bus, { kind: 'user', id: 'ada' });
-  t.ok(await eventually(() => socket.closed() === 1));
+  await waitFor(() => socket.closed() === 1);
 });
 
 t.test('a message that was missed is made up for after the gap', async (t) => {
@@ -137,7 +138,7 @@ t.test('a message that was missed is made up for after the gap', async (t) => {
   await delay(20);
   t.equal(socket.closed(), 0);
   bus.mend();
-  t.ok(await eventually(() => socket.closed() === 1));
+  await waitFor(() => socket.closed() === 1);
 });
 
 t.test('without any message the regular look finds it', async (t) => {
@@ -145,7 +146,8 @@ t.test('without any message the regular look finds it', async (t) => {
   const socket = await open(bySession('s1'));
   bus.cut();
   ended.add('s1');
-  t.ok(await eventually(() => socket.closed() === 1));
+  await waitFor(() => socket.closed() === 1);
+  t.equal(socket.closed(), 1, 'once');
 });
 
 t.test('a database that does not answer ends nothing, and is asked again', async (t) => {
@@ -157,7 +159,7 @@ t.test('a database that does not answer ends nothing, and is asked again', async
   await delay(50);
   t.equal(socket.closed(), 0);
   breakDown(null);
-  t.ok(await eventually(() => socket.closed() === 1));
+  await waitFor(() => socket.closed() === 1);
 });
 
 t.test('only what somebody does counts as a use', async (t) => {
@@ -165,18 +167,18 @@ t.test('only what somebody does counts as a use', async (t) => {
   const [typing, watching] = [await open(bySession('s1')), await open(bySession('s2'))];
   asked.length = 0;
   for (let keys = 0; keys < 100; keys += 1) typing.use(() => {});
-  t.ok(await eventually(() => asked.length > 0));
+  await waitFor(() => asked.length > 0);
   t.same(asked, [['s1', true]], 'told at once, and once');
   asked.length = 0;
   tellChanged(bus, { kind: 'user', id: 'ada' });
-  t.ok(await eventually(() => asked.length >= 2));
+  await waitFor(() => asked.length >= 2);
   t.same(asked, [
     ['s1', true],
     ['s2', false],
   ]);
   asked.length = 0;
   tellChanged(bus, { kind: 'user', id: 'ada' });
-  t.ok(await eventually(() => asked.length >= 2));
+  await waitFor(() => asked.length >= 2);
   t.same(asked, [
     ['s1', false],
     ['s2', false],
@@ -211,16 +213,16 @@ t.test(
     asked.length = 0;
     for (const key of 'cde') socket.type(key);
     t.equal(socket.typed(), 'ab', 'not yet');
-    t.ok(await eventually(() => socket.typed() === 'abcde'));
+    await waitFor(() => socket.typed() === 'abcde');
     t.same([socket.typed(), asked], ['abcde', [['s1', true]]], 'in its order, and asked for once');
     holdFor(10);
     advance(HOUR_MS);
     socket.type('f');
-    t.ok(await eventually(() => socket.typed() === 'abcdef'));
+    await waitFor(() => socket.typed() === 'abcdef');
     advance(10);
     ended.add('s1');
     for (const key of 'gh') socket.type(key);
-    t.ok(await eventually(() => socket.closed() === 1));
+    await waitFor(() => socket.closed() === 1);
     t.equal(socket.typed(), 'abcdef', 'and never, when it had ended');
     t.notOk(socket.type('i'));
     t.equal(socket.typed(), 'abcdef');
@@ -240,7 +242,7 @@ t.test(
     await delay(20);
     t.same([socket.typed(), socket.closed()], ['', 0]);
     breakDown(null);
-    t.ok(await eventually(() => socket.typed() === 'x'.repeat(256)));
+    await waitFor(() => socket.typed() === 'x'.repeat(256));
   },
 );
 
@@ -251,7 +253,7 @@ t.test('what waits behind input that ends the socket is dropped', async (t) => {
   t.ok(socket.type('a'));
   t.ok(socket.use(() => socket.end()));
   t.ok(socket.type('b'));
-  t.ok(await eventually(() => process.live.count() === 0));
+  await waitFor(() => process.live.count() === 0);
   t.equal(socket.typed(), 'a');
 });
 
@@ -271,7 +273,7 @@ t.test('what waits is not more than a mebibyte, and what need not wait is not co
   t.notOk(send(2), 'no more than that');
   t.ok(send(1));
   breakDown(null);
-  t.ok(await eventually(() => through === 4 * 1_048_576));
+  await waitFor(() => through === 4 * 1_048_576);
   breakDown(new Error('no answer'));
   advance(HOUR_MS);
   t.ok(send(1_048_576), 'and then as much again');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Bus, BusMessage } from '../../src/ports/bus.ts';
+import { waitFor } from '../support/patience.ts';
 
 /** Two processes on one bus, of which `there` can be cut off until it is mended. */
 export type BusPair = {
@@ -9,19 +10,6 @@ export type BusPair = {
   cut(): Promise<void>;
   mend(): Promise<void>;
 };
-
-const PATIENCE_MS = 5_000;
-
-/** Waits until it holds; false when it does not in time. */
-export async function eventually(
-  check: () => boolean | Promise<boolean>,
-  withinMs = PATIENCE_MS,
-): Promise<boolean> {
-  for (const end = performance.now() + withinMs; performance.now() < end; await delay(2)) {
-    if (await check()) return true;
-  }
-  return await check();
-}
 
 /** What a process hears on a topic, in order; `gap` stands for a call of onGap. */
 function heard(bus: Bus, topic: string) {
@@ -50,7 +38,7 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
       [1, 2, 3],
       'before publish returned',
     );
-    t.ok(await eventually(() => there.log.length === 3), 'arrives');
+    await waitFor(() => there.log.length === 3, { what: 'arrives' });
     t.same(there.log, here.log, 'as it was sent');
     await delay(50);
     t.equal(here.log.length, 3, 'nobody hears its own words twice');
@@ -59,18 +47,18 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
   on('topics are apart, and who has unsubscribed hears nothing more', async (t, pair) => {
     const [a, b] = [heard(pair.there, 'a'), heard(pair.there, 'b')];
     pair.here.publish('a', { n: 1 });
-    t.ok(await eventually(() => a.log.length === 1));
+    await waitFor(() => a.log.length === 1);
     a.stop();
     pair.here.publish('a', { n: 2 });
     pair.here.publish('b', { n: 3 });
-    t.ok(await eventually(() => b.log.length === 1));
+    await waitFor(() => b.log.length === 1);
     t.same([a.log, b.log], [[{ n: 1 }], [{ n: 3 }]]);
   });
 
   on('many messages at once all arrive', async (t, pair) => {
     const { log } = heard(pair.there, 'a');
     for (let n = 0; n < 2_000; n += 1) pair.here.publish('a', { n });
-    t.ok(await eventually(() => log.length === 2_000));
+    await waitFor(() => log.length === 2_000);
     t.same(
       log.map((one) => one !== 'gap' && one['n']),
       Array.from({ length: 2_000 }, (_, n) => n),
@@ -90,25 +78,25 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
     t.ok(pair.there.connected);
     const { log } = heard(pair.there, 'a');
     await pair.cut();
-    t.ok(await eventually(() => !pair.there.connected), 'it says so');
+    await waitFor(() => !pair.there.connected, { what: 'it says so' });
     pair.here.publish('a', { n: 'missed' });
     await delay(50);
     t.notOk(pair.there.connected, 'still');
     await pair.mend();
-    t.ok(await eventually(() => pair.there.connected), 'comes back by itself');
+    await waitFor(() => pair.there.connected, { what: 'comes back by itself' });
     pair.here.publish('a', { n: 'after' });
-    t.ok(await eventually(() => log.length >= 2));
+    await waitFor(() => log.length >= 2);
     t.same(log, ['gap', { n: 'after' }]);
   });
 
   on('what was said while cut off arrives afterwards', async (t, pair) => {
     const { log } = heard(pair.here, 'a');
     await pair.cut();
-    t.ok(await eventually(() => !pair.there.connected));
+    await waitFor(() => !pair.there.connected);
     pair.there.publish('a', { n: 1 });
     pair.there.publish('a', { n: 2 });
     await pair.mend();
-    t.ok(await eventually(() => log.length === 2));
+    await waitFor(() => log.length === 2);
     t.same(log, [{ n: 1 }, { n: 2 }]);
   });
 }

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import type { Cluster } from '../support/cluster.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, as } from '../support/service.ts';
 import { sessionIdOf } from '../support/sign-ins.ts';
-import { eventually } from './bus.ts';
 
 const STOPPED = [4009, 'container stopped'];
 const DELETED = [4004, 'container deleted'];
@@ -44,9 +44,9 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
         await there.writeDue();
         return (await listAt(here))[0].cols === 132;
       };
-      t.ok(await eventually(isWide), 'sizes follow');
+      await waitFor(isWide, { what: 'sizes follow' });
       far.socket.close();
-      t.ok(await eventually(async () => (await listAt(here)).length === 1));
+      await waitFor(async () => (await listAt(here)).length === 1);
     },
   );
 
@@ -131,16 +131,15 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
       last = next;
     }
     last.socket.send(Buffer.from('typed'));
-    t.ok(await eventually(() => backend.opened.at(-1)?.typed() === 'typed'));
-    t.ok(await eventually(() => backend.opened.slice(0, -1).every(({ stream }) => stream.destroyed)));
-    t.ok(
-      await eventually(async () => (await listed()).length === 1),
-      'the late ends took nothing of it away',
-    );
+    await waitFor(() => backend.opened.at(-1)?.typed() === 'typed');
+    await waitFor(() => backend.opened.slice(0, -1).every(({ stream }) => stream.destroyed));
+    await waitFor(async () => (await listed()).length === 1, {
+      what: 'the late ends took nothing of it away',
+    });
     t.same(backend.killed, [], 'the program is the same all the time');
     last.socket.close(1000);
-    t.ok(await eventually(() => backend.killed.length === 1), 'until its client closes it');
-    t.ok(await eventually(async () => (await listed()).length === 0));
+    await waitFor(() => backend.killed.length === 1, { what: 'until its client closes it' });
+    await waitFor(async () => (await listed()).length === 0);
   });
 
   on('what waits for a lost line is let go when its client is at the other process', async (t, cluster) => {
@@ -148,7 +147,7 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     const first = await open(ada, 'pane2');
     first.socket.terminate();
     const second = await open(ada, 'pane2', addresses[1]);
-    t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true));
+    await waitFor(() => backend.opened[0]?.stream.destroyed === true);
     t.equal(await second.closed(50), 'still open');
     t.same(backend.killed, []);
   });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { eventually } from '../contract/bus.ts';
 import { freshDatabase } from '../support/database.ts';
+import { waitFor } from '../support/patience.ts';
 import { ADMIN, client, startService } from '../support/running-service.ts';
 
 const kidOf = (token: string): string =>
@@ -43,7 +43,7 @@ t.test('SIGHUP rotates the key of a running service, and no request is refused f
   t.not(kidOf(after), kidOf(before), 'new tokens are signed with the new key');
   t.equal((await client(service.address, after)('GET', '/api/me')).status, 200);
   const then = statuses.get(200) ?? 0;
-  await eventually(() => (statuses.get(200) ?? 0) >= then + 20);
+  await waitFor(() => (statuses.get(200) ?? 0) >= then + 20);
   asking = false;
   await asked;
   t.same([...statuses.keys()], [200]);

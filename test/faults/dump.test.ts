@@ -1,9 +1,9 @@
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { eventually } from '../contract/bus.ts';
 import { runProcess } from '../support/child.ts';
 import { aKeptContainer, inside, readCanary, small } from '../support/fault-scene.ts';
 import { aFolder } from '../support/folder.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPlace, whileRunning } from '../support/running-service.ts';
 import { systemPostgres } from '../support/system-postgres.ts';
 
@@ -29,7 +29,7 @@ t.test('a dump made while Berth runs is restored as docs/backup.md says', async 
   const kept = await whileRunning(t, place, async (call) => {
     const kept = await aKeptContainer(call);
     // What is sealed by now is what the dump is judged by.
-    t.ok(await eventually(async () => WHOLE.test(await verified(t, url)), 60_000));
+    await waitFor(async () => WHOLE.test(await verified(t, url)), { patienceMs: 60_000 });
     await postgres.run('pg_dump', '--format=custom', `--file=${file}`, url);
     const later = await call('PATCH', `/api/containers/${kept.dbId}`, { name: 'later', ...small });
     t.equal(later.status, 200);

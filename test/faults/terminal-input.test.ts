@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import { Connection } from '../../web/src/terminal/connection.ts';
-import { eventually } from '../contract/bus.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { inside, small } from '../support/fault-scene.ts';
 import { socketInFramesOf } from '../support/framed-socket.ts';
 import { intoFile, mixedUtf8, sha256 } from '../support/mixed-input.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
@@ -40,7 +40,10 @@ t.test('a paste over a bad line arrives as it is, however it is cut into frames'
       const { connection, output } = await opened;
       proxy.begin();
       connection.write(paste);
-      t.ok(await eventually(() => output().includes('#DONE'), 1_200_000), `${pane}: the end`);
+      await waitFor(() => output().includes('#DONE'), {
+        what: () => `${pane}: the end`,
+        patienceMs: 1_200_000,
+      });
       const sum = await inside(call, dbId, `sha256sum < /tmp/${pane}; rm /tmp/${pane}`);
       t.equal(sum, `${sha256(paste)}  -\n`, `${paste.length} bytes in frames of ${frameBytes}, run ${run}`);
       cuts += proxy.cuts();
@@ -89,6 +92,6 @@ async function started(
   t.teardown(() => connection.close());
   connection.open();
   connection.write(Buffer.from(intoFile(`/tmp/${pane}`, paste.length)));
-  if (!(await eventually(() => output.includes('#START'), 120_000))) throw new Error(`${pane}: ${output}`);
+  await waitFor(() => output.includes('#START'), { patienceMs: 120_000, what: () => `${pane}: ${output}` });
   return { connection, output: () => output };
 }

@@ -3,8 +3,8 @@ import t from 'tap';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
-import { eventually } from '../contract/bus.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 
@@ -70,14 +70,14 @@ t.test('terminals over bad lines, and over a restart', async (t) => {
     t.teardown(() => connection.close());
     connection.open();
     const text = (): string => Buffer.concat(output).toString('latin1');
-    t.ok(await eventually(() => text().includes('# '), 20_000), 'a prompt');
+    await waitFor(() => text().includes('# '), { what: 'a prompt' });
     connection.write(Buffer.from('sh /tmp/both.sh\r'));
-    t.ok(await eventually(() => text().includes('START'), 20_000), 'the program');
+    await waitFor(() => text().includes('START'), { what: 'the program' });
     const start = text().indexOf('START') + 'START'.length;
     const paste = randomBytes(IN_BYTES);
     connection.write(paste);
     const isDone = (): boolean => bytes >= start + OUT_BYTES + 'END'.length;
-    t.ok(await eventually(isDone, 90_000), `${bytes - start} bytes came`);
+    await waitFor(isDone, { what: () => `${bytes - start} bytes came`, patienceMs: 90_000 });
     const all = Buffer.concat(output).subarray(start);
     t.equal(`${sha256(all.subarray(0, OUT_BYTES))}  -`, told, 'output');
     t.equal(all.subarray(OUT_BYTES).toString(), 'END');

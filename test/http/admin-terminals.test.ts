@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster, inMemory } from '../support/cluster.ts';
+import { waitFor } from '../support/patience.ts';
 import { as } from '../support/service.ts';
 import { auditOf } from '../support/sign-ins.ts';
 import { SOON_MS } from '../support/terminals.ts';
@@ -48,11 +48,11 @@ t.test('administrators see the open terminals of everybody, and others do not', 
   t.match(auditOf(here, 'terminals_listed'), [{ userId: root.id }], 'that somebody looked is on record');
   first.socket.send(JSON.stringify({ type: 'resize', cols: 132, rows: 50 }));
   const now = async () => (await as(here, root)('GET', url)).json().terminals;
-  t.ok(await eventually(async () => (await now()).at(-1).cols === 132));
+  await waitFor(async () => (await now()).at(-1).cols === 132);
   t.match((await now()).at(-1), { cols: 132, rows: 50 });
   second.socket.close();
   first.socket.terminate();
-  t.ok(await eventually(async () => (await now()).length === 0), 'gone when closed, and when cut');
+  await waitFor(async () => (await now()).length === 0, { what: 'gone when closed, and when cut' });
 });
 
 t.test('an administrator closes one with 4001, on record', async (t) => {
@@ -77,11 +77,11 @@ t.test('a record exists from the connect to the close, and is kept fresh by ping
   const { here, ada, open } = await aCluster(t, shared);
   const { state } = shared.storage as ReturnType<typeof memoryStorage>;
   const socket = await open(ada, 'main');
-  t.ok(await eventually(() => state.terminals.length === 1));
+  await waitFor(() => state.terminals.length === 1);
   const [record] = state.terminals;
   t.match(record, { userId: ada.id, createdAt: here.ports.clock.now(), lastPingAt: here.ports.clock.now() });
   socket.socket.close();
-  t.ok(await eventually(() => state.terminals.length === 0));
+  await waitFor(() => state.terminals.length === 0);
 });
 
 t.test('records of a process that died are cleared away', async (t) => {
@@ -90,7 +90,7 @@ t.test('records of a process that died are cleared away', async (t) => {
   const { here, ada, open } = await aCluster(t, shared);
   const { state } = shared.storage as ReturnType<typeof memoryStorage>;
   await open(ada, 'main');
-  t.ok(await eventually(() => state.terminals.length === 1));
+  await waitFor(() => state.terminals.length === 1);
   const pass = async (times: number) => {
     for (let n = 0; n < times; n += 1) {
       clock.advance(15_000);

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
@@ -186,7 +186,7 @@ t.test('a participant who does not answer the close is cut off', async (t) => {
   participant.socket.pause();
   t.equal(service.http.websocketServer.clients.size, 1);
   await as(service, ada)('DELETE', `/api/collaborations/${id}`);
-  t.ok(await eventually(() => service.http.websocketServer.clients.size === 0));
+  await waitFor(() => service.http.websocketServer.clients.size === 0);
   participant.socket.terminate();
 });
 
@@ -342,7 +342,7 @@ t.test('who may type by another share keeps the session when one ends', async (t
   await join(eve, first.code);
   for (const who of [bob, eve]) await open(who);
   await as(service, ada)('DELETE', `/api/collaborations/${first.id}`);
-  t.ok(await eventually(() => backend.killed.includes(`user-${eve.id}`)), 'who may not has none');
+  await waitFor(() => backend.killed.includes(`user-${eve.id}`), { what: 'who may not has none' });
   await service.collaborations.keep();
   t.notOk(backend.killed.includes(`user-${bob.id}`));
 });

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { connectionBudget, limitConnections } from '../../src/adapters/http/connections.ts';
 import { onError } from '../../src/adapters/http/errors.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
+import { waitFor } from '../support/patience.ts';
 
 /** A server of `budget` with a quick route and one that answers when it is told to. */
 async function aServer(t: Test, budget: number) {
@@ -42,11 +42,6 @@ async function aServer(t: Test, budget: number) {
   return { http, going, dial, get, open: () => sockets.filter(({ closed }) => !closed).length };
 }
 
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 200 && !holds(); tries += 1) await sleep(20);
-  return holds();
-}
-
 t.test('what the process may have open leaves a reserve, of a small limit a share', (t) => {
   t.same([64, 256, 1024, 20_000].map(connectionBudget), [38, 156, 924, 19_900]);
   t.end();
@@ -58,7 +53,7 @@ t.test('connections that send nothing give way to those that ask', async (t) => 
     await dial();
     if (n % 8 === 7) t.match(await get('/quick'), { status: 200 }, `beside ${n + 1} silent ones`);
   }
-  t.ok(await until(() => open() <= 10), `${open()} are left`);
+  await waitFor(() => open() <= 10, { what: () => `${open()} are left` });
 });
 
 t.test('they give way also to a connection that sends its request later', async (t) => {
@@ -67,7 +62,7 @@ t.test('they give way also to a connection that sends its request later', async 
   // Of another address, which has fewer of them.
   const late = await dial('127.0.0.2');
   for (let n = 0; n < 30; n += 1) await dial();
-  t.ok(await until(() => open() <= 10));
+  await waitFor(() => open() <= 10);
   const heard = once(late, 'data');
   late.write('GET /quick HTTP/1.1\r\nHost: x\r\n\r\n');
   t.match(String(await heard), /^HTTP\/1.1 200/);
@@ -88,7 +83,7 @@ t.test('when all of them carry a request, another one is told to come back, unti
   const { going, get } = await aServer(t, 10);
   const slow = Array.from({ length: 5 }, () => get('/slow'));
   for (const each of slow) each.catch(() => {});
-  t.ok(await until(() => going.length === 5));
+  await waitFor(() => going.length === 5);
   t.match(await get('/quick'), { status: 503, body: { code: 'service_overloaded' }, retryAfter: '2' });
   going.pop()?.();
   await Promise.race(slow);

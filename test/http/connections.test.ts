@@ -11,6 +11,7 @@ import type { Http } from '../../src/adapters/http/types.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { aBoxOfAda } from '../support/inside-service.ts';
+import { waitFor } from '../support/patience.ts';
 
 /** The service on a port, and a request to the container that is not waited for. */
 async function listening(t: Test, ports: Partial<Ports> = {}) {
@@ -23,11 +24,6 @@ async function listening(t: Test, ports: Partial<Ports> = {}) {
       headers: { authorization: `Bearer ${ada.token}`, ...headers },
     }).on('error', () => {});
   return { service, open, get };
-}
-
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 100 && !holds(); tries++) await sleep(20);
-  return holds();
 }
 
 t.test('whoever leaves a command that runs ends it', async (t) => {
@@ -63,7 +59,7 @@ t.test('whoever leaves a command that runs ends it', async (t) => {
   );
   t.equal(ended, 0);
   request.destroy();
-  t.ok(await until(() => ended > 0));
+  await waitFor(() => ended > 0);
 });
 
 t.test('the head of a streamed answer comes before anything is written', async (t) => {
@@ -123,7 +119,7 @@ t.test('whoever leaves a log or a download ends the reading', async (t) => {
     const [answer] = await once(request, 'response');
     t.equal(String((await once(answer, 'data'))[0]), 'one\n');
     request.destroy();
-    t.ok(await until(() => opened.at(-1)?.destroyed === true), path);
+    await waitFor(() => opened.at(-1)?.destroyed === true, { what: path });
   }
 });
 

@@ -3,9 +3,9 @@ import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { eventually } from '../contract/bus.ts';
 import { aLineTo } from '../support/cut-line.ts';
 import { freshDatabase, run } from '../support/database.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as, type Bearer } from '../support/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
@@ -39,7 +39,7 @@ async function aScene(t: Test) {
           [name],
         )
       ).rows.length > 0;
-    if (!(await eventually(waiting))) throw new Error('nothing waits');
+    await waitFor(waiting, { what: 'a query waits' });
   };
   const elsewhere = real.replace(`/${name}?`, '/postgres?');
   return { service, ada, call, line, admin, elsewhere, name, stop, status, interrupt };
@@ -64,14 +64,13 @@ t.test('a database that takes no writes', async (t) => {
     );
   await admin.query(`alter database ${name} set default_transaction_read_only = on`);
   await reconnect();
-  t.ok(
-    await eventually(async () => (await call('GET', '/api/containers')).statusCode === 200),
-    'reads go on',
-  );
+  await waitFor(async () => (await call('GET', '/api/containers')).statusCode === 200, {
+    what: 'reads go on',
+  });
   isToldToComeAgain(t, await stop(), 'a write');
   await admin.query(`alter database ${name} reset default_transaction_read_only`);
   const works = async (): Promise<boolean> => (await stop()).statusCode === 200;
-  t.ok(await eventually(works), 'the connections that took no writes are not used again');
+  await waitFor(works, { what: 'the connections that took no writes are not used again' });
   t.equal(await status(), 'stopped');
 });
 
@@ -98,7 +97,7 @@ for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
     await interrupt(how);
     isToldToComeAgain(t, await stopping, how);
     await admin.query('rollback');
-    t.ok(await eventually(async () => (await stop()).statusCode === 200), 'and is served again');
+    await waitFor(async () => (await stop()).statusCode === 200, { what: 'and is served again' });
   });
 }
 
@@ -137,7 +136,7 @@ t.test('a line that falls silent', async (t) => {
   ];
   for (const answer of await Promise.all(requests.map(timed))) isToldToComeAgain(t, answer, 'silent');
   line.mend();
-  t.ok(await eventually(async () => (await stop()).statusCode === 200), 'and works again');
+  await waitFor(async () => (await stop()).statusCode === 200, { what: 'and works again' });
 });
 
 t.test('all that a request waits for is over within five seconds', async (t) => {

@@ -5,9 +5,9 @@ import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import { StorageTooSlow } from '../../src/ports/repositories.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
 import { type EventClient, eventClient, type Message } from '../support/event-client.ts';
+import { waitFor } from '../support/patience.ts';
 import { anAdmin, anApiToken, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
 import { aContainerOf, listening } from '../support/terminals.ts';
 
@@ -244,7 +244,7 @@ t.test('who sends much is read no faster than a terminal would be', async (t) =>
   const { socket } = await eventClient(address, ada.token);
   const [server] = service.http.websocketServer.clients;
   for (let sent = 0; sent < 4; sent += 1) socket.send('x'.repeat(1_048_576));
-  t.ok(await eventually(() => server?.isPaused === true), 'the sender is made to wait');
+  await waitFor(() => server?.isPaused === true, { what: 'the sender is made to wait' });
 });
 
 /** How an upgrade is refused. */
@@ -339,6 +339,6 @@ t.test('who comes back to a process that is behind gets nothing twice', async (t
   const { events: both } = await events.after(from, 9);
   const ahead = await eventClient(addresses[1], ada.token, both[1]?.id ?? null);
   await events.append(event);
-  t.ok(await eventually(() => idle.messages.length === 3 && ahead.messages.length === 1, 30_000));
+  await waitFor(() => idle.messages.length === 3 && ahead.messages.length === 1);
   t.same(ahead.messages, idle.messages.slice(2));
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
+import { waitFor } from '../support/patience.ts';
 import { aGuest, as, person } from '../support/service.ts';
 import { SOON_MS } from '../support/terminals.ts';
 
@@ -25,7 +25,7 @@ t.test('locking closes the terminals of that session at once, in every process',
   }
   await as(there, ada)('POST', '/api/sessions/unlock', { passcode: '1234' });
   const statusHere = async () => (await as(here, ada)('GET', '/api/containers')).statusCode;
-  t.ok(await eventually(async () => (await statusHere()) === 200), 'unlocked there, open here soon');
+  await waitFor(async () => (await statusHere()) === 200, { what: 'unlocked there, open here soon' });
   t.equal(await (await open(ada, 'again')).closed(50), 'still open');
 });
 
@@ -58,10 +58,10 @@ t.test('what is typed after the screen has locked itself does not reach the shel
   if (pty === undefined) return t.fail('no terminal was opened');
   const type = (text: string): void => terminal.socket.send(Buffer.from(text));
   type('ls');
-  t.ok(await eventually(() => pty.typed() === 'ls'));
+  await waitFor(() => pty.typed() === 'ls');
   clock.advance(59_999);
   type(' -l');
-  t.ok(await eventually(() => pty.typed() === 'ls -l'), 'a moment before');
+  await waitFor(() => pty.typed() === 'ls -l', { what: 'a moment before' });
   clock.advance(60_000);
   type('; rm -rf ~');
   t.same(await terminal.closed(SOON_MS), UNAUTHORIZED);

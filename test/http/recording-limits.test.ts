@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
 import type { RecordingFiles } from '../../src/ports/recording-files.ts';
-import { aStudio, becomes, castOf, shown } from '../support/recordings.ts';
+import { waitFor } from '../support/patience.ts';
+import { aStudio, castOf, shown } from '../support/recordings.ts';
 
 const MIB = 1_048_576;
 
@@ -20,7 +21,7 @@ t.test('a full quota ends the recording with a notice, never the terminal', asyn
   };
   while (sent < MIB - 60_000) await say(50_000);
   while (sent < MIB + 10_000) await say(2_000);
-  await becomes(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'truncated');
+  await waitFor(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'truncated');
   const { size_bytes } = (await call('GET', `/api/recordings/${id}`)).json();
   t.ok(size_bytes <= MIB, `${size_bytes} bytes`);
   t.ok(size_bytes > MIB - 4_000, 'and not much less');
@@ -57,18 +58,18 @@ t.test(
     };
     const stateOf = async (id: string) => (await call('GET', `/api/recordings/${id}`)).json();
     await say(0, 700_000);
-    await becomes(async () => {
+    await waitFor(async () => {
       await pass(1_000);
       return (await stateOf(ids[0])).size_bytes > 700_000;
     });
     await pass(20_000);
     await say(1, 400_000);
-    await becomes(async () => (await stateOf(ids[1])).state === 'truncated');
+    await waitFor(async () => (await stateOf(ids[1])).state === 'truncated');
     t.match(await stateOf(ids[0]), { state: 'recording' });
     await settings.change({ recordingsMbPerUser: 0 });
     await pass(20_000);
     pty(0).say('one more');
-    await becomes(async () => (await stateOf(ids[0])).state === 'truncated');
+    await waitFor(async () => (await stateOf(ids[0])).state === 'truncated');
   },
 );
 
@@ -105,10 +106,10 @@ t.test('a disk that fails ends the recording, never the terminal', async (t) => 
   const client = await open();
   const { id } = (await record()).json();
   pty().say('kept');
-  await becomes(async () => shown(await cast(id)) === 'kept');
+  await waitFor(async () => shown(await cast(id)) === 'kept');
   become('failing');
   pty().say('lost');
-  await becomes(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'truncated');
+  await waitFor(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'truncated');
   t.equal(shown(await cast(id)), 'kept');
   await client.until(() =>
     client.messages.some(({ message }) => /could not be written/.test(String(message))),

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { aStudio, becomes, castOf, played, rowsOf } from '../support/recordings.ts';
+import { waitFor } from '../support/patience.ts';
+import { aStudio, castOf, played, rowsOf } from '../support/recordings.ts';
 import { aBrowserTerminal } from '../support/screens.ts';
 import { type FakePty, fakeTerminals } from '../support/terminals.ts';
 
@@ -71,7 +72,7 @@ t.test('what the service has forgotten of a screen its multiplexer draws once mo
     await client.until(() => client.output().length >= sent);
   }
   const { id } = (await record()).json();
-  await becomes(async () => rowsOf(await played(await cast(id))).length > 2);
+  await waitFor(async () => rowsOf(await played(await cast(id))).length > 2);
   t.equal(drawnAnew, 1);
   t.same(rowsOf(await played(await cast(id))), ['kept above', '', '49']);
   await call('POST', `/api/recordings/${id}/stop`);
@@ -83,7 +84,7 @@ t.test('a recording that is stopped while its picture is made has no more in it'
   pty().say('x'.repeat(MIB));
   await client.until(() => client.output().length === MIB);
   const begun = record();
-  await becomes(async () => (await call('GET', '/api/recordings')).json().recordings.length === 1);
+  await waitFor(async () => (await call('GET', '/api/recordings')).json().recordings.length === 1);
   const [{ id }] = (await call('GET', '/api/recordings')).json().recordings;
   t.match((await call('POST', `/api/recordings/${id}/stop`)).json(), { state: 'ended' });
   t.equal((await begun).statusCode, 201);

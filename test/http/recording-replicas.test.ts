@@ -1,6 +1,7 @@
 import t from 'tap';
 import { aCluster } from '../support/cluster.ts';
-import { becomes, shown } from '../support/recordings.ts';
+import { waitFor } from '../support/patience.ts';
+import { shown } from '../support/recordings.ts';
 import { as } from '../support/service.ts';
 
 t.test('a terminal is recorded by the process that has it, wherever that is asked for', async (t) => {
@@ -17,9 +18,9 @@ t.test('a terminal is recorded by the process that has it, wherever that is aske
   t.equal(replica, terminal?.replica, 'it is made where the terminal is');
   t.equal((await record(here)).json().id, id, 'and once');
   t.equal((await record(there)).json().id, id);
-  await becomes(() => told.includes('recording'));
+  await waitFor(() => told.includes('recording'));
   backend.opened[0]?.say('after');
-  await becomes(() => far.output() === 'before after');
+  await waitFor(() => far.output() === 'before after');
   const stopped = await as(here, ada)('POST', `/api/recordings/${id}/stop`);
   t.match(stopped.json(), { state: 'ended' });
   const { body } = await as(there, ada)('GET', `/api/recordings/${id}/cast`);
@@ -38,6 +39,6 @@ t.test('a terminal that no process has can not be recorded, nor can one without 
   await settings.change({ recordingsMbPerUser: 0 });
   t.match(await record(), { code: 'recording_quota_reached' });
   far.socket.close(1000);
-  await becomes(async () => (await terminals.list()).length === 0);
+  await waitFor(async () => (await terminals.list()).length === 0);
   t.match(await record(), { code: 'terminal_not_open' });
 });

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
-import { aStudio, becomes, shown } from '../support/recordings.ts';
+import { waitFor } from '../support/patience.ts';
+import { aStudio, shown } from '../support/recordings.ts';
 import { fakeTerminals } from '../support/terminals.ts';
 
 /** Programs that go on after they were told to end; the first one opens only when the test says so. */
@@ -25,12 +26,12 @@ t.test('a program that opens too late takes no recording with it', async (t) => 
     firstWaits: true,
   });
   const late = open().catch((error: unknown) => String(error));
-  await becomes(() => asked() === 1);
+  await waitFor(() => asked() === 1);
   const client = await open({ new: 'true' });
   t.match(await late, /replaced|closed before/);
   const { id } = (await record()).json();
   letFirst();
-  await becomes(() => programs.opened.length === 2);
+  await waitFor(() => programs.opened.length === 2);
   programs.opened[0]?.say('this');
   await client.until(() => client.output().toString() === 'this');
   await call('POST', `/api/recordings/${id}/stop`);
@@ -44,7 +45,7 @@ t.test('what a program says while it ends is not recorded between what the next 
   programs.opened[0]?.say('one');
   await first.until(() => first.output().toString() === 'one');
   first.socket.terminate();
-  await becomes(() => service.terminals.count() === 0);
+  await waitFor(() => service.terminals.count() === 0);
   const second = await open();
   programs.opened[0]?.say('[lost tty]');
   programs.opened[1]?.say('two');
@@ -66,7 +67,7 @@ t.test('a recording that has no room for what is held is told to have ended last
   pty().say('x'.repeat(1_500_000));
   await first.until(() => first.output().length === 1_500_000);
   first.socket.terminate();
-  await becomes(() => service.terminals.count() === 0);
+  await waitFor(() => service.terminals.count() === 0);
   await open({ record: 'true' });
   t.same(told, [true, false]);
 });

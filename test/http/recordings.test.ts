@@ -1,5 +1,6 @@
 import t from 'tap';
-import { aStudio, becomes, castOf, played, rowsOf, shown } from '../support/recordings.ts';
+import { waitFor } from '../support/patience.ts';
+import { aStudio, castOf, played, rowsOf, shown } from '../support/recordings.ts';
 import { anApiToken, aPerson, as, type Person } from '../support/service.ts';
 import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
 
@@ -35,7 +36,7 @@ t.test('what a terminal shows is recorded from start to stop, and what is typed 
   await pass(1_500);
   const ship = Buffer.from('🚢');
   client.socket.send(Buffer.from('secret'), { binary: true });
-  await becomes(() => pty().typed() === 'secret');
+  await waitFor(() => pty().typed() === 'secret');
   pty().say(Buffer.concat([Buffer.from('pass'), ship.subarray(0, 2)]));
   pty().say(ship.subarray(2));
   await client.until(() => client.output().toString().endsWith('🚢'));
@@ -76,7 +77,7 @@ t.test('`record=true` records from the first byte', async (t) => {
   const [one] = (await call('GET', '/api/recordings')).json().recordings;
   t.match(one, { state: 'recording' });
   // What was shown is in the file while it goes on, soon.
-  await becomes(() => files.held.get(one.id)?.bytes.includes('$ ') ?? false);
+  await waitFor(() => files.held.get(one.id)?.bytes.includes('$ ') ?? false);
   t.equal(shown(await cast(one.id)), '$ ');
   client.socket.close(1000);
 });
@@ -89,7 +90,7 @@ t.test('a recording follows its terminal over a lost line and a reload, and ends
     pty().say('one ');
     await first.until(() => first.output().length === 4);
     first.socket.terminate();
-    await becomes(() => service.terminals.count() === 0);
+    await waitFor(() => service.terminals.count() === 0);
     if (!muxed) pty().say('meanwhile ');
     const second = await open();
     await second.until(() => second.messages.some(({ type }) => type === 'recording'));
@@ -100,7 +101,7 @@ t.test('a recording follows its terminal over a lost line and a reload, and ends
     else {
       await call('POST', `/api/containers/${dbId}/stop`);
     }
-    await becomes(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'ended');
+    await waitFor(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'ended');
     t.equal(shown(await cast(id)), muxed ? 'one \x1bctwo' : 'one meanwhile two');
     await pass(1);
   }
@@ -242,6 +243,6 @@ t.test('recordings stay when their container is deleted', async (t) => {
   pty().say('kept');
   await client.until(() => client.output().length === 4);
   await call('DELETE', `/api/containers/${dbId}`);
-  await becomes(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'ended');
+  await waitFor(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'ended');
   t.equal(shown(await cast(id)), 'kept');
 });

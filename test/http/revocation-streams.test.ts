@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster, type Cluster, inMemory } from '../support/cluster.ts';
 import { ENDS } from '../support/ends.ts';
+import { waitFor } from '../support/patience.ts';
 import { as, type Bearer } from '../support/service.ts';
 import { endless, openStream, STREAMS } from '../support/streams.ts';
 import { SOON_MS } from '../support/terminals.ts';
@@ -22,7 +22,7 @@ async function openAll(t: Test, cluster: Streaming, who: Bearer) {
     STREAMS.map((kind) => openStream(t, cluster, address, who, kind)),
   );
   const opened = await Promise.all(all);
-  if (!(await eventually(() => cluster.atWork() === before + all.length))) throw new Error('not all began');
+  await waitFor(() => cluster.atWork() === before + all.length, { what: 'all begin' });
   return opened;
 }
 
@@ -61,7 +61,7 @@ for (const [what, whose, end] of MORE_ENDS) {
       await Promise.all(bystanders.map((one) => one.cut(30))),
       all('still open').slice(0, bystanders.length),
     );
-    t.ok(await eventually(() => cluster.atWork() === bystanders.length), 'and the work behind it has ended');
+    await waitFor(() => cluster.atWork() === bystanders.length, { what: 'and the work behind it has ended' });
   });
 }
 
@@ -81,7 +81,7 @@ t.test('a guest whose time is over goes on reading, and neither runs nor writes 
   const [log, command, download, upload] = await Promise.all(
     STREAMS.map((kind) => openStream(t, cluster, cluster.addresses[0], ada, kind)),
   );
-  await eventually(() => cluster.atWork() === STREAMS.length);
+  await waitFor(() => cluster.atWork() === STREAMS.length);
   const { state } = here.ports.storage as ReturnType<typeof memoryStorage>;
   const guestUntil = here.ports.clock.now();
   state.users = state.users.map((user) => (user.id === ada.id ? { ...user, guestUntil } : user));
@@ -108,7 +108,7 @@ t.test('what ended while the work was begun is cut off as well', async (t) => {
   goOn.resolve();
   const outcome = await opening.then((one) => one.cut(SOON_MS)).catch(() => 'cut off');
   t.equal(outcome, 'cut off');
-  t.ok(await eventually(() => work.atWork() === 0), 'and the program has ended');
+  await waitFor(() => work.atWork() === 0, { what: 'and the program has ended' });
 });
 
 t.test('what would go on for ever ends with the process', async (t) => {
@@ -116,7 +116,7 @@ t.test('what would go on for ever ends with the process', async (t) => {
   const streams = await Promise.all(
     STREAMS.map((kind) => openStream(t, cluster, cluster.addresses[0], cluster.ada, kind)),
   );
-  await eventually(() => cluster.atWork() === STREAMS.length);
+  await waitFor(() => cluster.atWork() === STREAMS.length);
   const closing = cluster.here.http.close();
   t.same(new Set(await Promise.all(streams.map((one) => one.cut(50)))), new Set(['still open']));
   cluster.here.cutOff();

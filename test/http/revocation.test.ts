@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
 import { ENDS } from '../support/ends.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, as } from '../support/service.ts';
 import { refresh, sessionIdOf } from '../support/sign-ins.ts';
 import { SOON_MS } from '../support/terminals.ts';
@@ -76,7 +76,7 @@ t.test('no output follows the decision, and nothing typed after it reaches the p
   const talk = setInterval(() => pty.say(`${Date.now()}\n`), 1);
   t.teardown(() => clearInterval(talk));
   victim.socket.send(Buffer.from('before'));
-  t.ok(await eventually(() => pty.typed() === 'before'));
+  await waitFor(() => pty.typed() === 'before');
   // A client that goes on typing and does not answer the close.
   const keepTyping = setInterval(() => victim.socket.send(Buffer.from('after')), 1);
   t.teardown(() => clearInterval(keepTyping));
@@ -85,7 +85,7 @@ t.test('no output follows the decision, and nothing typed after it reaches the p
   const typedThen = pty.typed().length;
   const revokedAt = Date.now();
   t.same(await victim.closed(SOON_MS), UNAUTHORIZED);
-  t.ok(await eventually(() => pty.stream.destroyed), 'the program was let go');
+  await waitFor(() => pty.stream.destroyed, { what: 'the program was let go' });
   const lastSaid = Number(victim.output().trim().split('\n').at(-1));
   t.ok(lastSaid <= revokedAt + 1_000, `the last output is ${lastSaid - revokedAt} ms after the answer`);
   t.ok(pty.typed().length - typedThen <= 'after'.length * 1_000, 'input ends with it');
@@ -98,7 +98,7 @@ t.test('a peer that does not answer the close is cut off', async (t) => {
   t.equal(connections(), 1);
   victim.socket.pause();
   await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
-  t.ok(await eventually(() => connections() === 0, SOON_MS));
+  await waitFor(() => connections() === 0);
   victim.socket.terminate();
 });
 
@@ -134,5 +134,5 @@ t.test('a refused upgrade leaves no connection behind', async (t) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
     await new Promise((resolve) => socket.on('error', resolve));
   }
-  t.ok(await eventually(async () => (await connections()) === before));
+  await waitFor(async () => (await connections()) === before);
 });

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import type { RoleInstaller } from '../../src/ports/role-installer.ts';
+import { waitFor } from '../support/patience.ts';
 import { aGuest, anAdmin, aPerson, aService, as } from '../support/service.ts';
 import { auditOf } from '../support/sign-ins.ts';
 
@@ -49,12 +49,7 @@ type Scene = Awaited<ReturnType<typeof aboard>>;
 const eventsOf = ({ service }: Scene) =>
   (service.ports.storage as ReturnType<typeof memoryStorage>).state.events;
 
-/** Waits for what the background brings about. */
-async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await sleep(5);
-}
-
-const begun = (scene: Scene, count: number) => until(() => scene.calls.length >= count);
+const begun = (scene: Scene, count: number) => waitFor(() => scene.calls.length >= count);
 
 t.test('a container of the default role installs nothing', async (t) => {
   const scene = await aboard();

@@ -14,8 +14,8 @@ import { outputTurns } from '../../src/app/output-turns.ts';
 import { type TerminalStream, terminalStream } from '../../src/app/terminal-stream.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
-import { eventually } from '../contract/bus.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
+import { waitFor } from '../support/patience.ts';
 import { type FakePty, fakeTerminals } from '../support/terminals.ts';
 
 const HANDLE: RuntimeHandle = { node: 'n', runtimeId: 'r' };
@@ -84,11 +84,11 @@ t.test('a keystroke goes out alone and at once; what comes in bulk is joined', a
   const { program, frames, received } = await aPump(t);
   for (let keys = 1; keys <= 20; keys += 1) {
     program.say('x');
-    t.ok(await eventually(async () => frames.length === keys));
+    await waitFor(async () => frames.length === keys);
   }
   frames.length = 0;
   for (let lines = 0; lines < 4_000; lines += 1) program.say(`${'y'.repeat(99)}\n`);
-  t.ok(await eventually(async () => received() === 400_000));
+  await waitFor(async () => received() === 400_000);
   t.ok(frames.length < 1_000, `${frames.length} frames for 4000 lines`);
   t.ok(Math.max(...frames) <= 65_536);
 });
@@ -99,12 +99,12 @@ t.test(
     const { pty, program, client, socket, stream, happened, received } = await aPump(t, { stallMs: 150 });
     client.pause();
     for (let sum = 0; sum < 20 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
-    t.ok(await eventually(async () => pty.stream.isPaused() && stream.unconfirmedBytes() >= MIB));
+    await waitFor(async () => pty.stream.isPaused() && stream.unconfirmedBytes() >= MIB);
     t.ok(stream.unconfirmedBytes() < 1.2 * MIB, `${stream.unconfirmedBytes()} bytes are held for it`);
     t.ok(socket.bufferedAmount <= 1.2 * MIB);
-    t.ok(await eventually(async () => happened.stalled === 1));
+    await waitFor(async () => happened.stalled === 1);
     client.resume();
-    t.ok(await eventually(async () => received() === 20 * MIB), 'who reads on gets all of it');
+    await waitFor(async () => received() === 20 * MIB, { what: 'who reads on gets all of it' });
   },
 );
 
@@ -117,7 +117,7 @@ t.test('a reader confirms what it was sent, and no pong confirms more', async (t
     return stream.unconfirmedBytes();
   };
   program.say(Buffer.alloc(1_000, 1));
-  t.ok(await eventually(() => received() === 1_000));
+  await waitFor(() => received() === 1_000);
   for (const lie of ['1001', '1e9', 'Infinity', '', 'x', '-1']) t.equal(await pong(lie), 1_000, lie);
   t.equal(await pong('400'), 600);
   t.equal(await pong('1000'), 0);
@@ -128,7 +128,7 @@ t.test('a slow reader is not given up as long as it takes something', async (t) 
   const pausing = setInterval(() => (client.isPaused ? client.resume() : client.pause()), 50);
   t.teardown(() => clearInterval(pausing));
   for (let sum = 0; sum < 30 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
-  t.ok(await eventually(async () => received() === 30 * MIB, 20_000));
+  await waitFor(async () => received() === 30 * MIB);
   t.equal(happened.stalled, 0);
 });
 
@@ -138,7 +138,7 @@ t.test('a flood shares the turns of the event loop with others', async (t) => {
   for (let sum = 0; sum < 30 * MIB; sum += 65_536) flood.program.say(Buffer.alloc(65_536, 1));
   for (let keys = 1; keys <= 10; keys += 1) {
     quiet.program.say('x');
-    t.ok(await eventually(async () => quiet.frames.length === keys));
+    await waitFor(async () => quiet.frames.length === keys);
   }
   t.ok(flood.received() < 30 * MIB, 'the echo did not wait for the end of the flood');
 });
@@ -166,11 +166,11 @@ t.test('a reader that stops and asks for the history again and again costs no mo
   });
   t.teardown(() => looks.stop());
   for (let id = 1; id <= 50; id += 1) looks.ask(id);
-  t.ok(await eventually(async () => sent.length === 1));
+  await waitFor(async () => sent.length === 1);
   for (let id = 51; id <= 100; id += 1) looks.ask(id);
   t.same(asked, [1], 'the next one waits until the answer is on its way');
   sent[0]?.();
-  t.ok(await eventually(async () => sent.length === 2));
+  await waitFor(async () => sent.length === 2);
   t.same(asked, [1, 100], 'and of all that were asked meanwhile the newest is answered');
 });
 
@@ -202,7 +202,7 @@ t.test('the end comes after all output', async (t) => {
   program.say(Buffer.alloc(5 * MIB, 1));
   program.say('bye');
   program.end();
-  t.ok(await eventually(async () => happened.over === 1));
+  await waitFor(async () => happened.over === 1);
   await delay(10);
   t.equal(received(), 5 * MIB + 3);
   t.equal(happened.over, 1);
@@ -217,8 +217,8 @@ t.test(
     t.teardown(() => intake.stop());
     socket.on('message', (data: Buffer) => intake.take(data));
     for (let sum = 0; sum < MIB; sum += 16_384) client.send(Buffer.alloc(16_384, 1));
-    t.ok(await eventually(() => received() === 20 * MIB, 20_000), `${received()} bytes came`);
-    t.ok(await eventually(() => acks.at(-1) === MIB), 'and all input is acknowledged');
+    await waitFor(() => received() === 20 * MIB, { what: () => `${received()} bytes came` });
+    await waitFor(() => acks.at(-1) === MIB, { what: 'and all input is acknowledged' });
     t.ok(acks.length < 40, `in ${acks.length} messages`);
     t.equal(happened.stalled, 0);
   },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import { eventually } from '../contract/bus.ts';
 import { aCluster } from '../support/cluster.ts';
+import { waitFor } from '../support/patience.ts';
 
 const MIB = 1_048_576;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -25,7 +25,7 @@ t.test('input that comes too fast is taken whole and in order, only later', asyn
   const input = randomBytes(4 * MIB);
   for (let at = 0; at < input.length; at += 65_536) socket.send(input.subarray(at, at + 65_536));
   const bytes = (): number => taken.reduce((sum, chunk) => sum + chunk.length, 0);
-  t.ok(await eventually(() => bytes() === input.length, 30_000), `${bytes()} bytes came`);
+  await waitFor(() => bytes() === input.length, { what: () => `${bytes()} bytes came` });
   t.equal(sha256(Buffer.concat(taken)), sha256(input));
   t.ok(rested > 0, 'the sender was made to wait');
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
@@ -24,7 +24,7 @@ for (const [name, waits, leave] of WAYS) {
       terminalClient({ address, dbId, token: ada.token }, { connection_id: 'pane', ...query });
     const before = await open({});
     leave(before.socket);
-    t.ok(await eventually(() => service.http.websocketServer.clients.size === 0));
+    await waitFor(() => service.http.websocketServer.clients.size === 0);
     const after = await open({ stream: before.ready.stream, after: 0 });
     t.equal(after.ready.stream === before.ready.stream, waits);
   });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { StorageUnavailable } from '../../src/ports/repositories.ts';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { anAdmin, aPerson, aService, as } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening, slowTerminals } from '../support/terminals.ts';
@@ -46,8 +46,8 @@ t.test('one that fails once it is on record is put on record as closed', async (
   const again = await open();
   t.equal((await listed()).length, 1, 'and the next one opens');
   again.socket.close(1000);
-  t.ok(await eventually(async () => (await listed()).length === 0));
-  t.ok(await eventually(() => backend.opened.every(({ stream }) => stream.destroyed)));
+  await waitFor(async () => (await listed()).length === 0);
+  await waitFor(() => backend.opened.every(({ stream }) => stream.destroyed));
 });
 
 t.test('a second socket in the other mode gets no terminal that was opened for the first', async (t) => {
@@ -58,15 +58,15 @@ t.test('a second socket in the other mode gets no terminal that was opened for t
     const backend = slowTerminals();
     const { open } = await aShare(t, backend);
     const replaced = open({ mode: first }).catch((error: unknown) => String(error));
-    t.ok(await eventually(() => backend.wanted.length === 1));
+    await waitFor(() => backend.wanted.length === 1);
     const opening = open({ mode: second });
-    t.ok(await eventually(() => backend.wanted.length === 2));
+    await waitFor(() => backend.wanted.length === 2);
     backend.openAll();
     const client = await opening;
     t.match(await replaced, /1000,replaced/);
     t.same(backend.wanted, [first, second]);
     t.match(client.ready, { mode: second });
-    t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true), 'the other one is ended');
+    await waitFor(() => backend.opened[0]?.stream.destroyed === true, { what: 'the other one is ended' });
     backend.opened[1]?.say('seen');
     await client.until(() => client.output().toString() === 'seen');
   }

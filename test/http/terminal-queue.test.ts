@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as, ORIGIN } from '../support/service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, listening, slowTerminals } from '../support/terminals.ts';
@@ -44,11 +44,11 @@ async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
     holds: () => service.ports.storage.repositories.terminalHolds.inContainer(dbId),
     /** Opens what waits in the engine, again and again, until something is so. */
     openUntil: (check: () => boolean) =>
-      eventually(() => {
+      waitFor(() => {
         backend.openAll();
         return check();
       }),
-    asked: (count: number) => eventually(() => backend.wanted.length === count),
+    asked: (count: number) => waitFor(() => backend.wanted.length === count),
   };
 }
 
@@ -56,9 +56,9 @@ t.test('a client whose turn comes is let in, and its terminal works', async (t) 
   const { open, backend, asked, openUntil } = await aScene(t);
   const [first, second] = [open('a'), open('b')];
   await asked(1);
-  t.ok(await openUntil(() => backend.opened.length === 2));
+  await openUntil(() => backend.opened.length === 2);
   for (const client of [await first, await second]) client.socket.send(Buffer.from('x'));
-  t.ok(await eventually(() => backend.opened.every(({ typed }) => typed() === 'x')));
+  await waitFor(() => backend.opened.every(({ typed }) => typed() === 'x'));
 });
 
 t.test('when the wait is over the answer is 503 with Retry-After, and nothing was opened', async (t) => {
@@ -69,10 +69,10 @@ t.test('when the wait is over the answer is 503 with Retry-After, and nothing wa
   t.equal(status, 503);
   t.ok(retryAfter && retryAfter > 0);
   t.match(JSON.parse(body), { code: 'busy_opening_terminals', error: /try again/ });
-  t.ok(await openUntil(() => backend.opened.length === 1));
+  await openUntil(() => backend.opened.length === 1);
   await first;
   const later = open('b');
-  t.ok(await openUntil(() => backend.opened.length === 2), 'and its place is free for others');
+  await openUntil(() => backend.opened.length === 2);
   await later;
   t.equal(backend.wanted.length, 2);
 });
@@ -86,12 +86,12 @@ t.test('a plain request says whether others wait, as browsers hide why an upgrad
   await asked(1);
   t.equal((await look('c')).statusCode, 426, 'nobody waits yet');
   const second = open('b');
-  await eventually(() => service.terminals.waiting() === 1);
+  await waitFor(() => service.terminals.waiting() === 1);
   const answer = await look('c');
   t.match([answer.statusCode, answer.json().code], [503, 'busy_opening_terminals']);
   t.ok(Number(answer.headers['retry-after']) > 0);
   await openUntil(() => service.terminals.waiting() === 0);
-  t.ok(await openUntil(() => service.terminals.count() === 2));
+  await openUntil(() => service.terminals.count() === 2);
   await Promise.all([first, second]);
   t.equal((await look('c')).statusCode, 426);
 });
@@ -104,7 +104,7 @@ t.test('a client that leaves while it waits is never opened for', async (t) => {
     const second = ask('b');
     const third = open('c');
     second.socket[leave]();
-    t.ok(await openUntil(() => backend.opened.length === 2));
+    await openUntil(() => backend.opened.length === 2);
     await Promise.all([first, third]);
     t.equal(backend.wanted.length, 2, leave);
   }
@@ -116,13 +116,13 @@ for (const muxed of [true, false])
       const { ask, backend, asked, holds } = await aScene(t, { muxed });
       const { socket } = ask(pane);
       await asked(1);
-      await eventually(() => socket.readyState === WebSocket.OPEN);
+      await waitFor(() => socket.readyState === WebSocket.OPEN);
       socket.terminate();
-      await eventually(() => socket.readyState === WebSocket.CLOSED);
-      await eventually(async () => (await holds()).length === 1);
+      await waitFor(() => socket.readyState === WebSocket.CLOSED);
+      await waitFor(async () => (await holds()).length === 1);
       backend.openAll();
-      t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true));
-      t.ok(await eventually(async () => (await holds()).length === 0));
+      await waitFor(() => backend.opened[0]?.stream.destroyed === true);
+      await waitFor(async () => (await holds()).length === 0);
       t.same(backend.killed, muxed && pane === 'split' ? ['pane-split'] : []);
     });
 
@@ -133,12 +133,12 @@ t.test('the session of a pane that was there before is kept for its client', asy
   (await first).socket.terminate();
   const { socket } = ask('split');
   await asked(2);
-  await eventually(() => socket.readyState === WebSocket.OPEN);
+  await waitFor(() => socket.readyState === WebSocket.OPEN);
   socket.terminate();
-  await eventually(() => socket.readyState === WebSocket.CLOSED);
-  t.ok(await openUntil(() => backend.opened.length === 2));
+  await waitFor(() => socket.readyState === WebSocket.CLOSED);
+  await openUntil(() => backend.opened.length === 2);
   const second = open('split');
-  t.ok(await openUntil(() => backend.opened.length === 3));
+  await openUntil(() => backend.opened.length === 3);
   await second;
   t.same(backend.killed, []);
 });
@@ -175,7 +175,7 @@ t.test('a service that ends tells those who wait to come back', async (t) => {
   await asked(1);
   const { answer } = ask('b');
   // Its request is behind the checks.
-  await eventually(() => service.terminals.waiting() === 1);
+  await waitFor(() => service.terminals.waiting() === 1);
   service.drain();
   t.match(await answer, { status: 503, body: /service_restarting/ });
   await openUntil(() => true);
@@ -200,6 +200,6 @@ t.test('a handshake that fails after its turn came keeps nobody waiting', async 
   });
   t.equal(await refused, 400);
   const client = open('b');
-  t.ok(await openUntil(() => backend.opened.length === 1));
+  await openUntil(() => backend.opened.length === 1);
   await client;
 });

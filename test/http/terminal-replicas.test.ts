@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { fixedClock, type MemoryBus, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
-import { eventually } from '../contract/bus.ts';
 import { terminalReplicasContract } from '../contract/terminal-replicas.ts';
 import { aCluster } from '../support/cluster.ts';
+import { waitFor } from '../support/patience.ts';
 import { as } from '../support/service.ts';
 
 terminalReplicasContract(t, (t) => aCluster(t));
@@ -78,11 +78,11 @@ t.test('a pane that another process shows is not ended with the line to this one
   const far = await open(ada, 'pane2', addresses[1]);
   const near = await open(ada, 'pane2');
   far.socket.close(1000);
-  t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true));
+  await waitFor(() => backend.opened[0]?.stream.destroyed === true);
   await there.terminals.idle();
   t.same(backend.killed, []);
   near.socket.close(1000);
-  t.ok(await eventually(() => backend.killed.length === 1));
+  await waitFor(() => backend.killed.length === 1);
   await here.terminals.idle();
   t.same(backend.killed, ['pane-pane2']);
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { KEEP_MAIN_MS, KEEP_PANE_MS } from '../../src/domain/terminal-slot.ts';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
 import { aContainerOf, type FakePty, fakeTerminals, listening } from '../support/terminals.ts';
@@ -84,7 +84,7 @@ t.test('what cannot be continued is drawn anew, and says so', async (t) => {
   t.equal(backend.opened.length, 1);
   const other = await open({ new: 'true' });
   t.not(other.ready.stream, first.ready.stream, 'a forced one is another');
-  t.ok(await eventually(async () => backend.opened[0]?.stream.destroyed === true));
+  await waitFor(async () => backend.opened[0]?.stream.destroyed === true);
 });
 
 t.test('a long output is drawn anew as its screen, and goes on exactly behind it', async (t) => {
@@ -125,7 +125,7 @@ t.test('a multiplexer draws anew for a client that has seen nothing', async (t) 
   const third = await open();
   t.match(third.ready, { offset: 0, redraw: false, mux_session: 'main' });
   t.not(third.ready.stream, first.ready.stream);
-  t.ok(await eventually(async () => backend.opened[0]?.stream.destroyed === true), 'the old one is let go');
+  await waitFor(async () => backend.opened[0]?.stream.destroyed === true, { what: 'the old one is let go' });
   const lost = await resume(first, 3);
   t.match(lost.ready, { offset: 0, redraw: true }, 'what was let go is drawn anew');
 });
@@ -210,7 +210,7 @@ t.test('a terminal waits for its client, the main one longer, and then ends', as
     await pass(keepMs - 1);
     t.notOk(pty().stream.destroyed, `${pane} a moment before`);
     await pass(1);
-    t.ok(await eventually(async () => pty().stream.destroyed), pane);
+    await waitFor(async () => pty().stream.destroyed, { what: pane });
     await delay(5);
     t.same(backend.killed, pane === 'main' ? [] : ['pane-pane2'], 'a pane takes its session along');
   }
@@ -220,12 +220,12 @@ t.test('a pane that is closed ends at once; the main one goes on where it can', 
   const { open, pty, backend } = await aScene(t);
   const [main, pane] = [await open(), await open({ connection_id: 'x' })];
   for (const { socket } of [main, pane]) socket.close(1000);
-  t.ok(await eventually(async () => pty(1).stream.destroyed));
+  await waitFor(async () => pty(1).stream.destroyed);
   t.notOk(pty(0).stream.destroyed);
   t.equal((await open()).ready.stream, main.ready.stream);
   const muxed = await aScene(t, { muxed: true });
   (await muxed.open({ connection_id: 'x' })).socket.close(1000);
-  t.ok(await eventually(async () => muxed.backend.killed.includes('pane-x')));
+  await waitFor(async () => muxed.backend.killed.includes('pane-x'));
   t.same(backend.killed, []);
 });
 
@@ -247,7 +247,7 @@ t.test('a stop ends also what waits for its client', async (t) => {
   const { open, pty, stop } = await aScene(t);
   await cut(await open());
   await stop();
-  t.ok(await eventually(async () => pty().stream.destroyed));
+  await waitFor(async () => pty().stream.destroyed);
 });
 
 t.test('a client that takes nothing lets the program wait, and misses nothing', async (t) => {
@@ -287,6 +287,6 @@ t.test('two that come at once share what is being opened, and one of them is sho
   const both = await Promise.allSettled([open(), open()]);
   const clients = both.filter((one) => one.status === 'fulfilled').map((one) => one.value);
   const isOpen = ({ socket }: TerminalClient): boolean => socket.readyState === socket.OPEN;
-  t.ok(await eventually(async () => clients.filter(isOpen).length === 1));
+  await waitFor(async () => clients.filter(isOpen).length === 1);
   t.equal(backend.opened.length, 1);
 });

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
 import { fakeTerminals } from '../support/terminals.ts';
 
@@ -299,7 +299,7 @@ t.test('in a container that goes down no terminal is ended by itself', async (t)
     if (what === 'stop') await call('POST', `/api/containers/${db_id}/stop`);
     else if (what === 'delete') await call('DELETE', `/api/containers/${db_id}`);
     else service.terminals.closeEverything(CLOSE.unauthorized);
-    t.ok(await eventually(() => backend.opened[0]?.stream.destroyed === true));
+    await waitFor(() => backend.opened[0]?.stream.destroyed === true);
     await service.terminals.idle();
     t.same([backend.closed, backend.killed], [byItself, byItself], what);
   }

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from './patience.ts';
 
 export type Message = {
   readonly type: string;
@@ -15,8 +15,6 @@ export type EventClient = {
   until(check: () => boolean): Promise<void>;
   closed(): Promise<readonly [code: number, reason: string]>;
 };
-
-const PATIENCE_MS = 30_000;
 
 /** A subscriber of events that is connected. */
 export async function eventClient(
@@ -37,10 +35,8 @@ export async function eventClient(
     close = [code, String(reason)];
   });
   socket.on('message', (data) => messages.push(JSON.parse(String(data))));
-  const until = async (check: () => boolean): Promise<void> => {
-    if (!(await eventually(check, PATIENCE_MS)))
-      throw new Error(`not so in time: ${check}; ${JSON.stringify(messages)} ${close}`);
-  };
+  const until = (check: () => boolean): Promise<void> =>
+    waitFor(check, { what: () => `${check}; ${JSON.stringify(messages)} ${close}` });
   await until(() => socket.readyState === WebSocket.OPEN || close !== null);
   if (close !== null) throw new Error(`refused: ${failure ?? close}`);
   return {

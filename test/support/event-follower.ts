@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { eventually } from '../contract/bus.ts';
 import { type EventClient, eventClient, type Message } from './event-client.ts';
+import { waitFor } from './patience.ts';
 
 export type Follower = {
   /** All that came, over all connections. */
@@ -47,14 +47,12 @@ export async function followEvents(t: Test, address: () => string, token: string
     over = true;
     current?.socket.terminate();
   });
-  if (!(await eventually(() => connections > 0, PATIENCE_MS))) throw new Error('nobody lets the follower in');
+  await waitFor(() => connections > 0, { patienceMs: PATIENCE_MS, what: 'the follower connects' });
   return {
     messages,
     connections: () => connections,
     cut: () => current?.socket.terminate(),
-    async until(check, withinMs = PATIENCE_MS) {
-      if (await eventually(check, withinMs)) return;
-      throw new Error(`not so in time: ${check}; the last were ${JSON.stringify(messages.slice(-5))}`);
-    },
+    until: (check, patienceMs = PATIENCE_MS) =>
+      waitFor(check, { patienceMs, what: () => `${check}; the last: ${JSON.stringify(messages.slice(-5))}` }),
   };
 }

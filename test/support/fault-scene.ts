@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import * as patient from './patience.ts';
 import type { client, Place } from './running-service.ts';
 
 export const FAULTY = path.resolve('test/support/faulty-server.ts');
@@ -36,10 +36,7 @@ export async function eventually<T>(
   wanted: (answer: T) => boolean,
   seconds = 60,
 ): Promise<T> {
-  for (const end = performance.now() + seconds * 1000; ; await sleep(100)) {
-    const answer = await ask();
-    if (wanted(answer) || performance.now() > end) return answer;
-  }
+  return await patient.eventually(ask, wanted, { patienceMs: seconds * 1000, everyMs: 100 });
 }
 
 /** State of a part as `/readyz` says it, or null while nobody answers. */

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import pg from 'pg';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
+import { waitFor } from './patience.ts';
 
 type Row = {
   readonly db_id: string;
@@ -36,11 +36,12 @@ export class Invariants {
 
   /** Waits until no operation is active. */
   async settled(withinMs = SETTLE_WITHIN_MS): Promise<void> {
-    for (const end = Date.now() + withinMs; ; await sleep(100)) {
-      const active = await this.#rows('select id from operations where finished_at is null');
-      if (active.length === 0) return;
-      if (Date.now() > end) throw new Error(`${active.length} operations are still active`);
-    }
+    const active = () => this.#rows('select id from operations where finished_at is null');
+    await waitFor(async () => (await active()).length === 0, {
+      patienceMs: withinMs,
+      everyMs: 100,
+      what: 'no operation is active',
+    });
   }
 
   /** Every invariant that does not hold, in words. */

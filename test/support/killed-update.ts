@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ComposeOptions } from '../../src/app/main/ports.ts';
+import { waitFor } from './patience.ts';
 import { aService } from './service.ts';
 
 type Service = Awaited<ReturnType<typeof aService>>;
@@ -17,7 +17,7 @@ export function dyingAt(point: string) {
     if (dead) await new Promise(() => {});
   };
   const followedBy = async (service: Service): Promise<Service> => {
-    while (!dead) await sleep(1);
+    await waitFor(() => dead, { what: point });
     service.clock.advance(60_000);
     const next = await aService(service.ports);
     await next.operations.takeOver();

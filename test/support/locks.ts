@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Test } from 'tap';
-
-const PATIENCE_MS = 20_000;
+import { waitFor } from './patience.ts';
 
 /** A transaction on a connection of its own, for locks that a test holds until it commits. */
 export type Holder = {
@@ -25,10 +23,6 @@ export async function aHolder(t: Test, url: string): Promise<Holder> {
   return {
     sql: async (text, values = []) => void (await client.query(text, [...values])),
     commit: async () => void (await client.query('commit')),
-    async blocks(count) {
-      for (const end = performance.now() + PATIENCE_MS; (await waiting()) < count; await delay(5)) {
-        if (performance.now() > end) throw new Error(`not ${count} wait for a lock`);
-      }
-    },
+    blocks: (count) => waitFor(async () => (await waiting()) >= count, { what: `${count} wait for a lock` }),
   };
 }

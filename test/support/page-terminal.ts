@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { ConnectionState } from '../../web/src/terminal/connection-types.ts';
+import { waitFor } from './patience.ts';
 import type { TerminalAddress } from './terminal-client.ts';
 
 export type PageTerminal = {
@@ -37,12 +37,12 @@ export function pageTerminal(
   );
   t.teardown(() => connection.close());
   connection.open();
-  const until = async (check: () => boolean, seconds = 60): Promise<void> => {
-    for (const end = performance.now() + seconds * 1000; !check(); await delay(10)) {
-      if (performance.now() > end)
-        throw new Error(`not so in time: ${check}; ${JSON.stringify(states.at(-1))}; ${output.slice(-500)}`);
-    }
-  };
+  const until = (check: () => boolean, seconds = 60): Promise<void> =>
+    waitFor(check, {
+      patienceMs: seconds * 1000,
+      everyMs: 10,
+      what: () => `${check}; ${JSON.stringify(states.at(-1))}; ${output.slice(-500)}`,
+    });
   return {
     states,
     type: (text) => connection.write(Buffer.from(text)),

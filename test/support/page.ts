@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { waitFor } from './patience.ts';
 
 export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
 
@@ -35,14 +36,14 @@ export const screenLines = (page: Page): Promise<string[]> =>
   );
 
 /** Waits until a line of the terminal matches. */
-export async function waitForLine(page: Page, line: RegExp, withinMs = 45_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  for (;;) {
-    const lines = await screenLines(page);
-    if (lines.some((each) => line.test(each))) return;
-    if (Date.now() > end) throw new Error(`no line ${line} among:\n${lines.join('\n')}`);
-    await page.waitForTimeout(50);
-  }
+export async function waitForLine(page: Page, line: RegExp, patienceMs = 45_000): Promise<void> {
+  let lines: string[] = [];
+  const isThere = async (): Promise<boolean> => {
+    lines = await screenLines(page);
+    return lines.some((each) => line.test(each));
+  };
+  const what = (): string => `a line ${line} among:\n${lines.join('\n')}`;
+  await waitFor(isThere, { patienceMs, everyMs: 50, what });
 }
 
 export async function typeLine(page: Page, line: string): Promise<void> {

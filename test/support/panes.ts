@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { firstPage, tokenOfPerson, type Visit } from './first-page.ts';
 import { typeLine, typeUntilAnswered } from './page.ts';
+import { eventually } from './patience.ts';
 import { aPlace, client } from './running-service.ts';
 
 export type PaneScene = Visit & {
@@ -23,13 +24,10 @@ export async function paneScene(t: Test, container = {}): Promise<PaneScene | nu
 }
 
 /** Asks until it is so; what was answered last is told otherwise. */
-export async function until<T>(page: Page, ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
-  for (const end = Date.now() + 45_000; ; ) {
-    const answer = await ask();
-    if (isSo(answer)) return answer;
-    if (Date.now() > end) throw new Error(`it is still ${JSON.stringify(answer)}`);
-    await page.waitForTimeout(50);
-  }
+export async function until<T>(_page: Page, ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
+  const answer = await eventually(ask, isSo, { patienceMs: 45_000, everyMs: 50 });
+  if (!isSo(answer)) throw new Error(`it is still ${JSON.stringify(answer)}`);
+  return answer;
 }
 
 export const untilCount = (page: Page, selector: string, count: number): Promise<number> =>

@@ -3,9 +3,9 @@ import type { Test } from 'tap';
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { eventually } from '../contract/bus.ts';
 import { aCluster } from './cluster.ts';
 import { freshDatabase } from './database.ts';
+import { waitFor } from './patience.ts';
 import type { endless } from './streams.ts';
 
 const silent = pino({ level: 'silent' });
@@ -28,7 +28,7 @@ export async function onPostgres(t: Test, ports: ReturnType<typeof endless>['por
     await Promise.all(buses.map((one) => one.close()));
     await db.destroy();
   });
-  await eventually(() => buses.every((one) => one.connected));
+  await waitFor(() => buses.every((one) => one.connected));
   const sql = async (text: string, values: unknown[] = []) => (await pool.query(text, values)).rows;
   return { ...cluster, sql, buses };
 }

@@ -1,16 +1,10 @@
 import type { Test } from 'tap';
 import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
-import { eventually } from '../contract/bus.ts';
 import { aBrowserTerminal } from './screens.ts';
 import { aPerson, aService, as } from './service.ts';
 import { terminalClient } from './terminal-client.ts';
 import { aContainerOf, type FakePty, fakeTerminals, listening } from './terminals.ts';
-
-/** Waits until it is so; throws when it does not become so in time. */
-export async function becomes(check: () => boolean | Promise<boolean>): Promise<void> {
-  if (!(await eventually(check))) throw new Error(`not so in time: ${check}`);
-}
 
 export type CastEvent = readonly [seconds: number, kind: string, data: string];
 

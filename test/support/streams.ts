@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { Cluster } from './cluster.ts';
+import { eventually } from './patience.ts';
 import type { Bearer } from './service.ts';
 
 const EVERY_MS = 20;
@@ -106,9 +106,11 @@ export async function openStream(
   return {
     received: () => received,
     async cut(withinMs) {
-      const until = performance.now() + withinMs;
-      while (end === 'still open' && performance.now() < until) await delay(2);
-      return end;
+      return await eventually(
+        () => end,
+        (now) => now !== 'still open',
+        { patienceMs: withinMs },
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { waitFor } from './patience.ts';
 import { ORIGIN } from './service.ts';
 
 type Ready = { stream: string; offset: number; input_offset: number; redraw: boolean };
@@ -28,7 +28,7 @@ type ClientOptions = { readonly autoPong?: boolean; readonly origin?: string; re
 export async function terminalClient(
   { address, dbId, token }: TerminalAddress,
   query: Record<string, string | number> = {},
-  { patienceMs = 10_000, ...options }: ClientOptions = {},
+  { patienceMs, ...options }: ClientOptions = {},
 ): Promise<TerminalClient> {
   const given = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
@@ -47,11 +47,11 @@ export async function terminalClient(
     if (isBinary) chunks.push(data);
     else messages.push(JSON.parse(String(data)));
   });
-  const until = async (check: () => boolean): Promise<void> => {
-    for (const end = performance.now() + patienceMs; !check(); await delay(2)) {
-      if (performance.now() > end) throw new Error(`not so in time: ${check}; ${JSON.stringify(messages)}`);
-    }
-  };
+  const until = (check: () => boolean): Promise<void> =>
+    waitFor(check, {
+      ...(patienceMs !== undefined && { patienceMs }),
+      what: () => `${check}; ${JSON.stringify(messages)}`,
+    });
   const readyMessage = (): Message | undefined => messages.find(({ type }) => type === 'ready');
   await until(() => readyMessage() !== undefined || close !== null);
   const ready = readyMessage();

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import type { Service } from '../../src/app/main/compose.ts';
 import type { StreamEnd } from '../../src/domain/terminal-end.ts';
 import type { PtyStream, TerminalBackend } from '../../src/ports/terminal-backend.ts';
+import { eventually } from './patience.ts';
 import { as, ORIGIN, type Person } from './service.ts';
 
 /** A terminal whose program does what the test says: `say` is its output, `typed` what reached it. */
@@ -126,11 +127,7 @@ export async function openTerminal(
     socket,
     output: () => output,
     async closed(withinMs) {
-      const end = performance.now() + withinMs;
-      while (close === undefined && performance.now() < end) {
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-      return close ?? 'still open';
+      return (await eventually(() => close, Boolean, { patienceMs: withinMs })) ?? 'still open';
     },
   };
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '../../src/ports/repositories.ts';
+import { waitFor } from './patience.ts';
 
 const WITHIN_MS = 60_000;
 
@@ -8,11 +8,12 @@ export async function poolOf(
   { repositories }: Pick<Storage, 'repositories'>,
   size: number,
 ): Promise<string[]> {
-  for (const end = Date.now() + WITHIN_MS; ; await sleep(20)) {
-    const members = await repositories.warmPool.list('00000000-0000-4000-8000-000000000000', false);
-    if (members.length === size && members.every((one) => one.state === 'ready')) {
-      return members.map((one) => one.dbId);
-    }
-    if (Date.now() > end) throw new Error(`the pool has ${JSON.stringify(members)}`);
-  }
+  let members: Awaited<ReturnType<typeof repositories.warmPool.list>> = [];
+  const isFull = async (): Promise<boolean> => {
+    members = await repositories.warmPool.list('00000000-0000-4000-8000-000000000000', false);
+    return members.length === size && members.every((one) => one.state === 'ready');
+  };
+  const what = (): string => `${size} members; the pool has ${JSON.stringify(members)}`;
+  await waitFor(isFull, { patienceMs: WITHIN_MS, everyMs: 20, what });
+  return members.map((one) => one.dbId);
 }

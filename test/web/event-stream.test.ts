@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EventStream, type News } from '../../web/src/events/stream.ts';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 
 type Accept = (socket: WebSocket, after: string | null, tries: number) => void;
 
@@ -47,9 +47,8 @@ async function serve(t: Test, accept: Accept | null, silentAfterMs = 30_000, ove
     server.close();
   });
   stream.open();
-  const until = async (check: () => boolean): Promise<void> => {
-    if (!(await eventually(check, 30_000))) throw new Error(`not so: ${check} ${JSON.stringify(heard)}`);
-  };
+  const until = (check: () => boolean): Promise<void> =>
+    waitFor(check, { what: () => `${check} ${JSON.stringify(heard)}` });
   return { stream, heard, reached, afters, protocols, until };
 }
 

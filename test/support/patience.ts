@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * How long a test waits for an effect, in milliseconds: far beyond what it takes on a busy machine, well below the time
+ * limit of a test file (240 s), so that the test says what did not come.
+ */
+const PATIENCE_MS = 30_000;
+const EVERY_MS = 5;
+
+type Patience = {
+  readonly patienceMs?: number;
+  /** Between two looks, in milliseconds. */
+  readonly everyMs?: number;
+};
+
+/** Resolves once `check` holds; rejects with `what` was awaited, or with the text of the check. */
+export async function waitFor(
+  check: () => unknown,
+  { what, ...patience }: Patience & { readonly what?: string | (() => string) } = {},
+): Promise<void> {
+  if (await eventually(check, Boolean, patience)) return;
+  const awaited = typeof what === 'function' ? what() : (what ?? String(check));
+  throw new Error(`not so within ${patience.patienceMs ?? PATIENCE_MS} ms: ${awaited}`);
+}
+
+/** Reads until the value is good; answers the last value, good or not. */
+export async function eventually<T>(
+  read: () => T | Promise<T>,
+  isGood: (value: T) => unknown,
+  { patienceMs = PATIENCE_MS, everyMs = EVERY_MS }: Patience = {},
+): Promise<T> {
+  for (const end = performance.now() + patienceMs; ; await sleep(everyMs)) {
+    const isLast = performance.now() > end;
+    const value = await read();
+    if (isLast || isGood(value)) return value;
+  }
+}
