@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Bus, BusMessage } from '../../src/ports/bus.ts';
+import * as patient from '../support/patience.ts';
 import { waitFor } from '../support/patience.ts';
 
 /** Two processes on one bus, of which `there` can be cut off until it is mended. */
@@ -10,6 +11,10 @@ export type BusPair = {
   cut(): Promise<void>;
   mend(): Promise<void>;
 };
+
+/** Waits until it holds; false when it does not in time. */
+export const eventually = (check: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean> =>
+  patient.eventually(check, Boolean, patienceMs === undefined ? {} : { patienceMs });
 
 /** What a process hears on a topic, in order; `gap` stands for a call of onGap. */
 function heard(bus: Bus, topic: string) {
