@@ -2,27 +2,31 @@ import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard'
 import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import type { Terminal } from '@xterm/xterm';
-import { copyText } from '../../lib/clipboard.ts';
 import { withAllowedStyles } from './allowed-styles.ts';
 
-/** Programs may put text into the clipboard (OSC 52); reading it is for people alone. */
-const clipboard: IClipboardProvider = {
-  readText: () => '',
-  writeText: async (selection, text) => {
-    if (selection === 'c' && text !== '') await copyText(text);
-  },
+type Listener = {
+  /** A program asks for this text to be copied (OSC 52). */
+  copy(selection: string, text: string): void;
+  /** Where a link leads, null when left. */
+  link(uri: string | null): void;
 };
+
+/** Programs may ask for text to be copied (OSC 52); reading the clipboard is for people alone. */
+const clipboard = ({ copy }: Listener): IClipboardProvider => ({
+  readText: () => '',
+  writeText: (selection, text) => copy(selection, text),
+});
 
 function openLink(uri: string): void {
   if (/^https?:\/\//i.test(uri)) window.open(uri, '_blank', 'noopener,noreferrer');
 }
 
-/** Wide characters, links and the clipboard. `onHover` tells where a link leads, null when left. */
-export function loadAddons(terminal: Terminal, onHover: (uri: string | null) => void): void {
-  const hover = (_: MouseEvent, uri: string): void => onHover(uri);
-  const leave = (): void => onHover(null);
+/** Wide characters, links and the clipboard. */
+export function loadAddons(terminal: Terminal, listener: Listener): void {
+  const hover = (_: MouseEvent, uri: string): void => listener.link(uri);
+  const leave = (): void => listener.link(null);
   terminal.loadAddon(new UnicodeGraphemesAddon());
-  terminal.loadAddon(new ClipboardAddon(undefined, clipboard));
+  terminal.loadAddon(new ClipboardAddon(undefined, clipboard(listener)));
   terminal.loadAddon(new WebLinksAddon((_, uri) => openLink(uri), { hover, leave }));
   terminal.options.linkHandler = { activate: (_, uri) => openLink(uri), hover, leave };
 }

@@ -20,6 +20,8 @@ export type ScreenListener = {
   title(title: string): void;
   found(found: Found | null): void;
   link(uri: string | null): void;
+  /** A program asks for this text to be copied. */
+  copy(selection: string, text: string): void;
   /** Where what is scrolled back to comes from, and how output waits meanwhile. */
   readonly scrolling: Omit<ScrollingDeps, 'type'>;
   /** A key that means something to the page; copying is done already. */
@@ -107,7 +109,7 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
   const terminal = makeTerminal(look);
   let fontPx = look.fontPx;
   const fit = fitting(terminal, host, () => fontPx);
-  loadAddons(terminal, (uri) => listener.link(uri));
+  loadAddons(terminal, listener);
   handleKeys(terminal, listener);
   const setLook = await draw(terminal, host, fit.now);
   setLook(look);

@@ -6,6 +6,7 @@ import { NotFound } from '../not-found.tsx';
 import { TabbedPage } from '../tabs.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';
+import { ProgramCopies } from './program-copies.tsx';
 import { ScreenLock } from './screen-lock.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
@@ -55,6 +56,11 @@ function Part({ at, profile }: { at: string; profile: Me }) {
     case '/settings/activity':
       return <Audit of="own" title="Activity" lead="What was done in your name, and from where." />;
     default:
-      return <Profile profile={profile} />;
+      return (
+        <>
+          <Profile profile={profile} />
+          <ProgramCopies />
+        </>
+      );
   }
 }

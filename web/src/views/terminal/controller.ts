@@ -1,7 +1,9 @@
 import { type Signal, signal } from '@preact/signals';
+import { copyText } from '../../lib/clipboard.ts';
 import { latePart } from '../../lib/late-part.ts';
 import { fontSizePx, isDark } from '../../lib/preferences.ts';
 import { loginToken } from '../../session/session.ts';
+import { programsMayCopy } from '../../state/program-copies.ts';
 import { platformSocket } from '../../terminal/browser-socket.ts';
 import { Connection } from '../../terminal/connection.ts';
 import {
@@ -12,10 +14,12 @@ import {
 } from '../../terminal/connection-types.ts';
 import { OutputGate } from '../../terminal/output-gate.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
+import { decideCopy } from '../../terminal/program-copy.ts';
 import type { Person, ServerFrame, Size } from '../../terminal/protocol.ts';
 import type { Resumed } from '../../terminal/resume.ts';
 import type { Screen, ScreenListener } from '../../terminal/screen/screen.ts';
 import type { Found } from '../../terminal/screen/search.ts';
+import { plainTitle } from '../../terminal/titles.ts';
 import { probe } from './probe.ts';
 
 /** Everything of a terminal that the page shows around it. */
@@ -29,6 +33,8 @@ export type TerminalView = {
   readonly latencyMs: Signal<number | null>;
   readonly found: Signal<Found | null>;
   readonly link: Signal<string | null>;
+  /** What a program wants to copy, until it is copied or dismissed; a newer text takes its place. */
+  readonly copyOffer: Signal<string | null>;
   readonly notice: Signal<string | null>;
   readonly readOnly: Signal<boolean>;
   /** Whether it is the terminal of who looks at it; another's is shared. */
@@ -70,6 +76,7 @@ const makeView = (): TerminalView => ({
   latencyMs: signal(null),
   found: signal(null),
   link: signal(null),
+  copyOffer: signal(null),
   notice: signal(null),
   readOnly: signal(false),
   isOwner: signal(true),
@@ -93,6 +100,18 @@ function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
   else if (frame.type === 'redrawn') screen.lookBack.redrawn(frame.id);
 }
 
+/** Carries out, offers or ignores what a program wants to copy. */
+function copyFor(view: TerminalView, selection: string, text: string): void {
+  const [isOwner, isAllowed] = [view.isOwner.value, programsMayCopy()];
+  const decision = decideCopy({ selection, text, isOwner, isAllowed });
+  const offer = (): void => {
+    view.copyOffer.value = text;
+  };
+  if (decision === 'ask') offer();
+  // why: some browsers copy on a click alone
+  if (decision === 'write') void copyText(text).then((done) => done || offer());
+}
+
 /** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
 export async function terminalController(
   target: TerminalTarget,
@@ -109,7 +128,7 @@ export async function terminalController(
       connection.resize(size);
     },
     title: (title) => {
-      view.title.value = title;
+      view.title.value = plainTitle(title);
     },
     found: (found) => {
       view.found.value = found;
@@ -117,6 +136,7 @@ export async function terminalController(
     link: (uri) => {
       view.link.value = uri;
     },
+    copy: (selection, text) => copyFor(view, selection, text),
     scrolling: {
       ask: (id) => connection.ask('look_back', id),
       redraw: (id) => connection.ask('redraw', id),

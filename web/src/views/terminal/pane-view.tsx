@@ -6,6 +6,7 @@ import type { TerminalAction } from '../../terminal/shortcuts.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { boxStyle } from './box-style.ts';
 import type { TerminalController } from './controller.ts';
+import { CopyOffer } from './copy-offer.tsx';
 import { canConnect, type Known } from './overlay-kind.ts';
 import { SearchBar } from './search-bar.tsx';
 import { useNotice } from './use-notice.ts';
@@ -116,6 +117,7 @@ function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalControll
         </div>
       )}
       {terminal.link.value && <div class="link-hint">{terminal.link.value}</div>}
+      <CopyOffer terminal={terminal} />
       {searching && <SearchBar terminal={terminal} onClose={closeSearch} />}
     </>
   );

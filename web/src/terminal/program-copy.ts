@@ -1,0 +1,44 @@
+/** A text that a program wants in the clipboard, and who looks at its terminal. */
+export type CopyRequest = {
+  /** What the program names as its goal (OSC 52): `c` for the clipboard; others are selections of X11. */
+  readonly selection: string;
+  readonly text: string;
+  readonly isOwner: boolean;
+  /** Whether this user lets programs copy unasked, in this browser. */
+  readonly isAllowed: boolean;
+};
+
+/**
+ * What becomes of it. Whoever can put text on a screen could otherwise put a command where people paste it: so people are
+ * asked, and those who look at another's terminal are left alone.
+ */
+export function decideCopy({ selection, text, isOwner, isAllowed }: CopyRequest): 'write' | 'ask' | 'ignore' {
+  // An empty goal means the clipboard as well.
+  if (text === '' || !isOwner || !(selection === '' || selection.includes('c'))) return 'ignore';
+  return isAllowed ? 'write' : 'ask';
+}
+
+/** What is shown of the text: enough to know it, in characters. */
+const SHOWN = 400;
+/** What would hide or reorder the rest of the text, but for line breaks and tabs. */
+const UNSEEN = /(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
+
+/** The beginning of the text with all that cannot be seen made visible. */
+export function shownText(text: string): string {
+  const start = text.slice(0, SHOWN).replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  const code = (one: string): string =>
+    `<${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+  return start.replace(UNSEEN, code) + (text.length > SHOWN ? '…' : '');
+}
+
+/** How much there is of it, and whether pasting it into a shell would run it at once. */
+export function sizeText(text: string): string {
+  const count = (n: number, unit: string): string => `${n.toLocaleString('en')} ${unit}${n === 1 ? '' : 's'}`;
+  const whole = text.replace(/(\r\n|\r|\n)$/, '');
+  const lines = whole.split(/\r\n|\r|\n/).length;
+  return [
+    ...(lines > 1 ? [count(lines, 'line')] : []),
+    count(text.length, 'character'),
+    ...(whole === text ? [] : ['a line break at its end']),
+  ].join(', ');
+}

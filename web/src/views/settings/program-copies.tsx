@@ -1,0 +1,17 @@
+import { letProgramsCopy, programsMayCopy } from '../../state/program-copies.ts';
+import { Check } from '../../ui/check.tsx';
+import { Section } from '../../ui/section.tsx';
+
+/** What programs in terminals may do to this browser. */
+export function ProgramCopies() {
+  return (
+    <Section title="Clipboard" lead="For your terminals in this browser.">
+      <Check
+        label="Allow programs to copy"
+        checked={programsMayCopy()}
+        onChange={letProgramsCopy}
+        hint="A program such as vim or tmux can put text into your clipboard. Otherwise the page shows the text and asks first."
+      />
+    </Section>
+  );
+}
