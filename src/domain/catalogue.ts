@@ -107,6 +107,7 @@ const TIER_BOUNDS = {
   cpuMillicores: ['cpu_shares', { min: 10, max: 1_024_000 }],
   diskMb: ['disk_mb', { min: 64, max: 16_777_216 }],
 } as const;
+const LAYER_BOUNDS = { min: 64, max: 16_777_216 };
 const MAX_COUNT = 10_000;
 const COUNT_BOUNDS = {
   maxContainers: ['max_containers', MAX_COUNT],
@@ -129,6 +130,8 @@ export function tierFaults(tier: Tier): FieldFaults {
         `must be a range of whole numbers from ${bounds.min} to ${bounds.max}, min not above max`;
     }
   }
+  if (!liesIn({ min: tier.layerMb, max: tier.layerMb }, LAYER_BOUNDS))
+    faults['layer_mb'] = `must be a whole number from ${LAYER_BOUNDS.min} to ${LAYER_BOUNDS.max}`;
   for (const key of Object.keys(COUNT_BOUNDS) as (keyof typeof COUNT_BOUNDS)[]) {
     const count = tier[key];
     const [field, max] = COUNT_BOUNDS[key];
@@ -147,12 +150,20 @@ export const installsSomething = ({ packages, script }: Role): boolean =>
 
 /** Smallest first: by memory, then by what else a tier allows. */
 export function compareTiers(a: Tier, b: Tier): number {
-  const sizes = ({ memoryMb, cpuMillicores, diskMb, maxContainers, maxAgents }: Tier): readonly number[] => [
+  const sizes = ({
+    memoryMb,
+    cpuMillicores,
+    diskMb,
+    maxContainers,
+    maxAgents,
+    layerMb,
+  }: Tier): readonly number[] => [
     memoryMb.max,
     cpuMillicores.max,
     diskMb.max,
     maxContainers,
     maxAgents,
+    layerMb,
   ];
   const others = sizes(b);
   const first = sizes(a)

@@ -46,6 +46,8 @@ export type Container = {
   readonly diskQuota: Quota;
   /** What the volume held when it was last looked at; null when it never was. */
   readonly diskUsedMb: number | null;
+  /** What it has outside its volume, when that was last looked at; null when it never was. */
+  readonly layerUsedMb: number | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly startedAt: Date | null;

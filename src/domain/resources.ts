@@ -17,6 +17,8 @@ export type Tier = {
   readonly memoryMb: Range;
   readonly cpuMillicores: Range;
   readonly diskMb: Range;
+  /** What a container may write outside its volume. */
+  readonly layerMb: number;
   readonly maxContainers: number;
   readonly maxAgents: number;
 } & UseLimits;

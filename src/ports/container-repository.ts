@@ -31,6 +31,12 @@ export type StateChange = {
   readonly started?: boolean;
 };
 
+export type DiskFindings = {
+  readonly quota?: Quota;
+  readonly usedMb?: number | null;
+  readonly layerUsedMb?: number;
+};
+
 /** The owner's live containers have different names. */
 export class NameTaken extends Error {
   override name = 'NameTaken';
@@ -53,8 +59,8 @@ export interface ContainerRepository {
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /** Sets last_used_at to now. */
   touch(dbId: string): Promise<void>;
-  /** What has been found out about its volume. */
-  recordDisk(dbId: string, disk: { readonly quota?: Quota; readonly usedMb?: number | null }): Promise<void>;
+  /** What has been found out about its volume and its layer; what is absent stays. */
+  recordDisk(dbId: string, disk: DiskFindings): Promise<void>;
   /** Running ones whose volume nobody has claimed to look at for so long; they count as looked at now. */
   claimDiskMeasure(seconds: number): Promise<readonly Container[]>;
   /** By id alone, deleted ones too: for work that was allowed when it was asked for. */

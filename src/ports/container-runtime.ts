@@ -1,4 +1,5 @@
 import type { HostSpace, Quota } from '../domain/disk.ts';
+import type { LayerUse } from '../domain/layer-use.ts';
 import type { Resources } from '../domain/resources.ts';
 
 /** Where a container really is. `node` names the engine that holds it, so that a cluster fits behind this port. */
@@ -144,6 +145,8 @@ export interface ContainerRuntime {
   volumeFacts(volume: string): Promise<VolumeFacts | null>;
   /** What a volume holds now; null when there is none, or when counting took too long. */
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
+  /** What a container has outside its volume; null when it is gone, or when counting took too long. `image`: of the catalogue. */
+  layerUse(handle: RuntimeHandle, image: string): Promise<LayerUse | null>;
   /** Removes a volume and all that is in it, for good. A failure while a container has it. */
   removeVolume(volume: string): Promise<void>;
   /** Of the file systems that new data goes to; none for an engine elsewhere, of which it is not known. */

@@ -14,6 +14,7 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       max: number,
       cpu: number,
       disk: number,
+      layerMb: number,
       maxContainers: number,
       maxAgents: number,
       perMinute: number,
@@ -22,6 +23,7 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       memoryMb: { min: 256, max },
       cpuMillicores: { min: 100, max: cpu },
       diskMb: { min: 512, max: disk },
+      layerMb,
       maxContainers,
       maxAgents,
       requestsPerMinute: perMinute,
@@ -32,10 +34,10 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       maxDownloads: n,
     });
     const tiers = [
-      { name: 'guest', ...of(512, 500, 2048, 1, 0, 600, 8) },
-      { name: 'free', ...of(2048, 2000, 10_240, 5, 2, 1200, 32) },
-      { name: 'pro', ...of(4096, 4000, 20_480, 10, 10, 2400, 64) },
-      { name: 'enterprise', ...of(8192, 8000, 51_200, 20, 25, 6000, 128) },
+      { name: 'guest', ...of(512, 500, 2048, 2048, 1, 0, 600, 8) },
+      { name: 'free', ...of(2048, 2000, 10_240, 2048, 5, 2, 1200, 32) },
+      { name: 'pro', ...of(4096, 4000, 20_480, 8192, 10, 10, 2400, 64) },
+      { name: 'enterprise', ...of(8192, 8000, 51_200, 16_384, 20, 25, 6000, 128) },
     ];
     t.same(await catalogue.tiers(), tiers);
     t.same(await catalogue.tier('pro'), tiers[2]);

@@ -127,6 +127,10 @@ export async function containerRepositoryContract(name: string, storage: Storage
       t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: null });
       await containers.recordDisk(box.dbId, { usedMb: 51_200 });
       t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: 51_200 });
+      await containers.recordDisk(box.dbId, { layerUsedMb: 700 });
+      t.match(await containers.findAny(box.dbId), { diskUsedMb: 51_200, layerUsedMb: 700 });
+      await containers.changeState(box.dbId, ['running'], { state: 'running', runtimeId: 'f'.repeat(64) });
+      t.match(await containers.findAny(box.dbId), { layerUsedMb: null }, 'another one has written nothing');
       const idle = await storedContainer(storage, owner.id);
       await containers.changeState(idle.dbId, ['running'], { state: 'stopped' });
       const claims = await Promise.all([1, 2, 3].map(() => containers.claimDiskMeasure(50)));

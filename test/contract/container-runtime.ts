@@ -131,6 +131,16 @@ export async function containerRuntimeContract(
       },
     );
 
+    await t.test('what a container has outside its volume is counted', async (t) => {
+      const handle = await runtime.create(aSpec(image));
+      await runtime.start(handle);
+      const use = await runtime.layerUse(handle, image);
+      t.ok(use !== null && use.ownBytes >= 0 && use.ownBytes < 100 * 1024 * 1024, JSON.stringify(use));
+      t.equal(use?.carriedBytes, 0);
+      await runtime.remove(handle);
+      t.equal(await runtime.layerUse(handle, image), null);
+    });
+
     await t.test('room on the host is told, or not known', async (t) => {
       const spaces = await runtime.hostSpace();
       t.ok(spaces.every(({ freeBytes, totalBytes }) => freeBytes > 0 && freeBytes <= totalBytes));

@@ -90,6 +90,7 @@ const tiers: readonly (readonly [string, Partial<Tier>, readonly string[]])[] = 
   ['less than an engine takes', { memoryMb: { min: 1, max: 512 } }, ['memory_mb']],
   ['more than is stored', { diskMb: { min: 512, max: 2 ** 31 } }, ['disk_mb']],
   ['counts', { maxContainers: -1, maxAgents: 10_001 }, ['max_agents', 'max_containers']],
+  ['nothing to install into', { layerMb: 0 }, ['layer_mb']],
   ['a name', { name: 'Gold' }, ['name']],
 ];
 

@@ -19,8 +19,8 @@ const ofUse = {
 const KINDS = {
   tiers: {
     one: 'tier',
-    entry: { name: 'tiny', ...small, max_containers: 1, max_agents: 0, ...ofUse },
-    change: { max_containers: 3 },
+    entry: { name: 'tiny', ...small, layer_mb: 512, max_containers: 1, max_agents: 0, ...ofUse },
+    change: { max_containers: 3, layer_mb: 1024 },
     bad: { memory_mb: range(100, 64) },
     needed: 'free',
   },

@@ -63,6 +63,30 @@ t.test(
   },
 );
 
+t.test('what is outside the volume is bounded by the tier, whatever the quota of the volume', async (t) => {
+  const { runtime, call, url, volume, pass, now, patch, state } = await withContainer();
+  volume.quota = 'hard';
+  const write = (mb: number): void => {
+    for (const { handle } of runtime.boxes.values()) runtime.layers.set(handle.runtimeId, mb * MIB);
+  };
+  write(2048);
+  await pass();
+  t.match((await now()).status, 'running', 'all of it may be used');
+  write(2049);
+  const kept = await patch({ memory_mb: 512, carry_over: true });
+  t.match(kept.json(), { code: 'validation_failed', fields: { carry_over: /2049 MB .* of 2048/ } });
+  await pass();
+  t.match(await now(), { status: 'stopped', status_reason: /outside \/workspace: 2049 of 2048 MB/ });
+  t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
+  t.match(state.events.at(-1), { type: 'container_stopped' });
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200, 'so that something can be removed');
+  await pass();
+  t.match(await now(), { status: 'stopped' });
+  t.equal((await patch({ memory_mb: 512 })).statusCode, 200, 'or it is made anew');
+  await pass();
+  t.match(await now(), { status: 'running', status_reason: null });
+});
+
 t.test('a hard quota needs neither', async (t) => {
   const { call, url, pass, now, volume } = await withContainer();
   volume.quota = 'hard';

@@ -16,6 +16,7 @@ t.test('logs are text, stats are figures, changes are rows', async (t) => {
     cpu: { used_millicores: 1, limit_millicores: Number },
     memory: { used_bytes: 1_048_576, limit_bytes: Number },
     disk: { used_bytes: 0, limit_bytes: 512 * 1024 * 1024 },
+    layer: { used_bytes: null, limit_bytes: 2048 * 1024 * 1024 },
     pids: { used: 1, limit: 512 },
   });
   t.same((await call('GET', `${url}/changes`)).json(), {

@@ -188,6 +188,7 @@ const tier = (memory: number, disk: number): Tier => ({
   memory_mb: range(256, memory),
   cpu_shares: range(100, 2000),
   disk_mb: range(512, disk),
+  layer_mb: 2048,
   max_containers: 5,
   max_agents: 2,
   requests_per_minute: 1200,

@@ -15,6 +15,7 @@ import { createOrAdopt, inspect, inspectNamed } from './creation.ts';
 import { execIn } from './exec.ts';
 import { hostSpace } from './host-space.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from './labels.ts';
+import { layerUse } from './layer-use.ts';
 import { fullId, ownership } from './ownership.ts';
 import { COUNTED, type DiskSettings, dockerVolumes } from './volumes.ts';
 import { watchEngine } from './watch.ts';
@@ -100,6 +101,10 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     volumeExists: async (volume) => (await volumes.facts(volume)) !== null,
     volumeFacts: volumes.facts,
     usedBytes: volumes.usedBytes,
+    async layerUse(handle, image) {
+      const info = await known(handle);
+      return info === null ? null : await layerUse(calls, info, image, disk.isLocal);
+    },
     removeVolume: volumes.remove,
     hostSpace: () => hostSpace(disk.folders),
     async capture(handle, spec) {

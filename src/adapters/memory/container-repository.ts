@@ -73,6 +73,7 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       const changed: Container = {
         ...found,
         ...change,
+        ...(change.runtimeId === undefined ? {} : { layerUsedMb: null }),
         stateReason: reason ?? null,
         ...(started ? { startedAt: now, lastUsedAt: now } : {}),
         deletedAt: change.state === 'deleted' ? now : null,
@@ -90,11 +91,12 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       if (found) replace({ ...found, lastUsedAt: clock.now() });
     },
 
-    async recordDisk(dbId, { quota, usedMb }) {
+    async recordDisk(dbId, { quota, usedMb, layerUsedMb = null }) {
       const found = state.containers.find((one) => one.dbId === dbId);
       if (found === undefined) return;
       const diskUsedMb = usedMb === undefined ? found.diskUsedMb : usedMb;
-      replace({ ...found, diskQuota: quota ?? found.diskQuota, diskUsedMb });
+      const layer = { layerUsedMb: layerUsedMb ?? found.layerUsedMb };
+      replace({ ...found, ...layer, diskQuota: quota ?? found.diskQuota, diskUsedMb });
     },
 
     async claimDiskMeasure(seconds) {
@@ -134,4 +136,5 @@ const UNUSED = {
   roleSetup: NO_ROLE_SETUP,
   diskQuota: 'soft',
   diskUsedMb: null,
+  layerUsedMb: null,
 } as const;

@@ -27,6 +27,8 @@ export type MemoryRuntime = ContainerRuntime & {
   readonly boxes: Map<string, Box>;
   readonly volumes: Map<string, MemoryVolume>;
   readonly images: Map<string, CapturedImage>;
+  /** Bytes outside the volume, by runtime id. */
+  readonly layers: Map<string, number>;
   /** What `hostSpace` answers. */
   readonly host: { spaces: readonly HostSpace[] };
 };
@@ -45,9 +47,11 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     return box;
   };
   const host: MemoryRuntime['host'] = { spaces: [] };
+  const layers = new Map<string, number>();
   return {
     boxes,
     volumes,
+    layers,
     host,
     images,
     capabilities: CAPABILITIES,
@@ -77,6 +81,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     },
     async remove({ runtimeId }) {
       boxes.delete(runtimeId);
+      layers.delete(runtimeId);
     },
     async find(dbId, generation) {
       const found = [...boxes.values()].find(
@@ -97,6 +102,8 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     volumeExists: async (volume) => volumes.has(volume),
     volumeFacts: async (volume) => volumes.get(volume) ?? null,
     usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
+    layerUse: async ({ runtimeId }) =>
+      boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, carriedBytes: 0 } : null,
     async removeVolume(volume) {
       if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
         throw new RuntimeFailure(`volume ${volume} is in use`, 409);

@@ -111,10 +111,11 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .execute();
     },
 
-    async recordDisk(dbId, { quota, usedMb }) {
+    async recordDisk(dbId, { quota, usedMb, layerUsedMb }) {
       const set = {
         ...(quota === undefined ? {} : { disk_quota: quota }),
         ...(usedMb === undefined ? {} : { disk_used_mb: usedMb }),
+        ...(layerUsedMb === undefined ? {} : { layer_used_mb: layerUsedMb }),
       };
       await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
     },
@@ -211,7 +212,7 @@ const toRow = (container: NewContainer) => ({
 const toUpdate = (change: StateChange) => ({
   state: change.state,
   state_reason: change.reason ?? null,
-  ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId }),
+  ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId, layer_used_mb: null }),
   ...(change.node === undefined ? {} : { node: change.node }),
   ...(change.name === undefined ? {} : { name: change.name }),
   ...(change.resources === undefined
@@ -246,6 +247,7 @@ export const toContainer = (row: Joined): Container => ({
   volume: row.volume,
   diskQuota: row.disk_quota,
   diskUsedMb: row.disk_used_mb,
+  layerUsedMb: row.layer_used_mb,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
   startedAt: row.started_at,

@@ -47,6 +47,7 @@ export type TierRow = {
   max_cpu_millicores: number;
   min_disk_mb: number;
   max_disk_mb: number;
+  layer_mb: number;
   max_containers: number;
   max_agents: number;
 } & UseLimitsRow;
@@ -99,6 +100,7 @@ export type ContainersTable = {
   role_setup_until: Date | null;
   disk_quota: Generated<'hard' | 'soft'>;
   disk_used_mb: Generated<number | null>;
+  layer_used_mb: Generated<number | null>;
   disk_measured_at: Generated<Date | null>;
   volume_condemned_at: Date | null;
   volume_claimed_at: Date | null;

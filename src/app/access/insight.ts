@@ -7,6 +7,7 @@ import type { Resources } from '../../domain/resources.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { ContainerInsight, ContainerUsage, LogRequest } from '../../ports/container-insight.ts';
 import type { RuntimeHandle } from '../../ports/container-runtime.ts';
+import { layerAllowanceMb } from '../containers/room.ts';
 import { type AccessDeps, findInside, findRunning, whereRunning } from './inside.ts';
 
 /** The log of a container, running or not. Whoever goes away must destroy it. */
@@ -17,18 +18,26 @@ export const readLogs =
     return found.ok ? await whereRunning(deps.insight.logs(found.value.handle, request).then(ok)) : found;
   };
 
+export type UsageBesideLimits = ContainerUsage & {
+  readonly limits: Resources;
+  /** Outside the volume, as it was last looked at. */
+  readonly layer: { readonly usedMb: number | null; readonly allowedMb: number | null };
+};
+
 /** What a running container uses now, beside what it may use. */
 export const readUsage =
   (deps: AccessDeps) =>
-  async (
-    id: string,
-    caller: Caller,
-  ): Promise<Result<ContainerUsage & { readonly limits: Resources }, DomainError>> => {
+  async (id: string, caller: Caller): Promise<Result<UsageBesideLimits, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const { container, handle } = found.value;
     const usage = await whereRunning<ContainerUsage>(deps.insight.usage(handle).then((value) => ok(value)));
-    return usage.ok ? ok({ ...usage.value, limits: container.resources }) : usage;
+    if (!usage.ok) return usage;
+    const layer = {
+      usedMb: container.layerUsedMb,
+      allowedMb: await layerAllowanceMb(deps.storage.repositories, container.ownerId),
+    };
+    return ok({ ...usage.value, limits: container.resources, layer });
   };
 
 /** What this container has outside its volume that the image that it was made of has not. */

@@ -1,12 +1,14 @@
 import type { Container } from '../../domain/container.ts';
 import { isHostShort, judgeDisk, overQuotaReason, type Quota, toMb } from '../../domain/disk.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import { type LayerUse, layerMb, overLayerReason } from '../../domain/layer-use.ts';
 import type { FieldFaults } from '../../domain/resources.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { CLOSE } from '../../domain/terminal.ts';
 import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import { handleOf } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
+import { layerAllowanceMb } from './room.ts';
 import { settle } from './settle.ts';
 
 /** A little less than the minute that lies between two passes. */
@@ -14,24 +16,29 @@ const MEASURED_AGAIN_AFTER_SECONDS = 50;
 const AT_A_TIME = 4;
 const STOP_GRACE_SECONDS = 10;
 
-type Use = { readonly quota: Quota; readonly usedMb: number | null };
+type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
 
 /** Looks at a volume now. What cannot be counted is as it was last. */
 async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
-  const running = row.state === 'running' ? handleOf(row) : null;
-  const [facts, bytes] = await Promise.all([
+  const handle = handleOf(row);
+  const running = row.state === 'running' ? handle : null;
+  const [facts, bytes, layer] = await Promise.all([
     runtime.volumeFacts(row.volume),
     runtime.usedBytes(row.volume, { image: row.image, running }),
+    handle === null ? null : runtime.layerUse(handle, row.image),
   ]);
-  if (facts === null) return { quota: row.diskQuota, usedMb: 0 };
-  return { quota: facts.quota, usedMb: bytes === null ? row.diskUsedMb : toMb(bytes) };
+  if (facts === null) return { quota: row.diskQuota, usedMb: 0, layer };
+  return { quota: facts.quota, usedMb: bytes === null ? row.diskUsedMb : toMb(bytes), layer };
 }
 
 /** Looks at it, and writes down what is new. */
 async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
   const use = await look(deps, row);
-  if (use.quota !== row.diskQuota || use.usedMb !== row.diskUsedMb) {
-    await deps.storage.repositories.containers.recordDisk(row.dbId, use);
+  const { quota, usedMb, layer = null } = use;
+  const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
+  if (quota !== row.diskQuota || usedMb !== row.diskUsedMb || layerUsedMb !== row.layerUsedMb) {
+    const ofLayer = layerUsedMb === null ? {} : { layerUsedMb };
+    await deps.storage.repositories.containers.recordDisk(row.dbId, { quota, usedMb, ...ofLayer });
   }
   return use;
 }
@@ -82,6 +89,17 @@ export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: nu
     : {};
 }
 
+/** What speaks against carrying over what is outside the volume: more of it than the owner's tier allows. */
+export async function carryOverFaults(deps: ContainerDeps, row: Container): Promise<FieldFaults> {
+  const handle = handleOf(row);
+  const [layer, allowedMb] = await Promise.all([
+    handle === null ? null : deps.runtime.layerUse(handle, row.image),
+    layerAllowanceMb(deps.storage.repositories, row.ownerId),
+  ]);
+  if (layer === null || allowedMb === null || layerMb(layer) <= allowedMb) return {};
+  return { carry_over: `is not possible: ${layerMb(layer)} MB are outside /workspace, of ${allowedMb}` };
+}
+
 /**
  * Looks at the volumes of running containers that nobody has looked at for a minute, and stops those that are too far
  * above a size that nothing else keeps. Nothing happens while the engine is silent.
@@ -104,10 +122,13 @@ export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => 
 };
 
 async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
-  const { quota, usedMb } = await measure(deps, row);
+  const { quota, usedMb, layer = null } = await measure(deps, row);
   const { diskMb } = row.resources;
-  if (usedMb === null || judgeDisk(quota, usedMb, diskMb) !== 'stop') return;
-  await stopForDisk(deps, row, overQuotaReason(usedMb, diskMb));
+  if (usedMb !== null && judgeDisk(quota, usedMb, diskMb) === 'stop')
+    return await stopForDisk(deps, row, overQuotaReason(usedMb, diskMb));
+  const allowedMb = await layerAllowanceMb(deps.storage.repositories, row.ownerId);
+  if (layer !== null && allowedMb !== null && layerMb(layer) > allowedMb)
+    await stopForDisk(deps, row, overLayerReason(layerMb(layer), allowedMb));
 }
 
 /** The reason is written first: whoever notices that it has stopped tells it. */

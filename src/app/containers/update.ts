@@ -10,7 +10,7 @@ import type { Repositories } from '../../ports/repositories.ts';
 import { isUnderWay } from '../operations/deps.ts';
 import { findOwn } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
-import { diskFaults, roomOnHost } from './disk.ts';
+import { carryOverFaults, diskFaults, roomOnHost } from './disk.ts';
 import type { Acted } from './lifecycle.ts';
 import { tierOf } from './room.ts';
 
@@ -46,13 +46,14 @@ export const updateContainer =
     const { name, resources, carryOver } = request;
     const wish = { kind: 'update', caller, origin, carryOver } as const;
     const renews = needsFresh({ before: found.value, target: { name, resources } });
+    const carry = renews && carryOver ? await carryOverFaults(deps, found.value) : {};
     const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
     const space = renews ? await roomOnHost(deps) : ok(null);
     const done = await deps.operations.submit(dbId, wish, async (tx) => {
       await tx.users.lock(caller.user.id);
       const now = await findOwn(tx, dbId, caller);
       if (!now.ok) return now;
-      const fields = { ...disk, ...(await faults(tx, now.value, request, caller)) };
+      const fields = { ...carry, ...disk, ...(await faults(tx, now.value, request, caller)) };
       if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
       const restarts = needsFresh({ before: now.value, target: request });
       if (restarts && guestExpired(caller.user, deps.clock.now()))

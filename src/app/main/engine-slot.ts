@@ -44,6 +44,7 @@ export function engineSlot() {
     usedBytes: async (volume, reader) => parts().runtime.usedBytes(volume, reader),
     removeVolume: async (volume) => parts().runtime.removeVolume(volume),
     hostSpace: async () => parts().runtime.hostSpace(),
+    layerUse: async (...args) => parts().runtime.layerUse(...args),
     capture: async (handle, spec) => parts().runtime.capture(handle, spec),
     capturedImages: async () => parts().runtime.capturedImages(),
     removeCaptured: async (image) => parts().runtime.removeCaptured(image),

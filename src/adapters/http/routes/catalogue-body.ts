@@ -13,6 +13,9 @@ import type {
   UseLimitsBody,
 } from '../schema/catalogue.ts';
 
+/** Of a new tier that says nothing: as the smallest that there are. */
+const DEFAULT_LAYER_MB = 2048;
+
 const range = ({ min, max }: Range) => ({ min, max });
 
 /** Of a tier, or of the caller. */
@@ -40,6 +43,7 @@ export const toTierBody = (tier: Tier): TierBody => ({
   memory_mb: range(tier.memoryMb),
   cpu_shares: range(tier.cpuMillicores),
   disk_mb: range(tier.diskMb),
+  layer_mb: tier.layerMb,
   max_containers: tier.maxContainers,
   max_agents: tier.maxAgents,
   ...toUseLimitsBody(tier),
@@ -50,6 +54,7 @@ export const toTier = (body: Static<typeof NewTierRequest>): Tier => ({
   memoryMb: body.memory_mb,
   cpuMillicores: body.cpu_shares,
   diskMb: body.disk_mb,
+  layerMb: body.layer_mb ?? DEFAULT_LAYER_MB,
   maxContainers: body.max_containers,
   maxAgents: body.max_agents,
   ...DEFAULT_USE_LIMITS,
@@ -60,6 +65,7 @@ export const toTierChange = (body: Static<typeof TierChangeRequest>): Partial<Ti
   ...(body.memory_mb === undefined ? {} : { memoryMb: body.memory_mb }),
   ...(body.cpu_shares === undefined ? {} : { cpuMillicores: body.cpu_shares }),
   ...(body.disk_mb === undefined ? {} : { diskMb: body.disk_mb }),
+  ...(body.layer_mb === undefined ? {} : { layerMb: body.layer_mb }),
   ...(body.max_containers === undefined ? {} : { maxContainers: body.max_containers }),
   ...(body.max_agents === undefined ? {} : { maxAgents: body.max_agents }),
   ...toUseLimitsChange(body),

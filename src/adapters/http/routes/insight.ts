@@ -1,7 +1,6 @@
 import type { ContainerAccess } from '../../../app/access/index.ts';
+import type { UsageBesideLimits } from '../../../app/access/insight.ts';
 import type { LossReport } from '../../../domain/changes.ts';
-import type { Resources } from '../../../domain/resources.ts';
-import type { ContainerUsage } from '../../../ports/container-insight.ts';
 import { orThrow } from '../errors.ts';
 import { IdParams } from '../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../schema/insight.ts';
@@ -52,13 +51,16 @@ export const insightRoutes =
     );
   };
 
-const toStatsBody = (usage: ContainerUsage & { readonly limits: Resources }): StatsBody => ({
+const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
   time: usage.at.toISOString(),
   cpu: { used_millicores: usage.cpuMillicores, limit_millicores: usage.limits.cpuMillicores },
   memory: { used_bytes: usage.memoryBytes, limit_bytes: usage.limits.memoryMb * MIB },
   disk: { used_bytes: usage.diskBytes, limit_bytes: usage.limits.diskMb * MIB },
+  layer: { used_bytes: toBytes(usage.layer.usedMb), limit_bytes: toBytes(usage.layer.allowedMb) },
   pids: { used: usage.pids, limit: PIDS_LIMIT },
 });
+
+const toBytes = (mb: number | null): number | null => (mb === null ? null : mb * MIB);
 
 /** A loss report on the wire, also where it is part of another answer. */
 export const toChangesBody = (report: LossReport): ChangesBody => ({

@@ -7,6 +7,7 @@ const limits = {
   memory_mb: Range,
   cpu_shares: Range,
   disk_mb: Range,
+  layer_mb: Type.Integer({ description: 'What a container may write outside /workspace.' }),
   max_containers: Type.Integer(),
   max_agents: Type.Integer(),
 };
@@ -27,6 +28,7 @@ export const TierList = Type.Object({ tiers: Type.Array(TierBody) });
 export const NewTierRequest = Closed({
   name: Type.String(),
   ...limits,
+  layer_mb: Type.Optional(Type.Integer()),
   ...Type.Partial(Type.Object(ofUse)).properties,
 });
 export const TierChangeRequest = Type.Partial(Closed({ ...limits, ...ofUse }));

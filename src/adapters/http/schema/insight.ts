@@ -16,6 +16,10 @@ export const StatsBody = Type.Object({
     used_bytes: Nullable(Type.Integer({ description: 'null: took too long to measure, ask again.' })),
     limit_bytes: Type.Integer(),
   }),
+  layer: Type.Object(
+    { used_bytes: Nullable(Type.Integer()), limit_bytes: Nullable(Type.Integer()) },
+    { description: 'Outside /workspace, as of the last minute; null until it was looked at.' },
+  ),
   pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
 });
 

@@ -16,7 +16,7 @@ export const Tiers = () => (
     keyOf={({ name }) => name}
     labelOf={({ name }) => name}
     facts={(tier) =>
-      `up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk · ${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`
+      `up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} outside it · ${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`
     }
     form={TierForm}
   />
@@ -27,6 +27,7 @@ const NEW: Tier = {
   memory_mb: { min: 256, max: 2048 },
   cpu_shares: { min: 100, max: 2000 },
   disk_mb: { min: 512, max: 10_240 },
+  layer_mb: 2048,
   max_containers: 5,
   max_agents: 2,
   requests_per_minute: 1200,
@@ -44,6 +45,7 @@ const RANGES = [
 ] as const;
 
 const COUNTS = [
+  { key: 'layer_mb', label: 'Outside /workspace (MB)' },
   { key: 'max_containers', label: 'Containers' },
   { key: 'max_agents', label: 'Agents' },
   { key: 'requests_per_minute', label: 'Requests in a minute (0: any number)' },
