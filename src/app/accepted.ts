@@ -59,10 +59,10 @@ export function acceptSession({
 /** null for a token that opens nothing any more. */
 export function acceptToken({ token, user, now, requestsPerMinute, limits }: TokenWithUser): Accepted | null {
   if (!tokenAccepted(token, user, now)) return null;
-  const { id, scopes } = token;
+  const { id, prefix, scopes } = token;
   return {
     id,
-    caller: { user, credential: { kind: 'api_token', tokenId: id, scopes } },
+    caller: { user, credential: { kind: 'api_token', tokenId: id, prefix, scopes } },
     requestsPerMinute,
     limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: token.lastUsedAt?.getTime() ?? null,

@@ -6,8 +6,12 @@ import type { Clock } from '../ports/clock.ts';
 import type { OneTimeCodes } from '../ports/one-time-codes.ts';
 import type { Repositories, Storage } from '../ports/repositories.ts';
 import type { Guard } from './guard.ts';
+import type { RequestLimits } from './request-limits.ts';
 import { unseal } from './sealed.ts';
 import { sha256 } from './secrets.ts';
+
+/** Codes of a signed-in user in a minute. Each wrong one makes a record, and wrong recovery codes are not slowed. */
+const CODES_PER_USER = 30;
 
 export type FactorCodesDeps = {
   readonly storage: Storage;
@@ -16,12 +20,13 @@ export type FactorCodesDeps = {
   readonly clock: Clock;
   /** The first encrypts the secrets; all of them decrypt. */
   readonly keys: () => readonly Buffer[];
+  readonly limits: Pick<RequestLimits, 'admit'>;
 };
 
 export type FactorCodes = ReturnType<typeof factorCodes>;
 
 /** The codes of a second factor: which step of time they are of, and using them up. */
-export function factorCodes({ storage, guard, codes, clock, keys }: FactorCodesDeps) {
+export function factorCodes({ storage, guard, codes, clock, keys, limits }: FactorCodesDeps) {
   async function stepOf(tx: Repositories, userId: string, code: string): Promise<number | null> {
     const factor = await tx.factors.totp(userId);
     if (factor === null) return null;
@@ -50,13 +55,15 @@ export function factorCodes({ storage, guard, codes, clock, keys }: FactorCodesD
   }
 
   /** Something that a right code of a second factor that is on allows. What a wrong code counts for stays. */
-  const withCode = <T>(
+  const withCode = async <T>(
     userId: string,
     typed: string,
     origin: Origin,
     work: (tx: Repositories, userId: string) => Promise<T>,
-  ): Promise<Result<T, DomainError>> =>
-    storage.inTransaction(async (tx): Promise<Result<T, DomainError>> => {
+  ): Promise<Result<T, DomainError>> => {
+    const admitted = limits.admit(`code user ${userId}`, CODES_PER_USER);
+    if (!admitted.ok) return admitted;
+    return await storage.inTransaction(async (tx): Promise<Result<T, DomainError>> => {
       // As a sign-in does, which holds the user first: two that lock in opposite orders wait for each other.
       await tx.users.lock(userId);
       const factor = await tx.factors.totp(userId);
@@ -67,6 +74,7 @@ export function factorCodes({ storage, guard, codes, clock, keys }: FactorCodesD
       await tx.audit.append({ userId, action: 'confirmation_failed', ...origin, details: 'code' });
       return refuse({ code: 'wrong_code' });
     });
+  };
 
   return { stepOf, useCode, withCode };
 }

@@ -3,7 +3,11 @@ import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import { guestNameFaults, type User, usernameFaults } from '../domain/user.ts';
 import type { Storage } from '../ports/repositories.ts';
+import type { RequestLimits } from './request-limits.ts';
 import { orRollBack } from './transaction.ts';
+
+/** Changes of a user in a minute. Each makes a record. */
+const CHANGES_PER_USER = 30;
 
 /** The caller's own view of itself. */
 export type Profile = {
@@ -18,7 +22,7 @@ export type ProfileChange = { readonly username?: string; readonly autoLockMinut
 
 export type Profiles = ReturnType<typeof profiles>;
 
-export function profiles({ repositories, inTransaction }: Storage) {
+export function profiles({ repositories, inTransaction }: Storage, limits: Pick<RequestLimits, 'admit'>) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
     const { factors, screenLocks } = repositories;
     const [totp, passcode, autoLockMinutes] = await Promise.all([
@@ -52,6 +56,8 @@ export function profiles({ repositories, inTransaction }: Storage) {
         return refuse({ code: 'login_token_required' });
       }
       if (username === undefined && autoLockMinutes === undefined) return ok(await read(caller));
+      const admitted = limits.admit(`profile of ${user.id}`, CHANGES_PER_USER);
+      if (!admitted.ok) return admitted;
       const changed = await orRollBack(inTransaction, async (tx) => {
         const renamed = username === undefined ? user : await tx.users.rename(user.id, username);
         if (renamed === null) {

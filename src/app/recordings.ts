@@ -9,6 +9,7 @@ import type { Logger } from '../ports/logger.ts';
 import type { Page, PageRequest } from '../ports/page.ts';
 import type { RecordingFiles } from '../ports/recording-files.ts';
 import type { Storage } from '../ports/repositories.ts';
+import type { ActRecords } from './act-records.ts';
 import { findOwn, handleOf } from './containers/access.ts';
 import type { LiveRecordings } from './live-recordings.ts';
 import { recordDeleted } from './recording-audit.ts';
@@ -27,6 +28,7 @@ const ORPHAN_AFTER_MS = 600_000;
 
 export type RecordingsDeps = {
   readonly storage: Storage;
+  readonly acts: Pick<ActRecords, 'record'>;
   readonly files: RecordingFiles;
   readonly live: LiveRecordings;
   readonly terminals: Pick<Terminals, 'find' | 'underKey'>;
@@ -40,7 +42,7 @@ type Found = Result<Recording, DomainError>;
 export type Recordings = ReturnType<typeof recordings>;
 
 /** Recordings of the caller's own terminals; another's is like none. */
-export function recordings({ storage, files, live, terminals, news, replica, log }: RecordingsDeps) {
+export function recordings({ storage, acts, files, live, terminals, news, replica, log }: RecordingsDeps) {
   const { repositories, inTransaction } = storage;
   const elsewhere = recordingReplicas({ repositories, live, terminals, news, log });
   const failed = (what: string) => (err: unknown) => log.warn({ err }, what);
@@ -106,12 +108,22 @@ export function recordings({ storage, files, live, terminals, news, replica, log
     },
 
     /** The file as it is now. */
-    async open(id: string, caller: Caller) {
+    async open(id: string, caller: Caller, origin: Origin) {
       const found = await find(id, caller);
       if (!found.ok) return found;
       const recording = { ...found.value, ...live.facts(found.value.id) };
       const file = await files.read(recording.id, recording.sizeBytes);
-      if (file !== null) return ok({ recording, ...file });
+      if (file !== null) {
+        const what = { recording_id: recording.id };
+        const { containerId } = recording;
+        await acts
+          .record({ action: 'recording_downloaded', caller, origin, containerId, what })
+          .catch((error: unknown) => {
+            file.content.destroy();
+            throw error;
+          });
+        return ok({ recording, ...file });
+      }
       return refuse({
         code: recording.replica === replica ? 'recording_not_found' : 'recording_elsewhere',
       } as const);

@@ -5,7 +5,13 @@ import type { User } from './user.ts';
 
 export type Credential =
   | { readonly kind: 'login'; readonly sessionId: string; readonly locked: boolean }
-  | { readonly kind: 'api_token'; readonly tokenId: string; readonly scopes: readonly Scope[] };
+  | {
+      readonly kind: 'api_token';
+      readonly tokenId: string;
+      /** Its first characters, by which its owner knows it. */
+      readonly prefix: string;
+      readonly scopes: readonly Scope[];
+    };
 
 /** The id of the session or the token. */
 export const credentialId = (credential: Credential): string =>

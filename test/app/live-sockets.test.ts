@@ -14,7 +14,10 @@ const HOUR_MS = 3_600_000;
 const bySession = (sessionId: string, userId = 'ada'): Caller =>
   aCaller({ user: aUser({ id: userId }), credential: { kind: 'login', sessionId, locked: false } });
 const byToken = (tokenId: string, userId = 'ada'): Caller =>
-  aCaller({ user: aUser({ id: userId }), credential: { kind: 'api_token', tokenId, scopes: ['write'] } });
+  aCaller({
+    user: aUser({ id: userId }),
+    credential: { kind: 'api_token', tokenId, prefix: 'svc_0', scopes: ['write'] },
+  });
 
 /** A process with sockets, and a database that is a set of ended credentials. */
 function aProcess(everyMs = HOUR_MS) {

@@ -5,7 +5,10 @@ import { aCaller, aUser } from '../support/builders.ts';
 
 const login = (role: 'user' | 'admin'): Caller => aCaller({ user: aUser({ role }) });
 const token = (role: 'user' | 'admin', ...scopes: Scope[]): Caller =>
-  aCaller({ user: aUser({ role }), credential: { kind: 'api_token', tokenId: 'x', scopes } });
+  aCaller({
+    user: aUser({ role }),
+    credential: { kind: 'api_token', tokenId: 'x', prefix: 'svc_0', scopes },
+  });
 
 const callers = {
   user: login('user'),

@@ -6,7 +6,6 @@ const range = (min: number, max: number) => ({ min, max });
 const small = { memory_mb: range(64, 128), cpu_shares: range(10, 100), disk_mb: range(64, 512) };
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
 
-/** A valid new entry of each kind, a change to it, a change that is not valid with its field, and what stays needed. */
 /** Of one user, in a minute and at once. */
 const ofUse = {
   requests_per_minute: 0,
@@ -16,6 +15,8 @@ const ofUse = {
   max_uploads: 4,
   max_downloads: 5,
 };
+
+/** A valid new entry of each kind, a change to it, a change that is not valid with its field, and what stays needed. */
 const KINDS = {
   tiers: {
     one: 'tier',

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Container, Tier } from '../../web/src/api/types.ts';
+import { detailsInWords } from '../../web/src/lib/audit-words.ts';
 import { dayRange } from '../../web/src/lib/day-range.ts';
 import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/src/lib/format.ts';
 import { lossLines } from '../../web/src/lib/losses.ts';
@@ -318,4 +319,17 @@ t.test('days of a filter go from the first moment of one to the end of the other
   t.equal(new Date(to).getTime(), new Date(2026, 3, 1).getTime());
   t.same(dayRange('', '2026'), { from: '', to: '' }, 'what is not there yet is left out');
   t.same(dayRange('0002-03-01', '0020-03-01'), { from: '', to: '' }, 'a year that is being typed');
+});
+
+t.test('records of commands and files are shown in words, others as they are', async (t) => {
+  const about = { container_id: 'box', session_id: 's' };
+  const words = (action: string, details: object | string) =>
+    detailsInWords({ action, details: typeof details === 'string' ? details : JSON.stringify(details) });
+  t.equal(words('command_run', { ...about, command: 'ls' }), 'ran ls in container box (signed in)');
+  t.equal(
+    words('files_downloaded', { container_id: 'box', token_prefix: 'svc_0', path: '/workspace', times: 3 }),
+    'downloaded /workspace in container box (token svc_0…), the last of 3 in a minute',
+  );
+  t.equal(words('login', 'some id'), 'some id');
+  t.equal(words('command_run', 'not json'), 'not json');
 });

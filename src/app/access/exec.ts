@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller, Origin } from '../../domain/caller.ts';
 import { commandFaults } from '../../domain/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -12,12 +12,16 @@ export const streamExec =
     id: string,
     request: CommandRequest,
     caller: Caller,
+    origin: Origin,
   ): Promise<Result<RunningCommand, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
     const fields = commandFaults(request);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { container, handle } = found.value;
+    const { dbId: containerId } = container;
+    const [command = ''] = request.command;
+    await deps.acts.record({ action: 'command_run', caller, origin, containerId, what: { command } });
     await deps.storage.repositories.containers.touch(container.dbId);
     return await whereRunning(deps.commands.open(handle, request).then(ok));
   };

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller, Origin } from '../../domain/caller.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { type FilePath, parseFilePath, parseTarget } from '../../domain/files.ts';
+import { type FilePath, parseFilePath, parseTarget, pathText as pathOf } from '../../domain/files.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { Opened, Written } from '../../ports/container-files.ts';
-import { type AccessDeps, findRunning, whereRunning } from './inside.ts';
+import { type AccessDeps, findRunning, type Inside, whereRunning } from './inside.ts';
 
 const MIB = 1024 * 1024;
 
@@ -16,13 +16,24 @@ export const openFile =
     pathText: string,
     folderAs: 'archive' | 'listing',
     caller: Caller,
+    origin: Origin,
   ): Promise<Result<{ readonly path: FilePath; readonly opened: Opened }, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const path = parseFilePath(pathText);
     if (!path.ok) return path;
     const opened = await whereRunning(deps.files.open(found.value.handle, path.value, folderAs));
-    return opened.ok ? ok({ path: path.value, opened: opened.value }) : opened;
+    if (!opened.ok) return opened;
+    if (opened.value.kind !== 'listing') {
+      const { content } = opened.value;
+      await noted(deps, 'files_downloaded', found.value, path.value, caller, origin).catch(
+        (error: unknown) => {
+          content.destroy();
+          throw error;
+        },
+      );
+    }
+    return ok({ path: path.value, opened: opened.value });
   };
 
 /** Puts a file there, all of it or nothing. Its size is limited by what the container may have on its disk. */
@@ -33,6 +44,7 @@ export const writeFile =
     pathText: string,
     content: Readable,
     caller: Caller,
+    origin: Origin,
   ): Promise<Result<Written & { readonly path: FilePath }, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
@@ -42,6 +54,7 @@ export const writeFile =
     const maxBytes = container.resources.diskMb * MIB;
     const written = await whereRunning(deps.files.write(handle, path.value, content, maxBytes));
     if (!written.ok) return written;
+    await noted(deps, 'file_written', found.value, path.value, caller, origin);
     await deps.storage.repositories.containers.touch(container.dbId);
     return ok({ ...written.value, path: path.value });
   };
@@ -49,11 +62,28 @@ export const writeFile =
 /** Removes a file, or a folder with all inside. Open to guests whose time is over. */
 export const removeFile =
   (deps: AccessDeps) =>
-  async (id: string, pathText: string, caller: Caller): Promise<Result<FilePath, DomainError>> => {
+  async (
+    id: string,
+    pathText: string,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<FilePath, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const path = parseTarget(pathText);
     if (!path.ok) return path;
     const removed = await whereRunning(deps.files.remove(found.value.handle, path.value));
-    return removed.ok ? path : removed;
+    if (!removed.ok) return removed;
+    await noted(deps, 'file_deleted', found.value, path.value, caller, origin);
+    return path;
   };
+
+const noted = (
+  { acts }: AccessDeps,
+  action: 'files_downloaded' | 'file_written' | 'file_deleted',
+  { container }: Inside,
+  path: FilePath,
+  caller: Caller,
+  origin: Origin,
+): Promise<void> =>
+  acts.record({ action, caller, origin, containerId: container.dbId, what: { path: pathOf(path) } });

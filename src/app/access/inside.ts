@@ -10,6 +10,7 @@ import type { ContainerInsight } from '../../ports/container-insight.ts';
 import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import { TerminalNotStarted } from '../../ports/terminal-backend.ts';
+import type { ActRecords } from '../act-records.ts';
 import { findOwn, handleOf } from '../containers/access.ts';
 
 /** What the use cases inside of containers share. */
@@ -19,6 +20,7 @@ export type AccessDeps = {
   readonly files: ContainerFiles;
   readonly insight: ContainerInsight;
   readonly clock: Clock;
+  readonly acts: Pick<ActRecords, 'record'>;
 };
 
 export type Inside = { readonly container: Container; readonly handle: RuntimeHandle };

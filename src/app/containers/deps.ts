@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/repositories.ts';
+import type { ActRecords } from '../act-records.ts';
 import type { Operations } from '../operations/submit.ts';
 import type { Terminals } from '../terminals.ts';
 import type { WarmPool } from '../warm-pool.ts';
@@ -16,6 +17,7 @@ export type ContainerDeps = {
   readonly operations: Operations;
   readonly terminals: Pick<Terminals, 'closeAll'>;
   readonly warmPool: Pick<WarmPool, 'claim'>;
+  readonly acts: Pick<ActRecords, 'record'>;
   readonly log: Logger;
   /** What must stay free on the host for anything new; null for the rule of `floorBytes`. */
   readonly diskFloorMb: number | null;

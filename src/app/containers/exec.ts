@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller, Origin } from '../../domain/caller.ts';
 import { commandFaults } from '../../domain/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -16,6 +16,7 @@ export const execInContainer =
     id: string,
     request: Omit<ExecRequest, 'maxOutputBytes'>,
     caller: Caller,
+    origin: Origin,
   ): Promise<Result<ExecResult, DomainError>> => {
     const found = await findOwn(deps.storage.repositories, id, caller);
     if (!found.ok) return found;
@@ -24,7 +25,10 @@ export const execInContainer =
     if (handle === null || found.value.state !== 'running') return refuse({ code: 'container_not_running' });
     const fields = commandFaults(request);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+    const { dbId: containerId } = found.value;
+    const [command = ''] = request.command;
+    await deps.acts.record({ action: 'command_run', caller, origin, containerId, what: { command } });
     const result = await deps.runtime.exec(handle, { ...request, maxOutputBytes: MAX_OUTPUT_BYTES });
-    await deps.storage.repositories.containers.touch(found.value.dbId);
+    await deps.storage.repositories.containers.touch(containerId);
     return ok(result);
   };

@@ -19,6 +19,7 @@ import { eventSocket } from '../../adapters/websocket/event-socket.ts';
 import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
 import type { CloseReason } from '../../domain/terminal.ts';
 import type { Accounts } from '../accounts.ts';
+import { actRecords } from '../act-records.ts';
 import { adminTerminals } from '../admin-terminals.ts';
 import { announced } from '../announced.ts';
 import { authenticator } from '../authenticate.ts';
@@ -84,11 +85,12 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus, monotonicMs });
   const counts = repositories.requestCounts;
+  const acts = actRecords({ audit: repositories.audit, monotonicMs });
   const limits = requestLimits({ counts, monotonicMs, startMs: clock.now().getTime() });
   const people = identity({ ...ports, storage, limits }, options, publicUrl);
   const tokens = apiTokens({ storage, pendingUse: auth.pendingUse });
   const me = { replica: options.replica, run: randomUUID() };
-  const tapes = recording(ports, storage, options, monotonicMs);
+  const tapes = recording(ports, { storage, acts, monotonicMs }, options);
   const screens = xtermScreens;
   const shells = terminals({
     ...{ storage, backend, runtime, bus, me, clock, log, monotonicMs, screens },
@@ -107,7 +109,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const live = liveSockets({ bus, current: auth.current, log, monotonicMs });
   const taped = tapes.over(shells, live);
   const keys = idempotency(repositories);
-  const boxes = workspaces({ ...ports, storage }, options, { terminals: shells, live, keys });
+  const boxes = workspaces({ ...ports, storage }, options, { terminals: shells, live, keys, acts });
   const feed = eventFeed({
     events: repositories.events,
     bus,
@@ -169,8 +171,14 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     reapTerminals,
     ...boxes.work,
     writeDue: async () =>
-      void (await Promise.all([limits.flush(), auth.flush(), shells.writeDue(), taped.work.tick()])),
-    flush: async () => void (await Promise.all([limits.flush(), auth.flushAll()])),
+      void (await Promise.all([
+        limits.flush(),
+        auth.flush(),
+        acts.flush(),
+        shells.writeDue(),
+        taped.work.tick(),
+      ])),
+    flush: async () => void (await Promise.all([limits.flush(), auth.flushAll(), acts.flushAll()])),
   };
 }
 

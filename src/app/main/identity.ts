@@ -59,6 +59,7 @@ export function identity(
     codes: oneTimeCodes(),
     clock,
     keys: () => keys.known().map(({ factors }) => factors),
+    limits,
   };
   const codes = factorCodes(ofFactors);
   const confirmed = confirmation({ storage, hashing: inTurn, guard: slow, codes });
@@ -87,7 +88,7 @@ export function identity(
       }),
       authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
       meRoutes({
-        profiles: profiles(storage),
+        profiles: profiles(storage, limits),
         passwords: passwords({ storage, hashing: inTurn, guard: slow }),
         confirmed,
       }),

@@ -6,6 +6,7 @@ import { roleSetupRoutes } from '../../adapters/http/routes/role-setup.ts';
 import type { Routes } from '../../adapters/http/server.ts';
 import { cutOffBy } from '../../adapters/http/streaming.ts';
 import { containerAccess } from '../access/index.ts';
+import type { ActRecords } from '../act-records.ts';
 import { collectVolumes } from '../containers/collect.ts';
 import { measureDisks } from '../containers/disk.ts';
 import { containers } from '../containers/index.ts';
@@ -37,10 +38,15 @@ export type WorkspaceWork = {
 export function workspaces(
   ports: Ports,
   options: ComposeOptions,
-  shared: { readonly terminals: Terminals; readonly live: LiveSockets; readonly keys: Idempotency },
+  shared: {
+    readonly terminals: Terminals;
+    readonly live: LiveSockets;
+    readonly keys: Idempotency;
+    readonly acts: ActRecords;
+  },
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
   const { storage, runtime, installer, insight, clock } = ports;
-  const { terminals, live, keys } = shared;
+  const { terminals, live, keys, acts } = shared;
   const { logger: log, replica: owner, diskFloorMb } = options;
   const checkpoint = options.checkpoint ?? (async () => {});
   const pool = warmPool({
@@ -75,13 +81,14 @@ export function workspaces(
     operations: { ...work, submit: followed(work.submit, tools.takeUp) },
     terminals,
     warmPool: pool,
+    acts,
     log,
     diskFloorMb,
     createWaitMs: options.createWaitMs,
     checkpoint,
   };
   const boxes = containers(deps);
-  const inside = containerAccess(ports);
+  const inside = containerAccess({ ...ports, acts });
   const cutOffReading = cutOffBy(live, inside.mayGoOnReading);
   const cutOffWriting = cutOffBy(live, inside.mayGoOnChanging);
   return {

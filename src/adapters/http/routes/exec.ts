@@ -43,16 +43,16 @@ export const execRoutes =
         schema: { params: IdParams, body: ExecRequestBody, response: { 200: ExecResultBody } },
       },
       async (request, reply) => {
-        const { params, body, caller } = request;
+        const { params, body, caller, origin } = request;
         if (accepts(request, STREAM_TYPE)) {
-          const running = orThrow(await access.streamExec(params.id, toCommand(body), caller));
+          const running = orThrow(await access.streamExec(params.id, toCommand(body), caller, origin));
           cutOff(request, reply);
           return sendLines(request, reply, running);
         }
         cutOff(request, reply);
         const room = outputs.hold(caller.user.id);
         whenClosed(reply, room.release);
-        const result = await containers.exec(params.id, { ...toCommand(body), room }, caller);
+        const result = await containers.exec(params.id, { ...toCommand(body), room }, caller, origin);
         endWhenStalled(request);
         return sendResult(reply, orThrow(result));
       },

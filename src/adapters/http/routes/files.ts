@@ -30,9 +30,9 @@ export const fileRoutes =
       },
       async (request, reply) => {
         const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
-        const { params, query, caller } = request;
+        const { params, query, caller, origin } = request;
         const { path, opened } = orThrow(
-          await access.openFile(params.id, query.path ?? '', folderAs, caller),
+          await access.openFile(params.id, query.path ?? '', folderAs, caller, origin),
         );
         if (opened.kind === 'listing') return listingBody(path, opened);
         cutOffReading(request, reply);
@@ -46,8 +46,8 @@ export const fileRoutes =
         config: { scope: 'write', failure: 'failed to delete file' },
         schema: { params: IdParams, querystring: FileQuery, response: { 200: RemovedBody } },
       },
-      async ({ params, query, caller }) => {
-        const path = orThrow(await access.removeFile(params.id, query.path, caller));
+      async ({ params, query, caller, origin }) => {
+        const path = orThrow(await access.removeFile(params.id, query.path, caller, origin));
         return { path: pathText(path), deleted: true };
       },
     );
@@ -78,9 +78,9 @@ function uploadRoute(
       endUnreadUpload(request, reply);
       cutOff(request, reply);
       const content = request.body instanceof Readable ? request.body : Readable.from([]);
-      const { params, query, caller } = request;
+      const { params, query, caller, origin } = request;
       const { path, sizeBytes, isNew } = orThrow(
-        await access.writeFile(params.id, query.path, content, caller),
+        await access.writeFile(params.id, query.path, content, caller, origin),
       );
       return reply.code(isNew ? 201 : 200).send({ path: pathText(path), size: sizeBytes, created: isNew });
     },

@@ -69,7 +69,7 @@ export const recordingRoutes =
       },
       async (request, reply) => {
         const { recording, content, sizeBytes } = orThrow(
-          await recordings.open(request.params.id, request.caller),
+          await recordings.open(request.params.id, request.caller, request.origin),
         );
         cutOffReading(request, reply);
         endWhenStalled(request);

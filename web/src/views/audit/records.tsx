@@ -1,5 +1,6 @@
 import type { AuditOf } from '../../api/audit.ts';
 import type { AuditRecord } from '../../api/types.ts';
+import { detailsInWords } from '../../lib/audit-words.ts';
 import { at } from '../../lib/format.ts';
 import { browserOf } from '../../lib/user-agent.ts';
 
@@ -32,7 +33,7 @@ export function Records({ of, records, busy }: RecordsProps) {
             {of === 'all' && <Who record={record} />}
             <td class="what">
               <code class={isBad(record.action) ? 'bad' : ''}>{record.action}</code>
-              {record.details !== '' && <span class="details">{record.details}</span>}
+              {record.details !== '' && <span class="details">{detailsInWords(record)}</span>}
             </td>
             <td class="from">
               {record.ip_address || '—'}
