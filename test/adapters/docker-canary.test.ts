@@ -44,7 +44,7 @@ async function flights(t: Test, instance: TestInstance): Promise<void> {
   const canary = await aCanary(instance);
   const { network, instanceId } = instance;
   const chain = chainName(instanceId);
-  t.teardown(() => network.assertRules());
+  t.teardown(async () => void (await network.assertRules()));
   t.same(await canary.prove(), []);
 
   await iptables('-F', `${chain}-IN`);
@@ -74,7 +74,7 @@ async function manyAddresses(t: Test, instance: TestInstance): Promise<void> {
   await runOrThrow('ip', ['link', 'set', link, 'up']);
   const canary = await aCanary(instance);
   t.same(await canary.prove(), []);
-  t.teardown(() => instance.network.assertRules());
+  t.teardown(async () => void (await instance.network.assertRules()));
   await iptables('-F', `${chainName(instance.instanceId)}-IN`);
   const reached = await canary.prove();
   t.ok(reached.length >= MANY_ADDRESSES, `all of them are tried: ${reached.length}`);

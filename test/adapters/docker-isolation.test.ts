@@ -181,8 +181,12 @@ async function reassert(t: Test, instance: TestInstance, here: RuntimeHandle): P
     `${chainName(instance.instanceId)}-FW`,
   ]);
   t.not(await rules(), before);
-  await Promise.all([instance.network.assertRules(), instance.network.assertRules()]);
-  await instance.network.assertRules();
+  const found = await Promise.all([instance.network.assertRules(), instance.network.assertRules()]);
+  const hook = `gone: -A FORWARD -j ${chainName(instance.instanceId)}-FW`;
+  t.ok(found[0]?.includes(hook), 'it says what others took away');
+  t.match(found[0]?.join('\n'), /gone: -A BERTH-\w+-IN -i \w+-\w+ -j DROP/);
+  t.same(found[1], [], 'once');
+  t.same(await instance.network.assertRules(), [], 'and finds what it set as it was left');
   const sorted = (text: string): string[] =>
     text
       .replaceAll(/\[\d+:\d+\]/g, '')

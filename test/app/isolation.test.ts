@@ -2,6 +2,7 @@ import pino from 'pino';
 import t from 'tap';
 import type { Reached } from '../../src/adapters/docker/canary.ts';
 import { NOT_LOOKED, watchIsolation } from '../../src/app/main/isolation.ts';
+import type { PartState } from '../../src/app/main/readiness.ts';
 
 const log = pino({ level: 'silent' });
 const host: Reached = { what: 'host', at: '10.0.0.1:4000' };
@@ -17,6 +18,7 @@ async function after(finds: readonly (readonly Reached[] | Error)[]) {
     log,
     assertRules: async () => {
       asserted += 1;
+      return [];
     },
     firstAfterMs: 0,
     everyMs: 1,
@@ -69,3 +71,36 @@ t.test('what a canary finds is what the readiness says', async (t) => {
     'and the next one may find it well',
   );
 });
+
+t.test(
+  'rules that others changed degrade the readiness until they are found as they were left',
+  async (t) => {
+    const proved = { status: 'ready', detail: 'proved at noon' } as const;
+    const parts: { isolation: PartState } = { isolation: proved };
+    const lines: string[] = [];
+    const loud = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+    const found: (readonly string[] | Error)[] = [];
+    const watched = watchIsolation({
+      parts,
+      log: loud,
+      assertRules: async () => {
+        const next = found.shift() ?? [];
+        if (next instanceof Error) throw next;
+        return next;
+      },
+    });
+    const look = async (what: readonly string[] | Error): Promise<unknown> => {
+      found.push(what);
+      return await watched.lookAtRules().catch((error: Error) => error.message);
+    };
+    await look([]);
+    t.same([parts.isolation, lines], [proved, []]);
+    await look(['gone: -A INPUT -j BERTH-1-IN']);
+    t.match(parts.isolation, { status: 'degraded', detail: /changed by others \(1 rule\)/, mend: /log/ });
+    t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
+    t.equal(await look(new Error('no iptables')), 'no iptables');
+    t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
+    await look([]);
+    t.same(parts.isolation, proved, 'the next good look');
+  },
+);

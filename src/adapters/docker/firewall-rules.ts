@@ -84,6 +84,28 @@ export function restoreScript6(plan: FirewallPlan, saved: string): string {
   ]);
 }
 
+/**
+ * Of iptables-save, the rules of these chains and the ways into them, in order. Without openings: they follow resolvers
+ * and mirrors, which may differ between processes that share an engine.
+ */
+export function ownRules(saved: string, chain: string): readonly string[] {
+  const own = Object.values(chainsOf(chain));
+  const isOurs = (line: string): boolean =>
+    line.startsWith('-A ') &&
+    own.some((name) => line.startsWith(`-A ${name} `) || line.endsWith(` -j ${name}`));
+  const isOpening = (line: string): boolean =>
+    /-d \S+\/32 .*-p (tcp|udp) .*--dport \d+ -j ACCEPT$/.test(line);
+  return saved.split('\n').filter((line) => isOurs(line) && !isOpening(line));
+}
+
+/** What others did to rules since they were set: each rule that is gone and each that was added. */
+export function changedRules(kept: readonly string[], found: readonly string[]): readonly string[] {
+  const gone = kept.filter((line) => !found.includes(line)).map((line) => `gone: ${line}`);
+  const added = found.filter((line) => !kept.includes(line)).map((line) => `added: ${line}`);
+  if (gone.length + added.length > 0) return [...gone, ...added];
+  return kept.join('\n') === found.join('\n') ? [] : ['put in another order'];
+}
+
 const openingRules = (chain: string, { bridge, openings }: FirewallPlan): readonly string[] =>
   openings.flatMap(({ address, port, protocols }) =>
     protocols.map((each) => `-A ${chain} -i ${bridge} -d ${address}/32 -p ${each} --dport ${port} -j ACCEPT`),

@@ -1,23 +1,35 @@
-import { chainsOf, type FirewallPlan, restoreScript, restoreScript6 } from './firewall-rules.ts';
+import { chainsOf, type FirewallPlan, ownRules, restoreScript, restoreScript6 } from './firewall-rules.ts';
 import { run, runOrThrow } from './host.ts';
 import { chainName } from './labels.ts';
 
 const WAIT = ['--wait', '5'] as const;
 
+/** The rules of an installation, of IPv4 and then of IPv6. */
+type Rules = readonly string[];
+
 /** Sets the rules, or sets them again after something flushed them. Throws when the packet filter refuses. */
-export async function applyFirewall(plan: FirewallPlan): Promise<void> {
+export async function applyFirewall(
+  plan: FirewallPlan,
+): Promise<{ readonly before: Rules; readonly after: Rules }> {
   const restore = ['--noflush', ...WAIT];
-  const four = async (): Promise<void> => {
+  const four = async (): Promise<readonly string[]> => {
     const saved = await runOrThrow('iptables-save', []);
     await runOrThrow('iptables-restore', restore, { input: restoreScript(plan, saved) });
+    return [saved, await runOrThrow('iptables-save', [])];
   };
-  const six = async (): Promise<void> => {
+  const six = async (): Promise<readonly string[]> => {
     // Machines without IPv6 have nothing to close here.
     const saved = await run('ip6tables-save', []);
-    if (saved.code === 0)
-      await run('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
+    if (saved.code !== 0) return ['', ''];
+    await run('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
+    return [saved.stdout, (await run('ip6tables-save', [])).stdout];
   };
-  await Promise.all([four(), six()]);
+  const [of4, of6] = await Promise.all([four(), six()]);
+  const rulesAt = (at: 0 | 1): Rules => [
+    ...ownRules(of4[at] ?? '', plan.chain),
+    ...ownRules(of6[at] ?? '', plan.chain).map((rule) => `${rule} (IPv6)`),
+  ];
+  return { before: rulesAt(0), after: rulesAt(1) };
 }
 
 /** Removes all rules of an installation; absent is fine. */

@@ -4,7 +4,7 @@ import type Docker from 'dockerode';
 import { removeCgroups } from './cgroups.ts';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull, statusOf } from './client.ts';
 import { applyFirewall, removeFirewall } from './firewall.ts';
-import { neededOpenings, type Opening } from './firewall-rules.ts';
+import { changedRules, neededOpenings, type Opening } from './firewall-rules.ts';
 import { isRoot, type Log, run, runOrThrow } from './host.ts';
 import { configuredResolvers, defaultRouteMtu, ownAddresses, takenAddresses } from './host-network.ts';
 import { bridgeName, chainName, INSTANCE_LABEL, networkName } from './labels.ts';
@@ -26,8 +26,11 @@ export type InstanceNetwork = {
   readonly subnet: string;
   /** Why the packet filter does not protect this machine and its networks from containers, or null when it does. */
   readonly warning: string | null;
-  /** Sets the packet filter again, in case something flushed it or a resolver changed. Throws when refused. */
-  assertRules(): Promise<void>;
+  /**
+   * Sets the packet filter again, in case something flushed it or a resolver changed. Throws when refused. Answers what
+   * others changed since it was set last.
+   */
+  assertRules(): Promise<readonly string[]>;
 };
 
 type Engine = { readonly docker: Docker; readonly kind: 'external' | 'private'; readonly isLocal: boolean };
@@ -41,12 +44,17 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
   const subnet = await ensureBridgeNetwork(engine, settings);
   const bridge = bridgeName(instanceId);
   const mirrors = engine.isLocal && isRoot() ? await packageOpenings() : [];
+  let kept: readonly string[] | null = null;
   const assertRules = oneAtATime(async () => {
     const openings = await openingsNow(mirrors);
     const isRouter = engine.kind === 'private';
     if (isRouter) await routePackets();
     await filterBridgedPackets();
-    await applyFirewall({ chain: chainName(instanceId), bridge, subnet, openings, isRouter });
+    const plan = { chain: chainName(instanceId), bridge, subnet, openings, isRouter };
+    const { before, after } = await applyFirewall(plan);
+    const changed = kept === null ? [] : changedRules(kept, before);
+    kept = after;
+    return changed;
   });
   const warning = await protect(engine, assertRules);
   if (warning !== null) log.warn(warning);
@@ -55,7 +63,7 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
     bridge,
     subnet,
     warning,
-    assertRules: warning === null ? assertRules : async () => {},
+    assertRules: warning === null ? assertRules : async () => [],
   };
 }
 
@@ -70,7 +78,7 @@ export async function removeNetwork({ docker, isLocal }: Engine, instanceId: str
   await removeCgroups(instanceId);
 }
 
-async function protect(engine: Engine, assertRules: () => Promise<void>): Promise<string | null> {
+async function protect(engine: Engine, assertRules: () => Promise<unknown>): Promise<string | null> {
   if (!engine.isLocal) return 'the engine is on another machine: its packet filter must be set there';
   if (!isRoot()) return 'not root: containers can reach services of this machine and of its networks';
   try {
@@ -83,7 +91,7 @@ async function protect(engine: Engine, assertRules: () => Promise<void>): Promis
 }
 
 /** Two that look for missing rules at the same time would both add them. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return () => {
     const next = last.then(work);

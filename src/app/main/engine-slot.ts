@@ -19,7 +19,7 @@ export type EngineParts = {
 /** Ports of an engine that may be missing at the start and come later; until then every call says so. */
 export function engineSlot() {
   let current: EngineParts | null = null;
-  let assertRules = async (): Promise<void> => {};
+  let assertRules = async (): Promise<readonly string[]> => [];
   let close = async (): Promise<void> => {};
   const parts = (): EngineParts => {
     if (current === null) throw new RuntimeUnavailable('no container engine');
@@ -85,10 +85,10 @@ export function engineSlot() {
     installer,
     warmPool,
     /** What keeps the engine's network closed, to be done again and again. */
-    keep: (rules: () => Promise<void>): void => {
+    keep: (rules: () => Promise<readonly string[]>): void => {
       assertRules = rules;
     },
-    assertRules: (): Promise<void> => assertRules(),
+    assertRules: (): Promise<readonly string[]> => assertRules(),
     /** What is to be done once the engine has been left. */
     closeWith: (work: () => Promise<void>): void => {
       close = work;

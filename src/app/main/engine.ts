@@ -67,7 +67,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
   // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
-  const stopRules = every(RULES_EVERY_MS, () => slot.assertRules(), log);
+  const stopRules = every(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
   const stopReviving = every(REVIVE_EVERY_MS, () => revive(engine, slot), log);
   setUp.stopWith(async () => {
     clearTimeout(timer);

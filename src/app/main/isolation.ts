@@ -13,8 +13,8 @@ export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tried yet' 
 export type IsolationDeps = {
   readonly parts: Pick<Parts, 'isolation'>;
   readonly log: Logger;
-  /** Sets the packet filter again. */
-  readonly assertRules: () => Promise<void>;
+  /** Sets the packet filter again; answers what others changed since it was set last. */
+  readonly assertRules: () => Promise<readonly string[]>;
   readonly firstAfterMs?: number;
   readonly everyMs?: number;
   readonly retryMs?: number;
@@ -30,11 +30,27 @@ export function watchIsolation(deps: IsolationDeps) {
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> = Promise.resolve();
   let ended = false;
+  let proved = deps.parts.isolation;
+  let rules: PartState | null = null;
+  const show = (): void => {
+    deps.parts.isolation = rules ?? proved;
+  };
+  const canaryPart = {
+    get isolation(): PartState {
+      return proved;
+    },
+    set isolation(found: PartState) {
+      proved = found;
+      show();
+    },
+  };
 
   const again = (afterMs: number): void => {
     if (ended) return;
     timer = setTimeout(() => {
-      pass = tryOut(deps, canary as Canary, () => ended).then((tried) => again(tried ? everyMs : retryMs));
+      pass = tryOut({ ...deps, parts: canaryPart }, canary as Canary, () => ended).then((tried) =>
+        again(tried ? everyMs : retryMs),
+      );
     }, afterMs);
   };
   return {
@@ -43,6 +59,23 @@ export function watchIsolation(deps: IsolationDeps) {
       canary = flown;
       clearTimeout(timer);
       again(firstAfterMs);
+    },
+    /**
+     * Sets the rules again. What others did to them meanwhile degrades the readiness until the next look finds them as
+     * they were left.
+     */
+    async lookAtRules(): Promise<void> {
+      try {
+        const changed = await deps.assertRules();
+        if (changed.length > 0)
+          deps.log.error({ changed }, 'the packet filter was changed by others: its rules are set again');
+        rules = changed.length > 0 ? changedBy(changed) : null;
+      } catch (error) {
+        rules = REFUSED;
+        throw error;
+      } finally {
+        show();
+      }
     },
     /** Ends it, and leaves no container. */
     async stop(): Promise<void> {
@@ -85,6 +118,18 @@ async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean
     return false;
   }
 }
+
+const REFUSED: PartState = {
+  status: 'degraded',
+  detail: 'the packet filter could not be set: containers may reach each other and services of this machine',
+  mend: 'see the log, and docs/engine.md',
+};
+
+const changedBy = ({ length }: readonly string[]): PartState => ({
+  status: 'degraded',
+  detail: `the packet filter was changed by others (${length} ${length === 1 ? 'rule' : 'rules'}) and is set again; containers may have reached services of this machine`,
+  mend: 'find in the log which rules, and what on this machine changes them',
+});
 
 const open = (reached: readonly Reached[]): PartState => ({
   status: 'degraded',
