@@ -1,28 +1,43 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
+import { workOneAtATime } from '../../src/adapters/http/one-at-a-time.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { limitUnreadAnswers } from '../../src/adapters/http/unread-answers.ts';
 import { aService } from '../support/service.ts';
 
+const MIB = 1_048_576;
 const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-/** A connection to the server that reads nothing until it is resumed. */
-async function aConnection(t: Test, http: Pick<Http, 'addresses'>): Promise<Socket> {
+/** A connection to the server that reads nothing until it is resumed, and its other end. */
+async function aConnection(t: Test, http: Pick<Http, 'addresses' | 'server'>) {
   const { port } = http.addresses()[0] as AddressInfo;
+  const accepted = new Promise<Socket>((resolve) => http.server.once('connection', resolve));
   const socket = connect({ port, host: '127.0.0.1' });
   t.teardown(() => socket.destroy());
   socket.on('error', () => {}).pause();
-  await once(socket, 'connect');
-  return socket;
+  return { socket, accepted: await accepted };
 }
 
-async function aServer(t: Test, limits: Parameters<typeof limitUnreadAnswers>[1]) {
+function* endless(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(65_536);
+}
+
+async function aServer(t: Test, limits: Parameters<typeof limitUnreadAnswers>[1] = {}, maxPipelined = 8) {
   const http = Fastify() as unknown as Http;
-  limitUnreadAnswers(http, limits);
+  workOneAtATime(http, maxPipelined);
+  limitUnreadAnswers(http, { sweepMs: 10, ...limits });
   const slow: (() => void)[] = [];
-  http.get('/large', async () => 'x'.repeat(32 << 20));
+  http.get('/large', async () => 'x'.repeat(32 * MIB));
+  http.get('/endless', (_request, reply) => reply.send(Readable.from(endless(), { objectMode: false })));
+  http.get('/quiet', (_request, reply) => {
+    const quiet = new Readable({ read() {} });
+    quiet.push('begun');
+    slow.push(() => quiet.push('done'));
+    return reply.send(quiet);
+  });
   http.get('/small', async () => 'small');
   http.get('/slow', () => new Promise((resolve) => slow.push(() => resolve('slow'))));
   await http.listen({ port: 0, host: '127.0.0.1' });
@@ -30,8 +45,11 @@ async function aServer(t: Test, limits: Parameters<typeof limitUnreadAnswers>[1]
     http.server.closeAllConnections();
     await http.close();
   });
-  const accepted = new Promise<Socket>((resolve) => http.server.once('connection', resolve));
-  return { http, slow, socket: await aConnection(t, http), accepted: await accepted };
+  return { http, slow, ...(await aConnection(t, http)) };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 t.test('a service closes a connection that asks for ever more and reads nothing', async (t) => {
@@ -41,39 +59,97 @@ t.test('a service closes a connection that asks for ever more and reads nothing'
     http.server.closeAllConnections();
     await http.close();
   });
-  const accepted = new Promise<Socket>((resolve) => http.server.once('connection', resolve));
-  const socket = await aConnection(t, http);
-  const closed = once(await accepted, 'close');
+  const { socket, accepted } = await aConnection(t, http);
+  const closed = once(accepted, 'close');
   socket.write(ask('/api/openapi.json').repeat(1_000));
   await closed;
 });
 
-t.test('a few requests at once are all answered', async (t) => {
-  const { socket } = await aServer(t, { maxPipelined: 4 });
-  socket.write(ask('/small').repeat(4));
+t.test('a few requests at once are answered one after the other', async (t) => {
+  const { socket, slow } = await aServer(t, {}, 4);
+  socket.write(ask('/slow').repeat(3) + ask('/small'));
   let text = '';
-  socket.resume().setEncoding('utf8');
-  for await (const chunk of socket) {
+  socket.resume().on('data', (chunk) => {
     text += chunk;
-    if (text.match(/small/g)?.length === 4) break;
+  });
+  for (let begun = 1; begun <= 3; begun += 1) {
+    await until(() => slow.length === begun);
+    for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
+    t.equal(slow.length, begun, 'no other one is begun meanwhile');
+    slow.at(-1)?.();
   }
+  await until(() => text.endsWith('small'));
   t.equal(text.match(/HTTP\/1.1 200/g)?.length, 4);
 });
 
-t.test('a connection is closed whose answer is not read', async (t) => {
-  const { socket, accepted } = await aServer(t, { stallMs: 100 });
-  const closed = once(accepted, 'close');
-  socket.write(ask('/large'));
-  await closed;
+t.test('nothing of a closed connection is begun', async (t) => {
+  const { http, socket, accepted, slow } = await aServer(t);
+  socket.write(ask('/slow').repeat(3));
+  await until(() => slow.length === 1);
+  socket.destroy();
+  await once(accepted, 'close');
+  slow[0]?.();
+  const next = await aConnection(t, http);
+  next.socket.resume().write(ask('/small'));
+  await once(next.socket, 'data');
+  t.equal(slow.length, 1);
 });
 
-t.test('a request that takes long is waited for', async (t) => {
-  const { socket, accepted, slow } = await aServer(t, { stallMs: 100 });
-  socket.resume().write(ask('/slow'));
-  await once(accepted, 'data');
-  t.equal(accepted.timeout ?? 0, 0, 'nothing limits it while it is worked on');
-  while (slow.length === 0) await new Promise(setImmediate);
-  slow[0]?.();
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  t.match(String(answer), /slow/);
+t.test('a connection that asks for an upgrade before it has its answer is closed', async (t) => {
+  const { socket, accepted, slow } = await aServer(t);
+  const closed = once(accepted, 'close');
+  socket.write(
+    `${ask('/slow')}GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+  );
+  await closed;
+  t.equal(slow.length, 1);
+});
+
+for (const path of ['/large', '/endless']) {
+  t.test(`a connection is closed whose answer is not read: ${path}`, async (t) => {
+    const { socket, accepted } = await aServer(t, { stallSweeps: 20 });
+    const closed = once(accepted, 'close');
+    socket.write(`${ask(path)}GET / HTTP/1.1\r\nX: `);
+    // What is sent is no sign of reading.
+    const timer = setInterval(() => socket.write('x'), 20);
+    await closed.finally(() => clearInterval(timer));
+  });
+}
+
+t.test(
+  'all unread answers are kept within a total: those that stand still for longest are closed',
+  async (t) => {
+    const { http, socket, accepted } = await aServer(t, {
+      stallSweeps: Number.POSITIVE_INFINITY,
+      totalBytes: 40 * MIB,
+    });
+    const [second, third] = [await aConnection(t, http), await aConnection(t, http)];
+    socket.write(ask('/large'));
+    await until(() => accepted.writableLength > 0);
+    const closed = Promise.race(
+      [accepted, second.accepted, third.accepted].map((each) => once(each, 'close')),
+    );
+    second.socket.write(ask('/large'));
+    third.socket.resume().write(ask('/endless'));
+    await closed;
+    t.ok(accepted.destroyed);
+    t.notOk(second.accepted.destroyed, 'the one that began later stays');
+    t.notOk(third.accepted.destroyed, 'and so does one that reads');
+  },
+);
+
+t.test('an answer in which nothing happens has no limit', async (t) => {
+  const { socket, slow } = await aServer(t, { stallSweeps: 2 });
+  for (const path of ['/slow', '/quiet']) {
+    slow.length = 0;
+    socket.resume().write(ask(path));
+    await until(() => slow.length === 1);
+    for (let sweeps = 0; sweeps < 10; sweeps += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    const answered = new Promise<void>((resolve) => {
+      socket.on('data', (chunk) => /slow|done/.test(String(chunk)) && resolve());
+    });
+    slow[0]?.();
+    await answered;
+    t.pass(path);
+  }
 });

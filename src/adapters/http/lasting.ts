@@ -22,7 +22,8 @@ export function noticeAnswers(http: Http): void {
 export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, release: () => void): void {
   const { lasting } = request.routeOptions.config;
   if (request.headers.upgrade !== undefined) {
-    request.raw.socket.once('close', release);
+    // A request that was injected has a socket of its answer alone.
+    (reply.raw.socket ?? reply.raw).once('close', release);
     return;
   }
   let waitsFor = lasting === 'commands' ? 2 : 1;

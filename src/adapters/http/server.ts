@@ -10,9 +10,11 @@ import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { measureAnswers } from './measure.ts';
+import { workOneAtATime } from './one-at-a-time.ts';
 import { openApi } from './open-api.ts';
 import type { Http } from './types.ts';
 import { limitUnreadAnswers } from './unread-answers.ts';
+import { refuseOtherUpgrades } from './upgrades.ts';
 
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
@@ -51,6 +53,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   });
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
+  workOneAtATime(http);
   limitUnreadAnswers(http);
   if (options.openFiles !== null) limitConnections(http, connectionBudget(options.openFiles));
   acceptEmptyJson(http);
@@ -72,6 +75,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     },
   });
   authenticateEverything(http, { ...options, tokens });
+  refuseOtherUpgrades(http);
   await http.register(async (scope) => {
     for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
   });

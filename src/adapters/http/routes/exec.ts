@@ -12,14 +12,7 @@ import { execAnswer } from '../exec-answer.ts';
 import { IdParams } from '../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../schema/containers.ts';
 import type { Routes } from '../server.ts';
-import {
-  accepts,
-  endWhenStalled,
-  noticeAbsence,
-  sendHeadAtOnce,
-  type Watch,
-  whenClosed,
-} from '../streaming.ts';
+import { accepts, noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../streaming.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 /** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
@@ -53,7 +46,6 @@ export const execRoutes =
         const room = outputs.hold(caller.user.id);
         whenClosed(reply, room.release);
         const result = await containers.exec(params.id, { ...toCommand(body), room }, caller, origin);
-        endWhenStalled(request);
         return sendResult(reply, orThrow(result));
       },
     );
