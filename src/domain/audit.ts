@@ -13,6 +13,7 @@ export type AuditAction =
   | 'container_updated'
   | 'container_deleted'
   | 'container_restored'
+  | 'container_over_share'
   | 'container_purged'
   | 'volume_removed'
   | 'role_setup_retried'

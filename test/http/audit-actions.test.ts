@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import { actions, aServiceInTime, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
 import { register } from '../support/passkeys.ts';
@@ -90,6 +91,14 @@ const DEEDS: Readonly<Record<AuditAction, Deed>> = {
   container_restored: async (scene) => {
     await scene.by(scene.ada)('POST', box(scene, '/restore'));
     return await scene.by(scene.ada)('POST', box(scene, '/start'));
+  },
+  container_over_share: async ({ service, by, ada, dbId }) => {
+    const { id } = (await by(ada)('GET', `/api/containers/${dbId}`)).json();
+    const { taken } = service.ports.kernelShares as ReturnType<typeof memoryKernelShares>;
+    taken.set(id, { inotifyInstances: 1_000_000 });
+    await service.watchKernelShares();
+    taken.clear();
+    return await by(ada)('POST', `/api/containers/${dbId}/start`);
   },
   container_purged: async ({ by, ada }) => {
     const { db_id } = (await by(ada)('POST', '/api/containers', { name: 'gone', ...small })).json();

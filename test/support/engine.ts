@@ -44,17 +44,24 @@ export type TestInstance = TestEngine &
     readonly warmPool: WarmPoolEngine;
   };
 
-/** An installation of its own on the test engine; all that carries its label is removed after the test. */
+/** An installation of its own on the test engine, whose processes may have so many open files; all that carries its label is removed after the test. */
 export async function testInstance(
   t: Test,
   engine: TestEngine,
   disk: (instanceId: string) => Promise<DiskSettings> = async () => COUNTED,
+  openFiles?: number,
 ): Promise<TestInstance> {
   const instanceId = randomUUID();
   t.teardown(() => removeInstance(engine, instanceId));
   const network = await ensureNetwork(engine, { instanceId, log: silentLog });
   const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
-  const runtime = dockerRuntime(engine.docker, { ...settings, disk: await disk(instanceId) });
+  const { processLimits } = settings;
+  const limits = openFiles === undefined ? processLimits : { ...processLimits, nofile: openFiles };
+  const runtime = dockerRuntime(engine.docker, {
+    ...settings,
+    processLimits: limits,
+    disk: await disk(instanceId),
+  });
   const access = dockerAccess(engine.docker, instanceId);
   return {
     ...engine,

@@ -258,6 +258,17 @@ run=exec
 ${TMUX} source-file /run/berth-tmux.conf \\; attach-session $flags -t "=\${8:-$4}" 2>&1
 `;
 
+/**
+ * `COLS ROWS SHELL`: a login shell where the engine can make no terminal, as the runtime hands one over like any descriptor. \`script\`
+ * makes one inside the container.
+ */
+export const SHELL_WITHOUT_TTY = `
+exec 2>&1
+cd /workspace || cd /
+command -v script >/dev/null && exec script -qfc "stty cols $1 rows $2; exec $3 -l" /dev/null
+exec "$3" -li
+`;
+
 /** `COLS ROWS SHELL`: a login shell without a multiplexer. */
 export const PLAIN_SHELL = `${PREPARE}
 exec "$3" -l 2>&1

@@ -12,11 +12,12 @@ import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { runScript } from './exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from './exec-stream.ts';
 import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
-import { ATTACH, FIND_TMUX, NO_TMUX, PLAIN_SHELL } from './scripts.ts';
+import { ATTACH, FIND_TMUX, NO_TMUX, PLAIN_SHELL, SHELL_WITHOUT_TTY } from './scripts.ts';
 import { terminalEnders } from './terminal-enders.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { notStarted, whenBegun } from './terminal-start.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
+import { unframed } from './unframed.ts';
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
@@ -28,16 +29,18 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     runtimeId: string,
     request: TerminalRequest,
     innerTerm: string | null,
+    tty = true,
   ): Promise<PtyStream> {
     const { muxSession, marker, forceNew, cols, rows } = request;
     const attached = { session: muxSession, shown: shownSession(request), marker };
     const tmux = innerTerm === null ? null : tmuxAttachment(calls, runtimeId, attached);
-    const opened = await openExec(calls, runtimeId, {
-      command: ['sh', '-c', ...attachCommand(request, innerTerm)],
+    const raw = await openExec(calls, runtimeId, {
+      command: ['sh', '-c', ...(tty ? attachCommand(request, innerTerm) : withoutTty(request))],
       env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: marker },
-      tty: true,
+      tty,
       stdin: true,
     });
+    const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
     const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
     const pty = ptyStream(calls, opened, tmux, endAttachment);
     // Until tmux draws, the terminal is not its own: lines end otherwise, keys are signals, and some are thrown away.
@@ -50,6 +53,13 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     return pty;
   }
 
+  /** What keeps tmux from getting its terminal may keep the engine from getting one. */
+  const openPlain = (runtimeId: string, request: TerminalRequest): Promise<PtyStream> =>
+    openIn(runtimeId, request, null).catch((error: unknown) => {
+      if (!mayFallBack(request, error)) throw error;
+      return openIn(runtimeId, request, null, false);
+    });
+
   return {
     async open({ runtimeId }, request) {
       const innerTerm = await innerTermOf(runtimeId);
@@ -57,7 +67,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         return await openIn(runtimeId, request, innerTerm);
       } catch (error) {
         if (innerTerm === null || !mayFallBack(request, error)) throw error;
-        return { ...(await openIn(runtimeId, request, null)), isFallback: true };
+        return { ...(await openPlain(runtimeId, request)), isFallback: true };
       }
     },
     hasMultiplexer: async ({ runtimeId }) => (await innerTermOf(runtimeId)) !== null,
@@ -93,6 +103,14 @@ function attachCommand(request: TerminalRequest, innerTerm: string | null): read
     sharedAs === undefined ? [] : [sharedAs.mode, sharedAs.mode === 'control' ? sharedAs.session : ''];
   return [ATTACH, 'berth', ...size, request.shell, ...session, innerTerm, ...participant];
 }
+
+const withoutTty = ({ cols, rows, shell }: TerminalRequest): readonly string[] => [
+  SHELL_WITHOUT_TTY,
+  'berth',
+  String(cols),
+  String(rows),
+  shell,
+];
 
 /** Terminal type to use inside tmux; null for a container without it, which is asked again: it may come. */
 function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string | null> {

@@ -26,7 +26,7 @@ export async function whenBegun(
 ): Promise<void> {
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
   const first = await firstOutput(stream, seconds, isTmux ? (output) => output.includes(ESCAPE) : () => true);
-  if (first !== null && first.hasBegun && !isStartReport(first.output)) return;
+  if (first?.hasBegun && !isStartReport(first.output)) return;
   // A shell that runs without printing anything is fine.
   if (first === null && !(await hasEnded(stream))) return;
   const isExit = first === null && (await exitCodeOf(calls, exec)) === 0;

@@ -8,6 +8,7 @@ import { memoryCommands } from './container-commands.ts';
 import { memoryFiles } from './container-files.ts';
 import { memoryInsight } from './container-insight.ts';
 import { memoryRuntime } from './container-runtime.ts';
+import { memoryKernelShares } from './kernel-shares.ts';
 import { noMetrics } from './metrics.ts';
 import { memoryRecordingFiles } from './recording-files.ts';
 import { memoryRoleInstaller } from './role-installer.ts';
@@ -17,6 +18,7 @@ import { memoryWarmPoolEngine } from './warm-pool-engine.ts';
 
 export { type MemoryBus, memoryBusHub } from './bus.ts';
 export { memoryRuntime } from './container-runtime.ts';
+export { memoryKernelShares } from './kernel-shares.ts';
 export { noMetrics } from './metrics.ts';
 export type { MemoryState } from './state.ts';
 export { memoryStorage } from './storage.ts';
@@ -62,6 +64,7 @@ export function memoryPorts(clock: Clock = fixedClock()) {
     terminalBackend: memoryTerminals(runtime),
     ...memoryAccess(runtime),
     warmPool: memoryWarmPoolEngine(),
+    kernelShares: memoryKernelShares(runtime),
     hasher: quickHasher(),
     clock,
     bus: memoryBusHub().join(),

@@ -4,12 +4,11 @@ import type { DomainError } from '../../domain/errors.ts';
 import { type LayerUse, layerMb, overLayerReason } from '../../domain/layer-use.ts';
 import type { FieldFaults } from '../../domain/resources.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import { CLOSE } from '../../domain/terminal.ts';
 import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import { handleOf } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
 import { layerAllowanceMb } from './room.ts';
-import { settle } from './settle.ts';
+import { stopWithReason } from './stop-with-reason.ts';
 
 /** A little less than the minute that lies between two passes. */
 const MEASURED_AGAIN_AFTER_SECONDS = 50;
@@ -131,17 +130,5 @@ async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<voi
     await stopForDisk(deps, row, overLayerReason(layerMb(layer), allowedMb));
 }
 
-/** The reason is written first: whoever notices that it has stopped tells it. */
-async function stopForDisk(deps: ContainerDeps, row: Container, reason: string): Promise<void> {
-  const handle = handleOf(row);
-  const stopping = await deps.storage.inTransaction(async (tx) => {
-    const now = await tx.containers.findAny(row.dbId);
-    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return null;
-    return await tx.containers.changeState(row.dbId, ['running'], { state: 'stopping', reason });
-  });
-  if (stopping === null || handle === null) return;
-  deps.log.warn({ dbId: row.dbId, reason }, 'container is stopped for its disk');
-  deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
-  await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
-  await settle(deps, stopping, 'stopped', 'stopped');
-}
+const stopForDisk = (deps: ContainerDeps, row: Container, reason: string): Promise<void> =>
+  stopWithReason(deps, row, { reason, graceSeconds: STOP_GRACE_SECONDS });

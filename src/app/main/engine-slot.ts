@@ -2,6 +2,7 @@ import type { ContainerCommands } from '../../ports/container-commands.ts';
 import type { ContainerFiles } from '../../ports/container-files.ts';
 import type { ContainerInsight } from '../../ports/container-insight.ts';
 import { type ContainerRuntime, RuntimeUnavailable } from '../../ports/container-runtime.ts';
+import type { KernelShares } from '../../ports/kernel-shares.ts';
 import type { RoleInstaller } from '../../ports/role-installer.ts';
 import type { TerminalBackend } from '../../ports/terminal-backend.ts';
 import type { WarmPoolEngine } from '../../ports/warm-pool-engine.ts';
@@ -14,6 +15,7 @@ export type EngineParts = {
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
   readonly warmPool: WarmPoolEngine;
+  readonly kernelShares: KernelShares;
 };
 
 /** Ports of an engine that may be missing at the start and come later; until then every call says so. */
@@ -76,6 +78,7 @@ export function engineSlot() {
   const warmPool: WarmPoolEngine = {
     imageId: async (reference) => parts().warmPool.imageId(reference),
   };
+  const kernelShares: KernelShares = { look: async () => (await current?.kernelShares.look()) ?? null };
   return {
     runtime,
     terminals,
@@ -84,6 +87,7 @@ export function engineSlot() {
     insight,
     installer,
     warmPool,
+    kernelShares,
     /** What keeps the engine's network closed, to be done again and again. */
     keep: (rules: () => Promise<readonly string[]>): void => {
       assertRules = rules;

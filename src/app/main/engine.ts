@@ -3,6 +3,7 @@ import { type Canary, dockerCanary } from '../../adapters/docker/canary.ts';
 import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
 import { type Engine, openEngine, type RunningEngine } from '../../adapters/docker/engine.ts';
 import { hostSpace } from '../../adapters/docker/host-space.ts';
+import { dockerKernelShares } from '../../adapters/docker/kernel-shares.ts';
 import { ensureNetwork } from '../../adapters/docker/network.ts';
 import { chooseDiskQuota } from '../../adapters/docker/quota-choice.ts';
 import { runtimeSettings } from '../../adapters/docker/runtime-settings.ts';
@@ -136,6 +137,9 @@ async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Prom
   await engine.revive();
 }
 
+/** The containers of another's engine are not watched. */
+const NOT_SEEN = { look: async () => null };
+
 const WAITING = { status: 'down', detail: 'is being prepared' } as const;
 
 async function attach(
@@ -168,6 +172,10 @@ async function attach(
     terminals: dockerTerminals(docker),
     ...dockerAccess(docker, instanceId),
     warmPool: dockerWarmPoolEngine(docker),
+    kernelShares:
+      engine.kind === 'private'
+        ? dockerKernelShares({ instanceId, openFiles: settings.processLimits.nofile })
+        : NOT_SEEN,
   });
   parts.engine = { status: 'ready', detail: `${engine.kind}, ${engine.version}` };
   if (baseImage === null) {

@@ -6,6 +6,7 @@ import type { ContainerCommands } from '../../ports/container-commands.ts';
 import type { ContainerFiles } from '../../ports/container-files.ts';
 import type { ContainerInsight } from '../../ports/container-insight.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
+import type { KernelShares } from '../../ports/kernel-shares.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { PasswordHasher } from '../../ports/password-hasher.ts';
 import type { RecordingFiles } from '../../ports/recording-files.ts';
@@ -27,6 +28,7 @@ export type Ports = {
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
   readonly warmPool: WarmPoolEngine;
+  readonly kernelShares: KernelShares;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
   readonly bus: Bus;

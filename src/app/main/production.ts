@@ -39,6 +39,8 @@ const SEAL_EVERY_MS = 1_000;
 const ROLES_EVERY_MS = 2_000;
 const SHARED_EVERY_MS = 5_000;
 const MEASURE_EVERY_MS = 60_000;
+/** So long a container can take a counter of the kernel from all others. */
+const SHARES_EVERY_MS = 5_000;
 /** So soon a purged volume makes room for a new one. */
 const VOLUMES_EVERY_MS = 60_000;
 const COLLECT_EVERY_MS = 300_000;
@@ -157,6 +159,7 @@ const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() =>
   every(ROLES_EVERY_MS, service.roleSetups.keep, log),
   every(SHARED_EVERY_MS, service.collaborations.keep, log),
   every(MEASURE_EVERY_MS, service.measureDisks, log),
+  every(SHARES_EVERY_MS, service.watchKernelShares, log),
   every(VOLUMES_EVERY_MS, service.collectVolumes, log),
   every(REAP_EVERY_MS, service.reapTerminals, log, 0),
   every(COLLECT_EVERY_MS, service.recordings.sweep, log),
@@ -181,6 +184,7 @@ const portsOf = async (
   insight: engine.insight,
   installer: engine.installer,
   warmPool: engine.warmPool,
+  kernelShares: engine.kernelShares,
   hasher: await argon2Hasher(),
   clock: { now: () => new Date() },
   bus,

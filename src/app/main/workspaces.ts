@@ -10,6 +10,7 @@ import type { ActRecords } from '../act-records.ts';
 import { collectVolumes } from '../containers/collect.ts';
 import { measureDisks } from '../containers/disk.ts';
 import { containers } from '../containers/index.ts';
+import { watchKernelShares } from '../containers/kernel-shares.ts';
 import { reconcile } from '../containers/reconcile.ts';
 import type { Idempotency } from '../idempotency.ts';
 import type { LiveSockets } from '../live-sockets.ts';
@@ -30,6 +31,8 @@ export type WorkspaceWork = {
   readonly reconcile: (beat?: () => void) => Promise<void>;
   /** Looks at what running containers have on their volumes; for a timer. */
   readonly measureDisks: () => Promise<void>;
+  /** Stops what takes counters of the kernel from all others; for a timer. */
+  readonly watchKernelShares: () => Promise<void>;
   /** Removes volumes of containers that were deleted long ago; for a timer. */
   readonly collectVolumes: () => Promise<void>;
 };
@@ -105,6 +108,7 @@ export function workspaces(
       roleSetups: tools,
       reconcile: reconcile(deps),
       measureDisks: measureDisks(deps),
+      watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       collectVolumes: collectVolumes(deps),
     },
   };

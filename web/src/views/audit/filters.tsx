@@ -19,6 +19,7 @@ const ACTIONS = [
   'container_updated',
   'container_deleted',
   'container_restored',
+  'container_over_share',
   'container_purged',
   'terminal_opened',
   'terminal_closed',

@@ -1,0 +1,24 @@
+import { Duplex } from 'node:stream';
+import { frameReader } from './frames.ts';
+
+/** A stream of frames, as the engine has without a terminal of its own, as plain bytes both ways. Not reading stops the program. */
+export function unframed(source: Duplex): Duplex {
+  const framesOf = frameReader();
+  const plain = new Duplex({
+    read: () => void source.resume(),
+    write: (chunk, encoding, done) => void source.write(chunk, encoding, done),
+    final: (done) => void source.end(done),
+    destroy: (error, done) => {
+      source.destroy();
+      done(error);
+    },
+  });
+  source.on('data', (chunk: Buffer) => {
+    const taken = [...framesOf(chunk)].map(({ data }) => plain.push(data));
+    if (taken.includes(false)) source.pause();
+  });
+  source.once('end', () => plain.push(null));
+  source.once('close', () => plain.destroy());
+  source.pause();
+  return plain;
+}

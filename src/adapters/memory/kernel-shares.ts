@@ -1,0 +1,30 @@
+import type { KernelLook, SharedCounts } from '../../domain/kernel-share.ts';
+import type { KernelShares } from '../../ports/kernel-shares.ts';
+import type { memoryRuntime } from './container-runtime.ts';
+
+const NOTHING: SharedCounts = {
+  descriptorsInFlight: 0,
+  inotifyInstances: 0,
+  pipePages: 0,
+  pendingSignals: 0,
+  terminals: 0,
+};
+
+/** Every running container has nothing, until `taken` says otherwise. */
+export function memoryKernelShares(runtime: ReturnType<typeof memoryRuntime>): KernelShares & {
+  readonly taken: Map<string, Partial<SharedCounts>>;
+  limits: KernelLook['limits'];
+} {
+  const taken = new Map<string, Partial<SharedCounts>>();
+  return {
+    taken,
+    limits: { descriptorsInFlight: 1000, inotifyInstances: 1000 },
+    async look() {
+      const running = (await runtime.list()).filter(({ state }) => state === 'running');
+      const shares = running.map(({ handle: { runtimeId } }) => {
+        return { runtimeId, counts: { ...NOTHING, ...taken.get(runtimeId) } };
+      });
+      return { limits: this.limits, totals: {}, shares };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Counters of the kernel that all containers share, beside memory and processor. `descriptorsInFlight`: file descriptors in messages
+ * over unix sockets that nobody has received. `terminals`: pseudo-terminals. `pipePages`: room in pipes, in pages of 4 KiB.
+ * `pendingSignals`: signals that wait, and timers.
+ */
+export type SharedCounter =
+  | 'descriptorsInFlight'
+  | 'inotifyInstances'
+  | 'pipePages'
+  | 'pendingSignals'
+  | 'terminals';
+
+export type SharedCounts = Readonly<Record<SharedCounter, number>>;
+
+/** What one container has of each. */
+export type KernelShare = { readonly runtimeId: string; readonly counts: SharedCounts };
+
+export type KernelLook = {
+  /** What all together may have; a counter without a limit here has none. */
+  readonly limits: Partial<SharedCounts>;
+  /** What all together have, where the kernel says so; else it is the sum of the shares. */
+  readonly totals: Partial<SharedCounts>;
+  readonly shares: readonly KernelShare[];
+};
+
+/** A container with its owner, who is charged for all of theirs. */
+export type OwnedShare = KernelShare & { readonly ownerId: string };
+
+/** One that is to be stopped. `used` is what all containers of its owner have. */
+export type Hog = {
+  readonly runtimeId: string;
+  readonly ownerId: string;
+  readonly counter: SharedCounter;
+  readonly used: number;
+  readonly limit: number;
+};
+
+/** Above this part of a limit the counter is short, so that there is still room while something is done about it. */
+export const SHORT_ABOVE = 1 / 2;
+/** What one owner may have of a counter that is short. */
+export const ALLOWANCE = 1 / 8;
+
+const WORDS: Readonly<Record<SharedCounter, string>> = {
+  descriptorsInFlight: 'file descriptors in flight over sockets',
+  inotifyInstances: 'inotify instances',
+  pipePages: 'pages of pipe buffers',
+  pendingSignals: 'pending signals and timers',
+  terminals: 'pseudo-terminals',
+};
+
+/** Shown to the owner of a container that was stopped. */
+export const hogReason = ({ counter, used, limit }: Pick<Hog, 'counter' | 'used' | 'limit'>): string =>
+  `it used ${used} of ${limit} ${WORDS[counter]} that all containers share: end what takes them, then start it`;
+
+/** The counters that are short. */
+export function shortCounters({ limits, totals, shares }: KernelLook): readonly SharedCounter[] {
+  const sum = (counter: SharedCounter): number =>
+    shares.reduce((total, { counts }) => total + counts[counter], 0);
+  return (Object.keys(WORDS) as SharedCounter[]).filter((counter) => {
+    const limit = limits[counter];
+    return limit !== undefined && (totals[counter] ?? sum(counter)) > limit * SHORT_ABOVE;
+  });
+}
+
+/**
+ * Which containers to stop, one for each counter that is short: the largest of the owner who has most of it, if that is above the
+ * allowance. Nobody is stopped while enough is left, and nobody who has little.
+ */
+export function findHogs(look: KernelLook, owned: readonly OwnedShare[]): readonly Hog[] {
+  const hogs = shortCounters(look).flatMap((counter) => {
+    const limit = look.limits[counter] ?? 0;
+    const usedBy = new Map<string, number>();
+    for (const { ownerId, counts } of owned)
+      usedBy.set(ownerId, (usedBy.get(ownerId) ?? 0) + counts[counter]);
+    const [ownerId, used] = [...usedBy].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
+    if (used <= limit * ALLOWANCE) return [];
+    const theirs = owned.filter((share) => share.ownerId === ownerId);
+    const largest = theirs.reduce((a, b) => (b.counts[counter] > a.counts[counter] ? b : a));
+    return [{ runtimeId: largest.runtimeId, ownerId, counter, used, limit }];
+  });
+  return hogs.filter((hog, at) => hogs.findIndex(({ runtimeId }) => runtimeId === hog.runtimeId) === at);
+}

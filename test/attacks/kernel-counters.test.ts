@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { dockerKernelShares } from '../../src/adapters/docker/kernel-shares.ts';
+import { memoryStorage } from '../../src/adapters/memory/index.ts';
+import { kernelSharesContract } from '../contract/kernel-shares.ts';
+import { aTerminal, reader } from '../contract/terminal-backend.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { DESCRIPTORS_IN_FLIGHT, INOTIFY_INSTANCES, ONE_INOTIFY } from '../support/kernel-attacks.ts';
+import { aPerson, aService, as, type Person } from '../support/service.ts';
+
+/** So few that nobody else on this machine, whose processes may have more open, notices what is in flight here. */
+const OPEN_FILES = 1_024;
+const asked = { memory_mb: 256, cpu_shares: 200, disk_mb: 512 };
+
+t.setTimeout(120_000);
+t.test('counters of the kernel', async (t) => {
+  const engine = await engineOrSkip(t);
+  if (engine === null) return;
+  const instance = await testInstance(t, engine, undefined, OPEN_FILES);
+  await t.test('what is asked of the watcher', (t) => contract(t, instance));
+  const scene = await aScene(t, instance);
+  await t.test('descriptors in flight: terminals open, and who keeps them is stopped', (t) =>
+    inFlight(t, scene, ''),
+  );
+  await t.test('also when no process has the socket that holds them', (t) => inFlight(t, scene, 'hidden'));
+  await t.test('inotify: neighbours and this machine still get instances', (t) => inotify(t, scene));
+});
+
+async function contract(t: Test, { runtime, instanceId, image }: TestInstance): Promise<void> {
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  const shares = dockerKernelShares({ instanceId, openFiles: OPEN_FILES });
+  const { runtimeId } = handle;
+  await kernelSharesContract(t, { shares, runtimeId, stop: () => runtime.stop(handle, 0) });
+}
+
+type Scene = Awaited<ReturnType<typeof aScene>>;
+
+/** The service over a real engine; Mallory attacks, and Ada works beside. */
+async function aScene(t: Test, instance: TestInstance) {
+  const { runtime, image, instanceId, terminals } = instance;
+  const clock = { now: () => new Date() };
+  const storage = memoryStorage(clock);
+  const debian = { key: 'debian', label: 'Debian', reference: image, digest: null, shell: '/bin/bash' };
+  Object.assign(storage.state, { images: [debian] });
+  const kernelShares = dockerKernelShares({ instanceId, openFiles: OPEN_FILES });
+  const ports = { storage, runtime, terminalBackend: terminals, kernelShares, runtimeNode: 'test', clock };
+  const service = await aService(ports);
+  t.teardown(() => service.http.close());
+  const [ada, mallory] = [await aPerson(service, 'ada'), await aPerson(service, 'mallory')];
+  const make = async (who: Person) => {
+    const made = await as(service, who)('POST', '/api/containers', { name: 'dev', ...asked });
+    if (made.statusCode !== 201) throw new Error(made.body);
+    return made.json();
+  };
+  const [hers, theirs] = [await make(ada), await make(mallory)];
+  const call = as(service, mallory);
+  const url = `/api/containers/${theirs.db_id}`;
+  /** Runs until its container is stopped; answers how much it took. */
+  const attack = async (program: string, ...args: readonly (string | number)[]): Promise<number> => {
+    await call('POST', `${url}/start`);
+    const begin = `rm -f out; setsid perl -e "$1" ${args.map((arg) => `'${arg}'`).join(' ')} > out 2>&1 &
+      until grep -q taken out; do sleep 0.05; done; cat out`;
+    const ran = await call('POST', `${url}/exec`, { command: ['bash', '-c', begin, 'attack', program] });
+    return Number(/taken (\d+)/.exec(ran.json().stdout)?.[1]);
+  };
+  const handleNow = async (who: Person, id: string) => {
+    const { id: runtimeId } = (await as(service, who)('GET', `/api/containers/${id}`)).json();
+    return { node: 'test', runtimeId };
+  };
+  return {
+    ...{ instance, service, storage, attack, mallory },
+    attacker: async () => (await call('GET', url)).json(),
+    neighbour: () => handleNow(ada, hers.db_id),
+    neighbourSays: async (command: readonly string[]): Promise<string> =>
+      (await as(service, ada)('POST', `/api/containers/${hers.db_id}/exec`, { command })).json().stdout,
+    neighbourNow: async () => (await as(service, ada)('GET', `/api/containers/${hers.db_id}`)).json(),
+  };
+}
+
+/** Looks as the service does each few seconds, until the attacker is stopped. */
+async function untilStopped({ service, attacker }: Scene): Promise<void> {
+  for (let looks = 0; (await attacker()).status !== 'stopped'; looks += 1) {
+    if (looks > 20) throw new Error('the attacker still runs');
+    await service.watchKernelShares();
+    await sleep(50);
+  }
+}
+
+async function inFlight(t: Test, scene: Scene, hidden: string): Promise<void> {
+  const { instance, storage, attack, attacker, mallory, neighbour, neighbourNow } = scene;
+  const before = storage.state.audit.length;
+  t.ok((await attack(DESCRIPTORS_IN_FLIGHT, 100, hidden)) >= OPEN_FILES, 'the kernel refuses more');
+  const box = await neighbour();
+  const during = await instance.terminals.open(box, aTerminal('main'));
+  t.match(during, { muxSession: null, isFallback: true }, 'tmux cannot start, a shell does');
+  const shown = reader(during);
+  during.write('echo works-$((1+1))\r');
+  await shown.until('works-2');
+  await during.close();
+
+  await untilStopped(scene);
+  t.match(await attacker(), {
+    status_reason: /file descriptors in flight over sockets that all containers share/,
+  });
+  const records = storage.state.audit.slice(before).filter(({ action }) => action === 'container_over_share');
+  t.match(records, [{ userId: mallory.id, details: /descriptorsInFlight/ }]);
+  t.match(await neighbourNow(), { status: 'running' });
+  const after = await instance.terminals.open(box, aTerminal('main'));
+  t.equal(after.muxSession, 'main', 'tmux starts');
+  await after.close();
+}
+
+async function inotify(t: Test, scene: Scene): Promise<void> {
+  const { service, attack, neighbourSays } = scene;
+  await attack('print "taken 0\\n"');
+  await service.watchKernelShares();
+  const taken = await attack(INOTIFY_INSTANCES, 4);
+  t.ok(
+    taken > 128 && taken <= OPEN_FILES,
+    `${taken}: more than all had once, and no more than one container may have`,
+  );
+  t.equal(await neighbourSays(['perl', '-e', ONE_INOTIFY]), 'one more\n');
+  const folder = mkdtempSync(path.join(tmpdir(), 'berth-test-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  t.doesNotThrow(() => watch(folder).close(), 'this machine has some as well');
+}
