@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../ports/repositories.ts';
+import { isWorthWaiting, loopLoss, withinLoopTime } from './loop-time.ts';
 import type { Database } from './schema.ts';
-import { isPoolFull, isTooSlow, spoilsConnection, whyUnavailable } from './unavailable.ts';
+import { isPoolFull, isTooSlow, SILENCE, spoilsConnection, whyUnavailable } from './unavailable.ts';
 
 export type DatabaseOptions = {
   readonly url: string;
@@ -18,7 +20,8 @@ export type DatabaseOptions = {
 /**
  * Every wait on the database is bounded (R94). A request that meets a database that has fallen silent waits for a
  * statement or for a connection, and is answered within 5 s either way: `silenceMs` is longer than the server may work,
- * so that a server that lives can say so itself.
+ * so that a server that lives can say so itself. Time in which the event loop stood still is not the database's, and does not
+ * count.
  */
 export const WAITS = { connectMs: 2_000, lockMs: 3_000, statementMs: 4_000, silenceMs: 4_300 } as const;
 
@@ -39,8 +42,11 @@ function notConnected(error: unknown): never {
 }
 
 class TranslatingClient extends pg.Client {
-  constructor(...options: ConstructorParameters<typeof pg.Client>) {
-    super(...options);
+  readonly #silenceMs: number;
+
+  constructor(options: pg.ClientConfig & { readonly silenceMs?: number } = {}) {
+    super(options);
+    this.#silenceMs = options.silenceMs ?? 0;
     // The pool listens while a client is idle. One that is lost at work fails its statement, and must not end the process.
     this.on('error', () => {});
   }
@@ -48,8 +54,15 @@ class TranslatingClient extends pg.Client {
   // pg declares eight overloads; all of them end here.
   override query = ((...args: unknown[]) => {
     const sent = (pg.Client.prototype.query as (...a: unknown[]) => unknown).apply(this, args);
-    return sent instanceof Promise ? sent.catch((error) => this.#failed(error)) : sent;
+    return sent instanceof Promise ? this.#inTime(sent).catch((error) => this.#failed(error)) : sent;
   }) as pg.Client['query'];
+
+  async #inTime(answer: Promise<unknown>): Promise<unknown> {
+    if (this.#silenceMs === 0) return await answer;
+    return await withinLoopTime(answer, this.#silenceMs, () => {
+      throw new Error(SILENCE);
+    });
+  }
 
   /** What follows on a line that is silent would wait behind the statement that nobody answers. */
   #failed(error: unknown): never {
@@ -65,13 +78,14 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: WAITS.connectMs,
     statement_timeout: options.statementWithinMs ?? WAITS.statementMs,
-    query_timeout: options.answerWithinMs ?? WAITS.silenceMs,
     lock_timeout: WAITS.lockMs,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     application_name: 'berth',
     Client: TranslatingClient,
+    // The pool hands all of its options to its clients.
+    ...{ silenceMs: options.answerWithinMs ?? WAITS.silenceMs },
   });
   // Without a listener, a lost idle connection ends the process. The pool hangs the whole client on its error.
   pool.on('error', (error) => options.onIdleError?.(new Error(error.message)));
@@ -81,6 +95,18 @@ export function openPool(options: DatabaseOptions): pg.Pool {
 export const openDatabase = (pool: pg.Pool): Kysely<Database> =>
   new Kysely<Database>({
     dialect: new PostgresDialect({
-      pool: { options: {}, connect: () => pool.connect().catch(notConnected), end: () => pool.end() },
+      pool: { options: {}, connect: () => connect(pool).catch(notConnected), end: () => pool.end() },
     }),
   });
+
+/** Tries once more when it was this process that had no time: the connection may have been there all along. */
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  const loss = loopLoss();
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!isWorthWaiting(loss())) throw error;
+    await setImmediate();
+    return await pool.connect();
+  }
+}

@@ -33,7 +33,7 @@ const READ_ONLY = '25006';
 const TOO_SLOW = '57014';
 
 const SYSTEM_ERRORS = /^(ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-const SILENCE = 'Query read timeout';
+export const SILENCE = 'Query read timeout';
 /** The pool's message when no connection became free in time. */
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 const CLIENT_WORDS = /Connection terminated|not queryable|Client was closed/;

@@ -1,4 +1,5 @@
 import type { ReadyBody } from '../../adapters/http/schema/system.ts';
+import { withinLoopTime } from '../../adapters/postgres/loop-time.ts';
 
 export type PartState = ReadyBody['parts']['engine'];
 
@@ -11,16 +12,12 @@ export type Asks = { readonly database: () => Promise<void>; readonly engine: ()
 /** A part that has to be waited for so long is not ready (R93). */
 const ANSWER_WITHIN_MS = 1_000;
 
-function yes(ask: () => Promise<void>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ANSWER_WITHIN_MS);
-    ask()
-      .then(
-        () => resolve(true),
-        () => resolve(false),
-      )
-      .finally(() => clearTimeout(timer));
-  });
+async function yes(ask: () => Promise<void>): Promise<boolean> {
+  const answer = ask().then(
+    () => true,
+    () => false,
+  );
+  return await withinLoopTime(answer, ANSWER_WITHIN_MS, () => false);
 }
 
 const SILENT: PartState = {
