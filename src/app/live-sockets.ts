@@ -31,7 +31,7 @@ export type LiveSocketsDeps = {
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
   /** How often all are looked at, for what no message told of. */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
 };
 
 /** A caller whose credential holds, and for how long it holds if nobody changes or uses it. */

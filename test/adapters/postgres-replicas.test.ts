@@ -1,15 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { waitFor } from '../support/patience.ts';
 import { onPostgres } from '../support/postgres-cluster.ts';
 import { aPerson, as } from '../support/service.ts';
 import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../support/sign-ins.ts';
 import { endless, openStream, STREAMS } from '../support/streams.ts';
-import { SOON_MS } from '../support/terminals.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 
-t.test('a revocation reaches the sockets and requests of the other process within a second', async (t) => {
+t.test('a revocation reaches the sockets and requests of the other process', async (t) => {
   const cluster = await onPostgres(t);
   if (cluster === null) return;
   const { here, there, ada, other, token, tokenId } = cluster;
@@ -18,17 +16,17 @@ t.test('a revocation reaches the sockets and requests of the other process withi
   t.equal(await statusOf(there, ada), 200, 'and is remembered there for a moment');
   await as(here, other)('DELETE', `/api/sessions/${id}`);
   await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
-  const ends = await Promise.all([...first, ...second].map((one) => one.closed(SOON_MS)));
+  const ends = await Promise.all([...first, ...second].map((one) => one.closed()));
   t.same(ends, [UNAUTHORIZED, UNAUTHORIZED, UNAUTHORIZED, UNAUTHORIZED]);
   t.same(
     await Promise.all([statusOf(there, ada), statusOf(there, token), statusOf(there, other)]),
     [401, 401, 200],
   );
-  await delay(50);
-  t.same(await cluster.sql('select id from terminal_records'), [], 'their records went with them');
+  const records = () => cluster.sql('select id from terminal_records');
+  await waitFor(async () => (await records()).length === 0, { what: 'their records go with them' });
 });
 
-t.test('a revocation cuts off what the other process is sending within a second', async (t) => {
+t.test('a revocation cuts off what the other process is sending', async (t) => {
   const work = endless();
   const cluster = await onPostgres(t, work.ports);
   if (cluster === null) return;
@@ -40,9 +38,9 @@ t.test('a revocation cuts off what the other process is sending within a second'
   await waitFor(() => work.atWork() === 3 * STREAMS.length);
   await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
   await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
-  const ends = new Set(await Promise.all(victims.map((one) => one.cut(SOON_MS))));
+  const ends = new Set(await Promise.all(victims.map((one) => one.cut())));
   t.same([...ends], ['cut off']);
-  t.equal(await bystander?.cut(30), 'still open');
+  t.ok(await bystander?.goesOn());
   await waitFor(() => work.atWork() === STREAMS.length);
 });
 
@@ -54,7 +52,7 @@ t.test('a line that was cut at the wrong moment delays a revocation, and does no
   const id = await sessionIdOf(here, ada);
   await sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'berth bus'");
   await as(here, other)('DELETE', `/api/sessions/${id}`);
-  t.same(await Promise.all(sockets.map((one) => one.closed(SOON_MS))), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.same(await Promise.all(sockets.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
   await waitFor(() => buses.every((one) => one.connected));
 });
 
@@ -67,7 +65,8 @@ t.test('of two administrators who demote each other at once, one stays', async (
   for (let round = 0; round < 10; round += 1) {
     const promoted = [await change(here, root, ada.id, { role: 'admin', disabled: false })];
     t.ok(promoted.every(({ statusCode }) => statusCode === 200));
-    await delay(5);
+    const isAdminThere = async () => (await as(there, ada)('GET', '/api/admin/users')).statusCode === 200;
+    await waitFor(isAdminThere, { what: 'the other process hears of it' });
     const answers = await Promise.all([
       change(here, root, ada.id, { role: 'user' }),
       change(there, ada, root.id, { role: 'user' }),
@@ -133,22 +132,21 @@ t.test(
   },
 );
 
-t.test('another user cannot be told from nobody by time', async (t) => {
+t.test('the session of another user costs the database what an unknown one does', async (t) => {
   const cluster = await onPostgres(t);
   if (cluster === null) return;
-  const { here, ada } = cluster;
+  const { here, ada, statements } = cluster;
   const eve = await aPerson(here, 'eve');
   await here.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
   const foreign = await sessionIdOf(here, eve);
   const unknown = '99999999-9999-4999-8999-999999999999';
-  const total = { [foreign]: 0, [unknown]: 0 };
-  for (let round = 0; round < 300; round += 1) {
-    for (const id of round % 2 ? [foreign, unknown] : [unknown, foreign]) {
-      const before = performance.now();
-      await as(here, ada)('DELETE', `/api/sessions/${id}`);
-      total[id] = (total[id] ?? 0) + performance.now() - before;
-    }
-  }
-  const apart = Math.abs((total[foreign] ?? 0) - (total[unknown] ?? 0)) / 300;
-  t.ok(apart < 1, `means are ${apart.toFixed(3)} ms apart`);
+  const statementsOf = async (id: string): Promise<string[]> => {
+    statements.length = 0;
+    t.equal((await as(here, ada)('DELETE', `/api/sessions/${id}`)).statusCode, 404);
+    return [...statements];
+  };
+  await statementsOf(unknown);
+  const ofForeign = await statementsOf(foreign);
+  t.ok(ofForeign.length > 0);
+  t.same(ofForeign, await statementsOf(unknown), 'so that no clock tells one from the other');
 });

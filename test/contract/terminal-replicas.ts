@@ -9,7 +9,6 @@ const DELETED = [4004, 'container deleted'];
 const RESTARTED = [4010, 'container restarted'];
 const UNAUTHORIZED = [4001, 'unauthorized'];
 const REPLACED = [1000, 'replaced'];
-const SECOND_MS = 1_000;
 
 const LIST = '/api/admin/terminals';
 
@@ -63,8 +62,8 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
       answers.map(() => [200, { id, closed: true }]),
       'also when it is asked for again',
     );
-    t.same(await far.closed(SECOND_MS), UNAUTHORIZED);
-    t.equal(await near.closed(50), 'still open');
+    t.same(await far.closed(), UNAUTHORIZED);
+    t.ok(await near.alive());
     const left = (await as(here, root)('GET', LIST)).json().terminals;
     t.equal(left.length, 1, 'and it is gone with the answer');
     t.equal((await as(here, root)('DELETE', `${LIST}/${id}`)).statusCode, 404);
@@ -84,14 +83,14 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     const { here, ada, other, open, addresses } = cluster;
     const far = await open(ada, 'main', addresses[1]);
     await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
-    t.same(await far.closed(SECOND_MS), UNAUTHORIZED);
+    t.same(await far.closed(), UNAUTHORIZED);
   });
 
   on('a token that is revoked at one closes its terminal at the other', async (t, cluster) => {
     const { here, token, other, tokenId, open, addresses } = cluster;
     const far = await open(token, 'main', addresses[1]);
     await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
-    t.same(await far.closed(SECOND_MS), UNAUTHORIZED);
+    t.same(await far.closed(), UNAUTHORIZED);
   });
 
   on('a container that is stopped at one closes its terminals at the other', async (t, cluster) => {
@@ -99,13 +98,13 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     const far = [await open(ada, 'main', addresses[1]), await open(ada, 'pane2', addresses[1])];
     const stopped = await as(here, ada)('POST', `/api/containers/${dbId}/stop`);
     t.equal(stopped.statusCode, 200);
-    t.same(await Promise.all(far.map((one) => one.closed(SECOND_MS))), [STOPPED, STOPPED]);
+    t.same(await Promise.all(far.map((one) => one.closed())), [STOPPED, STOPPED]);
   });
 
   on('one that is deleted', async (t, { here, ada, dbId, open, addresses }) => {
     const far = await open(ada, 'main', addresses[1]);
     await as(here, ada)('DELETE', `/api/containers/${dbId}`);
-    t.same(await far.closed(SECOND_MS), DELETED);
+    t.same(await far.closed(), DELETED);
   });
 
   on('one that is made anew, and none of another', async (t, cluster) => {
@@ -117,8 +116,8 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     const change = { name: 'dev', memory_mb: 1024, cpu_shares: 500, disk_mb: 4096 };
     const { statusCode } = await as(here, ada)('PATCH', `/api/containers/${dbId}`, change);
     t.equal(statusCode, 200);
-    t.same(await far.closed(SECOND_MS), RESTARTED);
-    t.equal(await bystander.closed(50), 'still open');
+    t.same(await far.closed(), RESTARTED);
+    t.ok(await bystander.alive());
   });
 
   on('a key is in use once: a newer socket at the other process replaces', async (t, cluster) => {
@@ -127,7 +126,7 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     let last = await open(ada, 'pane2');
     for (const address of [addresses[1], addresses[0], addresses[1]]) {
       const next = await open(ada, 'pane2', address);
-      t.same(await last.closed(SECOND_MS), REPLACED);
+      t.same(await last.closed(), REPLACED);
       last = next;
     }
     last.socket.send(Buffer.from('typed'));
@@ -148,7 +147,7 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     first.socket.terminate();
     const second = await open(ada, 'pane2', addresses[1]);
     await waitFor(() => backend.opened[0]?.stream.destroyed === true);
-    t.equal(await second.closed(50), 'still open');
+    t.ok(await second.alive());
     t.same(backend.killed, []);
   });
 }

@@ -65,7 +65,7 @@ t.test(
     const slow = ask('/api/admin/users');
     t.equal((await ask('/api/me')).status, 200);
     const drained = drain(service);
-    t.same(await terminal.closed(10_000), [4012, 'service restarting']);
+    t.same(await terminal.closed(), [4012, 'service restarting']);
     const [{ type, retry_ms }] = texts
       .map((text) => JSON.parse(text))
       .filter(({ type }) => type === 'restarting');

@@ -43,24 +43,24 @@ t.test('what no message told of is found by looking', async (t) => {
   const taken = await open(ada, 'taken', addresses[1]);
   await open(ada, 'taken');
   const stopped = await open(ada, 'stopped', addresses[1]);
-  t.equal(await taken.closed(30), 'still open');
+  t.ok(await taken.alive());
   await look();
-  t.same(await closed.closed(1_000), [4001, 'unauthorized']);
+  t.same(await closed.closed(), [4001, 'unauthorized']);
   t.equal((await closing).statusCode, 200);
-  t.same(await taken.closed(1_000), [1000, 'replaced']);
+  t.same(await taken.closed(), [1000, 'replaced']);
   await as(here, ada)('POST', `/api/containers/${dbId}/stop`);
-  t.equal(await stopped.closed(30), 'still open');
+  t.ok(await stopped.alive());
   await look();
-  t.same(await stopped.closed(1_000), [4009, 'container stopped']);
+  t.same(await stopped.closed(), [4009, 'container stopped']);
 });
 
 t.test('and at once when the line is back', async (t) => {
   const { here, ada, dbId, open, addresses, mend } = await withDeafOne(t);
   const far = await open(ada, 'main', addresses[1]);
   await as(here, ada)('DELETE', `/api/containers/${dbId}`);
-  t.equal(await far.closed(30), 'still open');
+  t.ok(await far.alive());
   mend();
-  t.same(await far.closed(1_000), [4004, 'container deleted']);
+  t.same(await far.closed(), [4004, 'container deleted']);
 });
 
 t.test('a program that ends with its container is no end of its own', async (t) => {
@@ -68,9 +68,9 @@ t.test('a program that ends with its container is no end of its own', async (t) 
   const far = await open(ada, 'main', addresses[1]);
   const near = await open(ada, 'pane2');
   await as(here, ada)('POST', `/api/containers/${dbId}/stop`);
-  t.same(await near.closed(1_000), [4009, 'container stopped']);
+  t.same(await near.closed(), [4009, 'container stopped']);
   backend.opened[0]?.end();
-  t.same(await far.closed(1_000), [4009, 'container stopped'], 'whether or not it has heard of the stop');
+  t.same(await far.closed(), [4009, 'container stopped'], 'whether or not it has heard of the stop');
 });
 
 t.test('a pane that another process shows is not ended with the line to this one', async (t) => {
@@ -93,6 +93,6 @@ t.test('a message that comes late closes nothing of what was opened since', asyn
   for (const what of ['stop', 'start']) await call('POST', `/api/containers/${dbId}/${what}`);
   const far = await open(ada, 'main', addresses[1]);
   mend();
-  t.equal(await far.closed(200), 'still open');
+  t.ok(await far.alive());
   t.equal((await as(there, ada)('GET', `/api/containers/${dbId}`)).json().status, 'running');
 });

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { fixedClock, memoryBusHub, memoryRuntime, memoryStorage } from '../../src/adapters/memory/index.ts';
-import type { Ports } from '../../src/app/main/ports.ts';
+import type { ComposeOptions, Ports } from '../../src/app/main/ports.ts';
 import { anAdmin, aPerson, aService, as, type Person } from './service.ts';
 import { again } from './sign-ins.ts';
 import { aContainerOf, fakeTerminals, listening, openTerminal } from './terminals.ts';
@@ -11,16 +11,25 @@ export type Shared = Pick<Ports, 'storage' | 'clock'> &
     readonly bus: () => Ports['bus'];
   };
 
+const HOUR_MS = 3_600_000;
+
 export function inMemory(): Shared {
   const clock = fixedClock();
   return { clock, storage: memoryStorage(clock), bus: memoryBusHub().join };
 }
 
-/** Two processes of one installation, where Ada has two sessions, an API token and a running container. */
-export async function aCluster(t: Test, { bus, ...shared }: Shared = inMemory()) {
+/**
+ * Two processes of one installation, where Ada has two sessions, an API token and a running container. What closes a socket
+ * is a message, unless they look at their sockets more often than once an hour.
+ */
+export async function aCluster(
+  t: Test,
+  { bus, ...shared }: Shared = inMemory(),
+  { liveEveryMs = HOUR_MS }: Pick<ComposeOptions, 'liveEveryMs'> = {},
+) {
   const backend = fakeTerminals();
   const common = { ...shared, runtime: memoryRuntime(), terminalBackend: backend };
-  const replica = () => aService({ ...common, bus: bus() });
+  const replica = () => aService({ ...common, bus: bus() }, { liveEveryMs });
   const [here, there] = [await replica(), await replica()];
   const root = await anAdmin(here);
   const ada = await aPerson(here, 'ada');

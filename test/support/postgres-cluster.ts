@@ -10,11 +10,23 @@ import type { endless } from './streams.ts';
 
 const silent = pino({ level: 'silent' });
 
-/** Two processes on one real database, each with a line of its own. */
+/** Two processes on one real database, each with a line of its own; `statements` is what both asked of it. */
 export async function onPostgres(t: Test, ports: ReturnType<typeof endless>['ports'] | object = {}) {
   const url = await freshDatabase(t);
   if (url === null) return null;
   const pool = openPool({ url, poolSize: 10 });
+  const statements: string[] = [];
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    const noted = (...given: unknown[]): unknown => {
+      const [first] = given;
+      statements.push(
+        typeof first === 'string' ? first : String((first as { text?: string } | undefined)?.text),
+      );
+      return query(...given);
+    };
+    Object.assign(client, { query: noted });
+  });
   const buses: ReturnType<typeof postgresBus>[] = [];
   const bus = () => {
     const made = postgresBus(url, silent);
@@ -30,5 +42,5 @@ export async function onPostgres(t: Test, ports: ReturnType<typeof endless>['por
   });
   await waitFor(() => buses.every((one) => one.connected));
   const sql = async (text: string, values: unknown[] = []) => (await pool.query(text, values)).rows;
-  return { ...cluster, sql, buses };
+  return { ...cluster, sql, buses, statements };
 }

@@ -63,9 +63,14 @@ const ASKS: Readonly<Record<Kind, readonly [method: string, path: string, accept
   upload: ['PUT', 'files?path=a', '*/*'],
 };
 
+type Fate = 'cut off' | 'whole' | 'still open';
+const hasEnded = (fate: Fate): boolean => fate !== 'still open';
+
 export type OpenStream = {
-  /** Resolves once it was cut off; what it was before its time is over. */
-  readonly cut: (withinMs: number) => Promise<'cut off' | 'whole' | 'still open'>;
+  /** Resolves once it has ended. */
+  readonly cut: () => Promise<Fate>;
+  /** Whether more of it passes. */
+  readonly goesOn: () => Promise<boolean>;
   readonly received: () => number;
 };
 
@@ -83,12 +88,14 @@ export async function openStream(
     headers: { authorization: `Bearer ${token}`, accept, 'content-type': 'application/json' },
   });
   t.teardown(() => request.destroy());
-  let end: 'cut off' | 'whole' | 'still open' = 'still open';
+  let end: Fate = 'still open';
   let received = 0;
+  /** Pieces that came, or were taken. */
+  let passed = 0;
   request.on('error', () => {
     end = 'cut off';
   });
-  if (kind === 'upload') sendForEver(request);
+  if (kind === 'upload') sendForEver(request, () => void passed++);
   else await receive(request, kind);
   async function receive(asked: typeof request, of: Kind): Promise<void> {
     asked.end(of === 'command' ? '{"command":["tail","-f"]}' : undefined);
@@ -97,6 +104,7 @@ export async function openStream(
     answer.on('error', () => {});
     answer.on('data', (chunk: Buffer) => {
       received += chunk.length;
+      passed += 1;
     });
     answer.once('close', () => {
       end = answer.complete ? 'whole' : 'cut off';
@@ -105,18 +113,20 @@ export async function openStream(
   }
   return {
     received: () => received,
-    async cut(withinMs) {
-      return await eventually(
+    cut: () => eventually(() => end, hasEnded),
+    async goesOn() {
+      const before = passed;
+      await eventually(
         () => end,
-        (now) => now !== 'still open',
-        { patienceMs: withinMs },
+        () => passed >= before + 2 || hasEnded(end),
       );
+      return !hasEnded(end);
     },
   };
 }
 
-function sendForEver(request: ReturnType<typeof httpRequest>): void {
-  const timer = setInterval(() => request.write('tick\n'), EVERY_MS);
+function sendForEver(request: ReturnType<typeof httpRequest>, taken: () => void): void {
+  const timer = setInterval(() => request.write('tick\n', (error) => error ?? taken()), EVERY_MS);
   request.once('close', () => clearInterval(timer));
   request.once('error', () => clearInterval(timer));
 }

@@ -94,11 +94,10 @@ export type OpenSocket = {
   readonly socket: WebSocket;
   readonly output: () => string;
   /** Code and reason of the close; 1006 when there was no close but an end. */
-  closed(withinMs: number): Promise<readonly [code: number, reason: string] | 'still open'>;
+  closed(): Promise<readonly [code: number, reason: string] | 'still open'>;
+  /** Whether the service answers a ping, which it does after all that it sent before, a close among it. */
+  alive(): Promise<boolean>;
 };
-
-/** For what a message brings about: before the regular look of every five seconds, which would do it as well. */
-export const SOON_MS = 4_000;
 
 /** A terminal that has said that it is ready, or was refused. */
 export async function openTerminal(
@@ -126,9 +125,16 @@ export async function openTerminal(
   return {
     socket,
     output: () => output,
-    async closed(withinMs) {
-      return (await eventually(() => close, Boolean, { patienceMs: withinMs })) ?? 'still open';
+    async closed() {
+      return (await eventually(() => close, Boolean)) ?? 'still open';
     },
+    alive: () =>
+      new Promise((resolve) => {
+        if (socket.readyState !== WebSocket.OPEN) return resolve(false);
+        socket.once('pong', () => resolve(close === undefined));
+        socket.once('close', () => resolve(false));
+        socket.ping();
+      }),
   };
 }
 

@@ -106,7 +106,8 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   });
   const { guard } = people;
   const sharing = collaborations({ storage, backend, guard, bus, clock, log, publicUrl });
-  const live = liveSockets({ bus, current: auth.current, log, monotonicMs });
+  const { liveEveryMs: everyMs } = options;
+  const live = liveSockets({ bus, current: auth.current, log, monotonicMs, everyMs });
   const taped = tapes.over(shells, live);
   const keys = idempotency(repositories);
   const boxes = workspaces({ ...ports, storage }, options, { terminals: shells, live, keys, acts });

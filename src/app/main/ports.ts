@@ -57,6 +57,8 @@ export type ComposeOptions = {
   readonly liveness: () => LiveBody;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
+  /** How often open sockets are looked at for what no message reported, in milliseconds; five seconds. */
+  readonly liveEveryMs?: number;
   /** How many terminals are opened at a time, and how long the others wait. */
   readonly terminalOpening?: TerminalQueueOptions;
   /** What must stay free on the host for anything new, in MB; null for a tenth or 5 GiB. */
