@@ -48,4 +48,4 @@ await collaborationRepositoryContract('memory', storage, async (id) => {
   const expiresAt = clock.now();
   state.collaborations = state.collaborations.map((one) => (one.id === id ? { ...one, expiresAt } : one));
 });
-await eventLogContract('memory', storage, (hours) => advance(hours * 3_600_000));
+await eventLogContract('memory', storage, (hours) => advance(hours * 3_600_000), null);

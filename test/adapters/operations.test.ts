@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import t from 'tap';
 import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { anOperation, operationRepositoryContract } from '../contract/operation-repository.ts';
 import { freshDatabase } from '../support/database.ts';
+import { blockedIn } from '../support/locks.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 
 const clock = fixedClock();
@@ -35,10 +35,7 @@ if (url !== null) {
       await tx.operations.finish(id, owner, 'done');
       await tx.containers.changeState(box.db_id, ['stopping'], { state: 'deleted' });
       asked = call('POST', `/api/containers/${box.db_id}/stop`);
-      const waits = sql<{ waits: boolean }>`select exists (
-        select from pg_locks where not granted and pid in (
-          select pid from pg_stat_activity where datname = current_database())) as waits`;
-      while (!(await waits.execute(db)).rows[0]?.waits) await sleep(10);
+      await blockedIn(db)(1);
     });
     t.match(await asked, { statusCode: 404 });
     t.match(await storage.repositories.containers.findAny(box.db_id), { state: 'deleted' });

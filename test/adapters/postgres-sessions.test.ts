@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { freshDatabase } from '../support/database.ts';
+import { blockedIn } from '../support/locks.ts';
 
 const idOf = (n: number): string => `${n}0000000-0000-4000-8000-000000000000`;
 
@@ -28,7 +28,7 @@ t.test('revoking sessions while their uses are written makes nobody wait in a ci
     await sql`select 1 from sessions where id = ${idOf(2)} for update`.execute(trx);
     const writing = sessions.touch([1, 2, 3].map((n) => ({ id: idOf(n), at })));
     const revoking = sessions.revokeOthers(userId, null, 'test');
-    await delay(200);
+    await blockedIn(db)(2);
     return [writing, revoking] as const;
   });
   await t.resolves(both[0]);

@@ -4,17 +4,20 @@ import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
 import type { Service } from '../../src/app/main/compose.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
+import type { Repositories, Storage } from '../../src/ports/repositories.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { throwAt } from '../support/bodies.ts';
 import { freshDatabase, run } from '../support/database.ts';
-import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
+import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, withMfa } from '../support/factors.ts';
 import { aPerson, aService, as, person } from '../support/service.ts';
 
 type OnPostgres = Service & { ports: Ports };
 
+/** On a clock that stands still, so that a code of the app stays good. */
 const on = (name: string, work: (t: Test, service: OnPostgres) => Promise<void>) =>
   t.test(name, async (t) => {
-    const service = await aServiceOnPostgres(t);
+    const at = new Date();
+    const service = await aServiceOnPostgres(t, { now: () => at });
     if (service !== null) await work(t, service);
   });
 
@@ -27,17 +30,10 @@ const count = (answers: readonly { statusCode: number }[], status: number): numb
 /** Each from an address of its own, so that no address is slowed down. */
 const place = (n: number) => ({ ip: `10.${n}.0.1` });
 
-/** A moment in a step of time that is long enough for the test. */
-async function untilEarlyInAStep(): Promise<Date> {
-  const left = STEP_MS - (Date.now() % STEP_MS);
-  if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
-  return new Date();
-}
-
 on('a code of the app opens one of many waiting sign-ins that it is given to at once', async (t, service) => {
   const { secret } = await withMfa(service, 'ada');
   const waiting = await times(8, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
-  const code = codeAt(secret, await untilEarlyInAStep());
+  const code = codeAt(secret, service.ports.clock.now());
   const answers = await Promise.all(
     waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
   );
@@ -67,7 +63,7 @@ on('a recovery code opens one of many sign-ins', async (t, service) => {
 on('turning the factor off while sign-ins wait for it makes nobody wait in a circle', async (t, service) => {
   const { who, secret } = await withMfa(service, 'ada');
   const waiting = await times(6, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
-  const code = codeAt(secret, await untilEarlyInAStep());
+  const code = codeAt(secret, service.ports.clock.now());
   const off = { method: 'DELETE', url: '/api/me/mfa', payload: { code } } as const;
   const answers = await Promise.all([
     ...waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
@@ -172,12 +168,30 @@ on('of changes of the password at once one wins', async (t, service) => {
   t.equal(count(answers, 200), 1);
 });
 
+/** The same storage, for which every failure is at one moment, so that no wait of the throttle is over. */
+function inOneMoment(storage: Storage): Storage {
+  const now = new Date();
+  const still = (all: Repositories): Repositories => ({
+    ...all,
+    throttle: {
+      ...all.throttle,
+      read: async (keys) => ({ ...(await all.throttle.read(keys)), now }),
+      lock: async (keys) => ({ ...(await all.throttle.lock(keys)), now }),
+    },
+  });
+  return {
+    ...storage,
+    repositories: still(storage.repositories),
+    inTransaction: (work) => storage.inTransaction((tx) => work(still(tx))),
+  };
+}
+
 t.test(
   'of a burst of guesses five count, in every process on the database and after a restart',
   async (t) => {
     const storage = await aDatabase(t);
     if (storage === null) return;
-    const ports = { storage, clock: { now: () => new Date() } };
+    const ports = { storage: inOneMoment(storage), clock: { now: () => new Date() } };
     const [one, two] = [await aService(ports), await aService(ports)];
     await aPerson(one, 'ada');
     const bad = { email: 'ada', password: 'a wrong guess' };

@@ -23,6 +23,8 @@ import { terminalHoldsContract } from '../contract/terminal-holds.ts';
 import { terminalRecordsContract } from '../contract/terminal-records.ts';
 import { userRepositoryContract } from '../contract/user-repository.ts';
 import { freshDatabase } from '../support/database.ts';
+import { blockedIn } from '../support/locks.ts';
+import { waitFor } from '../support/patience.ts';
 import { aStoredUser, hashOf } from '../support/storage.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
 
@@ -65,10 +67,11 @@ if (url !== null) {
       .execute();
   });
 
-  await eventLogContract('postgres', storage, async (hours) => {
+  const age = async (hours: number): Promise<void> => {
     const older = sql<Date>`created_at - make_interval(secs => ${hours * 3600})`;
     await db.updateTable('events').set({ created_at: older }).execute();
-  });
+  };
+  await eventLogContract('postgres', storage, age, blockedIn(db));
 
   await t.test('events of another server, whose transactions went further, are not waited for', async (t) => {
     const { events } = storage.repositories;
@@ -107,7 +110,7 @@ if (url !== null) {
         storage.inTransaction(async (tx) => {
           await tx.roleSetups.hold(dbId);
           await tx.users.rename(ownerId, `ordered${n}`);
-          await sleep(n % 3);
+          for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
           written.push(n);
           await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
         }),
@@ -210,10 +213,12 @@ if (url !== null) {
         await aStoredUser(storage.repositories, 'one'),
         await aStoredUser(storage.repositories, 'two'),
       ];
+      let locked = 0;
       const crossed = [[one, two] as const, [two, one] as const].map(([first, second]) =>
         storage.inTransaction(async ({ users }) => {
           await users.lock(first.id);
-          await sleep(100);
+          locked += 1;
+          await waitFor(() => locked >= 2, { what: 'each has its first' });
           await users.lock(second.id);
         }),
       );

@@ -11,6 +11,7 @@ import type { Storage } from '../../src/ports/repositories.ts';
 import { requestCountsContract } from '../contract/request-counts.ts';
 import { tokenRepositoryContract } from '../contract/token-repository.ts';
 import { freshDatabase } from '../support/database.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 import { anApiToken, aPerson, aService, as, type Bearer } from '../support/service.ts';
 
 const clock = fixedClock();
@@ -30,12 +31,11 @@ if (url !== null) {
 
 async function processes(t: Test, address: string, db: Kysely<Database>, storage: Storage): Promise<void> {
   /** One of several processes on the database. */
-  const aProcess = async () => {
+  const aProcess = async (monotonicMs = (): number => performance.now(), on = storage) => {
     const bus = postgresBus(address, pino({ level: 'silent' }));
     t.teardown(() => bus.close());
-    for (let i = 0; i < 200 && !bus.connected; i += 1) await sleep(10);
-    const real = { clock: { now: () => new Date() }, monotonicMs: () => performance.now() };
-    return await aService({ storage, bus, ...real });
+    await waitFor(() => bus.connected);
+    return await aService({ storage: on, bus, clock: { now: () => new Date() }, monotonicMs });
   };
   const [here, there] = [await aProcess(), await aProcess()];
   const ada = await aPerson(here, 'ada');
@@ -71,15 +71,19 @@ async function processes(t: Test, address: string, db: Kysely<Database>, storage
   await t.test(
     'a token that is revoked in one process is refused at once there, and soon in the other',
     async (t) => {
+      // No time passes for these, so what they remember does not fade: only the message ends it.
+      const [here, there] = [await aProcess(() => 0), await aProcess(() => 0)];
       const token = await anApiToken(here, ada);
       const status = async (service: typeof here, who: Bearer) =>
         (await as(service, who)('GET', '/api/me')).statusCode;
       t.same([await status(here, token), await status(there, token)], [200, 200]);
       await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
-      const revokedMs = performance.now();
       t.equal(await status(here, token), 401);
-      while ((await status(there, token)) === 200) await sleep(5);
-      t.ok(performance.now() - revokedMs < 500, 'it was told, and did not wait for the second to pass');
+      const refused = await eventually(
+        () => status(there, token),
+        (code) => code !== 200,
+      );
+      t.equal(refused, 401, 'by a message');
     },
   );
 
@@ -105,15 +109,23 @@ async function processes(t: Test, address: string, db: Kysely<Database>, storage
   });
 
   await t.test('two processes share the limit on requests', async (t) => {
+    // All requests are in one moment, also for the database.
+    const now = new Date();
+    const { requestCounts } = storage.repositories;
+    const add: typeof requestCounts.add = async (batch) => ({ ...(await requestCounts.add(batch)), now });
+    const repositories = { ...storage.repositories, requestCounts: { ...requestCounts, add } };
+    const still = () => aProcess(() => 0, { ...storage, repositories });
+    const both = [await still(), await still()];
     const token = await anApiToken(here, ada);
     await storage.repositories.settings.change({ requestsPerMinute: 40 });
-    let admitted = 0;
+    const statuses: number[] = [];
     for (let i = 0; i < 60; i += 1) {
-      const answer = await as(i % 2 ? here : there, token)('GET', '/api/tokens/validate');
-      if (answer.statusCode === 200) admitted += 1;
-      await sleep(2);
+      for (const one of both.slice(i % 2, 1 + (i % 2)))
+        statuses.push((await as(one, token)('GET', '/api/tokens/validate')).statusCode);
+      await Promise.all(both.map((one) => one.writeDue()));
     }
-    t.ok(admitted >= 40 && admitted <= 50, `${admitted} of 60 with a limit of 40`);
+    // A process learns the sum when it sends its own: the one does not know yet of the last request at the other.
+    t.same(statuses, [...Array(41).fill(200), ...Array(19).fill(429)]);
     await storage.repositories.settings.change({ requestsPerMinute: 0 });
   });
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ContainerEvent, EventType } from '../../src/domain/events.ts';
 import type { EventLog, StoredEvent } from '../../src/ports/event-log.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
+import type { Blocked } from '../support/locks.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 import { hashOf } from '../support/storage.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
 
@@ -14,27 +15,28 @@ const anEvent = (ownerId: string, dbId: string, type: EventType = 'container_sta
   data: { id: 'e', db_id: dbId, name: 'dev "🚢"', status: 'running' },
 });
 
-/** Transactions in other databases of the server hold back what is committed here. */
-const PATIENCE_MS = 30_000;
-
-/** Reads from a position on until so many have come. */
+/** Reads from a position on until so many have come: transactions in other databases of the server hold them back. */
 export async function read(events: EventLog, from: string, count: number): Promise<readonly StoredEvent[]> {
   const all: StoredEvent[] = [];
-  for (const end = performance.now() + PATIENCE_MS; all.length < count && performance.now() < end; ) {
-    const { events: page } = await events.after(all.at(-1)?.id ?? from, 2);
-    all.push(...page);
-    if (page.length === 0) await sleep(5);
-  }
+  const more = async (): Promise<number> => {
+    all.push(...(await events.after(all.at(-1)?.id ?? from, 2)).events);
+    return all.length;
+  };
+  await eventually(more, (so) => so >= count);
   return all;
 }
 
 const idsOf = (all: readonly StoredEvent[]) => all.map(({ dbId }) => dbId);
 
-/** What the events must guarantee. `age` makes all that were written so much older. */
+/**
+ * What the events must guarantee. `age` makes all that were written so much older; `blocked` where transactions run at the
+ * same time, and not one after the other.
+ */
 export async function eventLogContract(
   name: string,
   storage: Storage,
   age: (hours: number) => Promise<void>,
+  blocked: Blocked | null,
 ): Promise<void> {
   const { events } = storage.repositories;
 
@@ -129,8 +131,7 @@ export async function eventLogContract(
       joining = join().then(() => {
         hasJoined = true;
       });
-      // Where transactions run one after the other it joins when this one is over.
-      await Promise.race([joining, sleep(500)]);
+      if (blocked !== null) await waitFor(() => hasJoined, { what: 'the joining goes through' });
       await tx.roleSetups.hold(dbId);
       await tx.events.append(anEvent(ada.id, dbId));
     });
@@ -147,7 +148,7 @@ export async function eventLogContract(
       await tx.roleSetups.hold(dbId);
       await tx.events.append(anEvent(ada.id, dbId));
       joining = join();
-      await sleep(100);
+      await blocked?.(1);
     });
     await joining;
     t.same(await seenOf(bob, start, 1), { inStream: [false], own: [false] });
@@ -210,9 +211,9 @@ export async function eventLogContract(
     await slowHasWritten;
     const fastEnds = storage.inTransaction((tx) => tx.events.append(anEvent(owner, fast)));
     // Where transactions run at the same time the fast one is committed now; elsewhere both it and the look wait.
-    await Promise.race([fastEnds, sleep(100)]);
+    if (blocked !== null) await fastEnds;
     const early = events.after(start, 9);
-    await Promise.race([early, sleep(100)]);
+    if (blocked !== null) await early;
     go();
     await Promise.all([slowEnds, fastEnds]);
     const before = (await early).events;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { atOnce, hashOf, type OpenStorage, on } from '../support/storage.ts';
 
@@ -36,19 +35,22 @@ export function throttleContract(t: Test, open: OpenStorage): void {
     throttle,
   }, storage) => {
     await throttle.put([{ key: a, tally: { count: 3, at: new Date() } }]);
+    const locked = Promise.withResolvers<void>();
     const success = storage.inTransaction(async (tx) => {
       await tx.throttle.lock([a]);
-      await delay(100);
+      locked.resolve();
+      await storage.blocked?.(8);
       await tx.throttle.forget([a]);
     });
-    await delay(20);
-    const failures = atOnce(storage, 9, async (tx) => {
+    await locked.promise;
+    const failures = atOnce(storage, 8, async (tx) => {
       const { tallies, now } = await tx.throttle.lock([a]);
-      await delay(5);
+      // A turn, in which another could read the same count.
+      await tx.throttle.read([a]);
       await tx.throttle.put([{ key: a, tally: { count: (tallies[0]?.count ?? 0) + 1, at: now } }]);
     });
     await Promise.all([success, failures]);
     const { tallies } = await throttle.read([a]);
-    t.equal(tallies[0]?.count, 9);
+    t.equal(tallies[0]?.count, 8);
   });
 }

@@ -1,6 +1,20 @@
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Test } from 'tap';
+import type { Database } from '../../src/adapters/postgres/schema.ts';
 import { waitFor } from './patience.ts';
+
+/** Waits until so many transactions of this database wait for a lock of another. */
+export type Blocked = (count: number) => Promise<void>;
+
+export const blockedIn =
+  (db: Kysely<Database>): Blocked =>
+  (count) => {
+    const waits = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    const isReached = async () => ((await waits.execute(db)).rows[0]?.count ?? 0) >= count;
+    return waitFor(isReached, { what: `${count} wait for a lock` });
+  };
 
 /** A transaction on a connection of its own, for locks that a test holds until it commits. */
 export type Holder = {

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Repositories, Storage } from '../../src/ports/repositories.ts';
+import type { Blocked } from './locks.ts';
 
 /** An empty storage; null when the test was skipped. */
-export type OpenStorage = (t: Test) => Promise<Storage | null>;
+export type OpenStorage = (t: Test) => Promise<OpenedStorage | null>;
+
+/** `blocked` where transactions run at the same time; elsewhere they run one after the other. */
+export type OpenedStorage = Storage & { readonly blocked?: Blocked };
 
 /** SHA-256. */
 export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -39,7 +43,7 @@ export const atOnce = <T>(
 /** A test on an empty storage; skipped where there is none. */
 export const on =
   (t: Test, open: OpenStorage) =>
-  (name: string, work: (t: Test, repositories: Repositories, storage: Storage) => Promise<void>) =>
+  (name: string, work: (t: Test, repositories: Repositories, storage: OpenedStorage) => Promise<void>) =>
     t.test(name, async (t) => {
       const storage = await open(t);
       if (storage !== null) await work(t, storage.repositories, storage);
