@@ -125,6 +125,18 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
       return isTokenShaped(secret) ? tokens.find(hash).then(judgeToken) : REJECTED;
     },
 
+    /** As the other two, for what a page asks by itself: it keeps no session from its end or its lock. */
+    async withoutUse(credential: { readonly sessionId: string; readonly userId: string } | string) {
+      const accepted = await (typeof credential === 'string'
+        ? isTokenShaped(credential)
+          ? tokens.find(sha256Hex(credential))
+          : null
+        : sessions.find(credential.sessionId));
+      if (accepted === null) return null;
+      if (typeof credential !== 'string' && accepted.caller.user.id !== credential.userId) return null;
+      return isScreenLocked(accepted) ? null : accepted.caller;
+    },
+
     /**
      * What has become of a caller whose request is long past, as behind a socket; null when its credential opens nothing
      * any more. Asks the database, once for all that ask in one turn; counts as a use only where it is one.

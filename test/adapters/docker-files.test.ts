@@ -135,6 +135,13 @@ async function hostile(t: Test, instance: TestInstance): Promise<void> {
   t.equal((await files.read(['file'])).length, 7, 'no more than was announced');
   await fake('stat', 'echo 9999999999999999999 -1');
   await t.rejects(files.read(['file']), { name: 'RuntimeFailure' });
+  await fake('stat', 'echo 7 9007199254740000');
+  const late = await files.open(['file'], 'archive');
+  if (late.kind !== 'file') throw new Error('no file');
+  late.content.destroy();
+  t.match(late.modifiedAt.toISOString(), /^9999-/, 'a date that can be said');
+  await fake('stat', 'echo -5 1');
+  await t.rejects(files.read(['file']), { name: 'RuntimeFailure' });
   await fake('stat', 'exec yes');
   await t.rejects(files.read(['file']), { name: 'RuntimeFailure' });
   await fake('tar', '[ "$1" = --version ] || exec yes');

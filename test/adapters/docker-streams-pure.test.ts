@@ -85,6 +85,15 @@ t.test('a listing is read wherever it is cut, whatever the names', async (t) => 
   t.match(await listing(pieces(bad, 4), 9), { complete: false, entries: [{ name: 'ok' }] }, 'not UTF-8');
   t.match(await listing(pieces(Buffer.from('x/y/z/./name/\n'), 4), 9), { complete: false, entries: [] });
   t.same(await listing(pieces(Buffer.alloc(0), 4), 9), { complete: true, entries: [] });
+  for (const [mtime, year] of [
+    ['9007199254000000', '9999'],
+    ['-9007199254000000', '0001'],
+  ] as const) {
+    const { entries } = await listing(pieces(Buffer.from(`81a4/1/${mtime}/./name/\n`), 4), 9);
+    t.match(entries[0]?.modifiedAt.toISOString(), new RegExp(`^${year}-`), 'a time that no calendar has');
+  }
+  const negative = Buffer.from('81a4/-5/1/./name/\n');
+  t.match(await listing(pieces(negative, 4), 9), { complete: false, entries: [] });
 });
 
 type Made = {

@@ -81,6 +81,12 @@ t.test('health names only the parts that are not ready, and how to mend them', a
       { part: 'image', status: 'down', detail: 'waits', mend: null, command: null },
     ],
   });
+  const plain = { status: 'degraded' as const };
+  t.match(
+    healthOf({ status: 'degraded', parts: { ...parts, engine: plain } }).faults[0],
+    { part: 'engine', detail: null, mend: null, command: null },
+    'reasons are for administrators',
+  );
   t.same(healthOf(null), { status: 'unready', faults: [] });
 });
 

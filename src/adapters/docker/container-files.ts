@@ -7,6 +7,7 @@ import { onlyFilesAndFolders } from './archive-filter.ts';
 import type { EngineCalls } from './client.ts';
 import { answerOf, refusal, WORK_SECONDS, where } from './file-answers.ts';
 import { OPEN, REMOVE } from './file-scripts.ts';
+import { fileTime } from './file-times.ts';
 import { listing } from './listing.ts';
 import type { Ownership } from './ownership.ts';
 import { readableOf } from './readable.ts';
@@ -50,9 +51,14 @@ async function opened(
     return ok({ kind: 'archive', content: readable(archive, run) });
   }
   const [sizeBytes = Number.NaN, modified = Number.NaN] = figures.map(Number);
-  if (kind === 'file' && Number.isSafeInteger(sizeBytes) && Number.isSafeInteger(modified)) {
+  if (
+    kind === 'file' &&
+    Number.isSafeInteger(sizeBytes) &&
+    sizeBytes >= 0 &&
+    Number.isSafeInteger(modified)
+  ) {
     const content = readable(exactly(run.rest(), sizeBytes), run);
-    return ok({ kind: 'file', sizeBytes, modifiedAt: new Date(modified * 1000), content });
+    return ok({ kind: 'file', sizeBytes, modifiedAt: fileTime(modified), content });
   }
   await run.finish();
   return refusal([kind ?? ''], run);

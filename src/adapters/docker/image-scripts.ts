@@ -44,8 +44,8 @@ move_over() {
   clear_copy
   mkdir -p "$at.old" "$at.new"
   (umask 077; truncate -s "$want" "$image.new")
-  ${MKFS} "$image.new" && mount -o loop "$image.new" "$at.new" &&
-    mount -o loop "$image" "$at.old" && cp -a "$at.old/${DATA_FOLDER}" "$at.new/" &&
+  ${MKFS} "$image.new" && mount -o loop,nodev,nosuid "$image.new" "$at.new" &&
+    mount -o loop,nodev,nosuid "$image" "$at.old" && cp -a "$at.old/${DATA_FOLDER}" "$at.new/" &&
     umount "$at.old" && umount "$at.new" && sync "$image.new" && mv "$image.new" "$image" && moved=0 || moved=1
   clear_copy
   return $moved

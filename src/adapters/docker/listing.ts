@@ -1,4 +1,5 @@
 import type { FileEntry, FileKind } from '../../domain/files.ts';
+import { fileTime } from './file-times.ts';
 
 const KINDS = new Map<number, FileKind>([
   [0o100000, 'file'],
@@ -58,13 +59,13 @@ function entryOf([modeField, size, modified, , nameField]: readonly Buffer[]): F
   const bits = Number.parseInt(String(modeField).trim(), 16);
   const [sizeBytes, seconds] = [Number(String(size)), Number(String(modified))];
   const name = decoded(nameField);
-  if (name === null || !Number.isSafeInteger(bits + sizeBytes + seconds)) return null;
+  if (name === null || !Number.isSafeInteger(bits + sizeBytes + seconds) || sizeBytes < 0) return null;
   return {
     name,
     kind: KINDS.get(bits & KIND_BITS) ?? 'other',
     sizeBytes,
     mode: bits & PERMISSION_BITS,
-    modifiedAt: new Date(seconds * 1000),
+    modifiedAt: fileTime(seconds),
   };
 }
 

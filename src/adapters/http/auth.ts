@@ -63,8 +63,12 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
-    const { scope, localToo } = request.routeOptions.config;
+    const { scope, localToo, knowsAdmins } = request.routeOptions.config;
     if (localToo && deps.localMetrics && isLocal(request)) return done();
+    if (knowsAdmins && bearerOf(request) !== null) {
+      void noticeAdmin(request, deps).then(() => done());
+      return;
+    }
     if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
     const found = identify(request, scope, deps);
     if (found instanceof Promise) found.then((one) => done(judge(request, reply, one, deps)), done);
@@ -73,6 +77,18 @@ export function authenticateEverything(http: Http, deps: AuthDeps): void {
 }
 
 type Done = (error?: Error) => void;
+
+/** Sets the caller when it is an administrator. Never throws: a missing database is for the route to say. */
+async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
+  try {
+    const bearer = bearerOf(request) ?? '';
+    const credential = bearer.startsWith(TOKEN_START) ? bearer : deps.tokens.verify(bearer);
+    const caller = credential === null ? null : await deps.authenticator.withoutUse(credential);
+    if (caller !== null && authorize(caller, 'admin').ok) request.caller = caller;
+  } catch (err) {
+    request.log.debug({ err }, 'could not look whether it is an administrator');
+  }
+}
 
 /** Whoever has no credential yet is counted by address, where a request may change something. */
 function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {

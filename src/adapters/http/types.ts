@@ -11,6 +11,8 @@ declare module 'fastify' {
     scope?: RouteScope;
     /** Programs on this machine need no credential; everybody else needs what the scope says. */
     localToo?: boolean;
+    /** Public, and says more to administrators: their credential is looked at, and any other is as good as none. */
+    knowsAdmins?: boolean;
     /** A session whose screen is locked may use the route all the same. */
     whileLocked?: boolean;
     /** The interface's words for a fault behind this route. */

@@ -140,6 +140,10 @@ async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Prom
 /** The containers of another's engine are not watched. */
 const NOT_SEEN = { look: async () => null };
 
+/** For administrators: which engine it is, and which fixes of known escapes it lacks. */
+const detailOf = (kind: string, version: string, warning: string | null): string =>
+  `${kind}, ${version}${warning === null ? '' : `; ${warning}`}`;
+
 const WAITING = { status: 'down', detail: 'is being prepared' } as const;
 
 async function attach(
@@ -177,7 +181,7 @@ async function attach(
         ? dockerKernelShares({ instanceId, openFiles: settings.processLimits.nofile })
         : NOT_SEEN,
   });
-  parts.engine = { status: 'ready', detail: `${engine.kind}, ${engine.version}` };
+  parts.engine = { status: 'ready', detail: detailOf(engine.kind, engine.version, warning) };
   if (baseImage === null) {
     parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
     return done;

@@ -1,11 +1,12 @@
-import type { ReadyBody } from '../../../src/adapters/http/schema/system.ts';
+import type { ReadyAnswer } from '../../../src/adapters/http/schema/system.ts';
 import { exchange } from './request.ts';
 
 /** One part of the service that is not well. */
 export type Fault = {
   readonly part: string;
   readonly status: string;
-  readonly detail: string;
+  /** null for everybody but administrators. */
+  readonly detail: string | null;
   /** The step that mends it, in words; null when there is none. */
   readonly mend: string | null;
   /** The command in those words that can be copied; null when there is none. */
@@ -17,21 +18,24 @@ const COMMAND = /\b(?:sudo|apt-get|systemctl|npm)\s[^,;()]*/;
 /** `start Docker (sudo systemctl start docker) or …` has a command to copy, `see the log` has none. */
 export const commandIn = (words: string): string | null => COMMAND.exec(words)?.[0].trim() ?? null;
 
-export type Health = { readonly status: ReadyBody['status']; readonly faults: readonly Fault[] };
+export type Health = { readonly status: ReadyAnswer['status']; readonly faults: readonly Fault[] };
 
-type Parts = Readonly<Record<string, ReadyBody['parts']['engine']>>;
+type Parts = Readonly<Record<string, ReadyAnswer['parts']['engine']>>;
 
 /** Reads the answer of /readyz, whatever its status. An answer of something in between counts as unready. */
-export function healthOf(body: Partial<ReadyBody> | null): Health {
+export function healthOf(body: Partial<ReadyAnswer> | null): Health {
   const parts: Parts = body?.parts ?? {};
   const faults = Object.entries(parts)
     .filter(([, { status }]) => status !== 'ready')
-    .map(([part, { status, detail, mend = '' }]) => {
+    .map(([part, { status, detail = null, mend = '' }]) => {
       const command = commandIn(mend);
       return { part, status, detail, mend: mend === '' || mend === command ? null : mend, command };
     });
   return { status: body?.status ?? 'unready', faults };
 }
 
-export const getHealth = async (): Promise<Health> =>
-  healthOf((await exchange('/readyz')).body as Partial<ReadyBody> | null);
+/** `token`: of an administrator, who is told reasons; null for anybody. */
+export const getHealth = async (token: string | null): Promise<Health> => {
+  const { body } = await exchange('/readyz', token === null ? {} : { token });
+  return healthOf(body as Partial<ReadyAnswer> | null);
+};

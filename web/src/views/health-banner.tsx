@@ -35,7 +35,8 @@ function FaultLine({ fault }: { fault: Fault }) {
       <div class="fault-text">
         <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
         <p>
-          {sentence(fault.detail)} {fault.mend && `To mend it: ${fault.mend}.`}
+          {fault.detail === null ? 'Administrators see why, and how to mend it.' : sentence(fault.detail)}{' '}
+          {fault.mend && `To mend it: ${fault.mend}.`}
         </p>
         {fault.command && (
           <div class="command">

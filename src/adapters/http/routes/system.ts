@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import type { Caller } from '../../../domain/caller.ts';
 import { RefusalBody } from '../schema/common.ts';
-import { LiveBody, ReadyBody, VersionBody } from '../schema/system.ts';
+import { LiveBody, ReadyAnswer, type ReadyBody, VersionBody } from '../schema/system.ts';
 import type { Routes } from '../server.ts';
 
 const publicly = { scope: 'public' } as const;
@@ -27,12 +28,14 @@ export const systemRoutes =
     http.get(
       '/readyz',
       {
-        config: publicly,
-        schema: { response: { 200: ReadyBody, 503: Type.Union([ReadyBody, RefusalBody]) } },
+        config: { ...publicly, knowsAdmins: true },
+        schema: { response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) } },
       },
-      async (_request, reply) => {
+      async (request, reply) => {
         const state = await readiness();
-        return reply.code(state.status === 'unready' ? 503 : 200).send(state);
+        const isAdmin = (request.caller as Caller | null) !== null;
+        const answer = isAdmin ? state : withoutDetails(state);
+        return reply.code(state.status === 'unready' ? 503 : 200).send(answer);
       },
     );
 
@@ -43,3 +46,19 @@ export const systemRoutes =
 
     http.get('/api/openapi.json', { config: publicly, schema: { hide: true } }, async () => http.swagger());
   };
+
+/** What anybody may know: which part is ready, and neither versions nor paths nor reasons. */
+const withoutDetails = ({ status, parts }: ReadyBody): ReadyAnswer => {
+  const { database, engine, image, disk, isolation } = parts;
+  const plain = ({ status }: ReadyBody['parts']['engine']) => ({ status });
+  return {
+    status,
+    parts: {
+      database: plain(database),
+      engine: plain(engine),
+      image: plain(image),
+      disk: plain(disk),
+      isolation: plain(isolation),
+    },
+  };
+};

@@ -40,12 +40,31 @@ const Part = Type.Object({
   mend: Type.Optional(Type.String()),
 });
 
-export const ReadyBody = Type.Object({
+const ReadyBody = Type.Object({
   status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('unready')]),
   parts: Type.Object({ database: Part, engine: Part, image: Part, disk: Part, isolation: Part }),
+});
+
+const PublicPart = Type.Object({
+  status: Part.properties.status,
+  /** For administrators alone, like the step that mends it. */
+  detail: Type.Optional(Type.String()),
+  mend: Type.Optional(Type.String()),
+});
+
+export const ReadyAnswer = Type.Object({
+  status: ReadyBody.properties.status,
+  parts: Type.Object({
+    database: PublicPart,
+    engine: PublicPart,
+    image: PublicPart,
+    disk: PublicPart,
+    isolation: PublicPart,
+  }),
 });
 
 export type SettingsBody = Static<typeof SettingsBody>;
 export type SettingsChange = Static<typeof SettingsChange>;
 export type LiveBody = Static<typeof LiveBody>;
 export type ReadyBody = Static<typeof ReadyBody>;
+export type ReadyAnswer = Static<typeof ReadyAnswer>;
