@@ -69,7 +69,28 @@ export const floorBytes = (totalBytes: number, floorMb: number | null): number =
 
 /** Whether any is below its floor; what is set is meant for the host, and a pool needs no more than a tenth of itself. */
 export const isHostShort = (spaces: readonly HostSpace[], floorMb: number | null): boolean =>
-  spaces.some(({ freeBytes, totalBytes, isPool }) => {
-    const floor = floorBytes(totalBytes, floorMb);
-    return freeBytes < (isPool ? Math.min(floor, totalBytes * FLOOR_SHARE) : floor);
-  });
+  spaces.some((space) => space.freeBytes < floorOf(space, floorMb));
+
+const floorOf = ({ totalBytes, isPool }: HostSpace, floorMb: number | null): number => {
+  const floor = floorBytes(totalBytes, floorMb);
+  return isPool ? Math.min(floor, totalBytes * FLOOR_SHARE) : floor;
+};
+
+/** Below half of the floor whatever fills it has to stop. */
+export const isHostFilling = (space: HostSpace, floorMb: number | null): boolean =>
+  space.freeBytes < floorOf(space, floorMb) / 2;
+
+/** So much less, or a twentieth, is worth a look at who wrote it. */
+const LOOK_AFTER_BYTES = 1024 ** 3;
+
+/** What counts as a share in filling it: an eighth of what was left when it got critical. */
+export const notableBytes = (space: HostSpace, floorMb: number | null): number =>
+  Math.min(LOOK_AFTER_BYTES, space.totalBytes / 20, floorOf(space, floorMb) / 16 || Number.POSITIVE_INFINITY);
+
+/** Whether writers are looked at, as free space was `seenBytes` at the last look or more since; null: never looked. */
+export function isWorthALook(space: HostSpace, seenBytes: number | null, floorMb: number | null): boolean {
+  const isFilling = isHostFilling(space, floorMb);
+  if (seenBytes === null) return isFilling;
+  const step = isFilling ? notableBytes(space, floorMb) : Math.min(LOOK_AFTER_BYTES, space.totalBytes / 20);
+  return seenBytes - space.freeBytes > step;
+}

@@ -15,7 +15,7 @@ const MEASURED_AGAIN_AFTER_SECONDS = 50;
 const AT_A_TIME = 4;
 const STOP_GRACE_SECONDS = 10;
 
-type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
+export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
 
 /** Looks at a volume now. What cannot be counted is as it was last. */
 async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
@@ -31,7 +31,7 @@ async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
 }
 
 /** Looks at it, and writes down what is new. */
-async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
+export async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
   const use = await look(deps, row);
   const { quota, usedMb, layer = null } = use;
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
@@ -121,14 +121,29 @@ export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => 
 };
 
 async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
-  const { quota, usedMb, layer = null } = await measure(deps, row);
+  const use = await measure(deps, row);
   const { diskMb } = row.resources;
-  if (usedMb !== null && judgeDisk(quota, usedMb, diskMb) === 'stop')
-    return await stopForDisk(deps, row, overQuotaReason(usedMb, diskMb));
-  const allowedMb = await layerAllowanceMb(deps.storage.repositories, row.ownerId);
-  if (layer !== null && allowedMb !== null && layerMb(layer) > allowedMb)
-    await stopForDisk(deps, row, overLayerReason(layerMb(layer), allowedMb));
+  if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
+    return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
+  const reason = await layerFault(deps, row, use);
+  if (reason !== null) await stopForDisk(deps, row, reason);
 }
 
-const stopForDisk = (deps: ContainerDeps, row: Container, reason: string): Promise<void> =>
-  stopWithReason(deps, row, { reason, graceSeconds: STOP_GRACE_SECONDS });
+/** Why it must stop for what it has outside its volume, or null. */
+export async function layerFault(
+  { storage }: ContainerDeps,
+  row: Container,
+  { layer = null }: Use,
+): Promise<string | null> {
+  const allowedMb = await layerAllowanceMb(storage.repositories, row.ownerId);
+  return layer !== null && allowedMb !== null && layerMb(layer) > allowedMb
+    ? overLayerReason(layerMb(layer), allowedMb)
+    : null;
+}
+
+export const stopForDisk = (
+  deps: ContainerDeps,
+  row: Container,
+  reason: string,
+  graceSeconds = STOP_GRACE_SECONDS,
+): Promise<void> => stopWithReason(deps, row, { reason, graceSeconds });

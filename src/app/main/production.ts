@@ -41,6 +41,7 @@ const SHARED_EVERY_MS = 5_000;
 const MEASURE_EVERY_MS = 60_000;
 /** So long a container can take a counter of the kernel from all others. */
 const SHARES_EVERY_MS = 5_000;
+const SPACE_EVERY_MS = 2_000;
 /** So soon a purged volume makes room for a new one. */
 const VOLUMES_EVERY_MS = 60_000;
 const COLLECT_EVERY_MS = 300_000;
@@ -160,6 +161,7 @@ const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() =>
   every(SHARED_EVERY_MS, service.collaborations.keep, log),
   every(MEASURE_EVERY_MS, service.measureDisks, log),
   every(SHARES_EVERY_MS, service.watchKernelShares, log),
+  every(SPACE_EVERY_MS, service.watchSpace, log),
   every(VOLUMES_EVERY_MS, service.collectVolumes, log),
   every(REAP_EVERY_MS, service.reapTerminals, log, 0),
   every(COLLECT_EVERY_MS, service.recordings.sweep, log),

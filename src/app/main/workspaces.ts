@@ -12,6 +12,7 @@ import { measureDisks } from '../containers/disk.ts';
 import { containers } from '../containers/index.ts';
 import { watchKernelShares } from '../containers/kernel-shares.ts';
 import { reconcile } from '../containers/reconcile.ts';
+import { watchSpace } from '../containers/watch-space.ts';
 import type { Idempotency } from '../idempotency.ts';
 import type { LiveSockets } from '../live-sockets.ts';
 import { type Operations, operations } from '../operations/submit.ts';
@@ -33,6 +34,8 @@ export type WorkspaceWork = {
   readonly measureDisks: () => Promise<void>;
   /** Stops what takes counters of the kernel from all others; for a timer. */
   readonly watchKernelShares: () => Promise<void>;
+  /** Looks at the free space of the host and stops what fills it; for a timer. */
+  readonly watchSpace: () => Promise<void>;
   /** Removes volumes of containers that were deleted long ago; for a timer. */
   readonly collectVolumes: () => Promise<void>;
 };
@@ -109,6 +112,7 @@ export function workspaces(
       reconcile: reconcile(deps),
       measureDisks: measureDisks(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
+      watchSpace: watchSpace(deps),
       collectVolumes: collectVolumes(deps),
     },
   };
