@@ -49,6 +49,9 @@ t.test('limits that a container shares, tried from inside', async (t) => {
   most('processes', 512);
   t.equal(found.get('terminals'), '300', 'as many as are tried');
   t.equal(found.get('pipes'), '400');
+  t.equal(found.get('epoll watches'), '400');
+  t.equal(found.get('System V segments'), '100');
+  t.ok(Number(found.get('neighbours')) > 1_024, 'more than the default leaves for the whole machine');
   t.equal(found.get('room in the last pipe'), '65536', 'pipes keep their size');
   t.equal(found.get('entropy'), '65536', 'is never used up');
 });

@@ -1,11 +1,12 @@
 /** Programs for the perl of Debian's base: they call the kernel themselves, on x86-64 and 64-bit ARM. */
 export const CALLS = `
-use strict; use Socket; use POSIX ();
+use strict; use Socket; use IO::Handle; use POSIX ();
 my $machine = (POSIX::uname())[4] eq 'x86_64' ? 0 : 1;
 my %call = (sendmsg => [46, 211], inotify_init1 => [294, 26], fanotify_init => [300, 262], add_key => [248, 217],
   keyctl => [250, 219], perf_event_open => [298, 241], bpf => [321, 280], userfaultfd => [323, 282],
   io_uring_setup => [425, 425], unshare => [272, 97], syslog => [103, 116], timer_create => [222, 107],
-  mq_open => [240, 180], mlock => [149, 228], io_setup => [206, 0]);
+  mq_open => [240, 180], mlock => [149, 228], io_setup => [206, 0],
+  epoll_create1 => [291, 20], epoll_ctl => [233, 21], shmget => [29, 194]);
 sub kernel { my $name = shift; return syscall($call{$name}[$machine], @_) }
 $| = 1;
 `;

@@ -29,6 +29,18 @@ apart(sub { most('terminals', 300, sub { open(my $f, '+<', '/dev/ptmx') or retur
 apart(sub { my @sizes; most('pipes', 400, sub { pipe(my $in, my $out) or return 0; push @open, $in, $out;
     push @sizes, fcntl($in, 1032, 0); 1 }); told('room in the last pipe', $sizes[-1]) });
 apart(sub { most('requests of io_setup, in thousands', 8, sub { my $c = "\\0" x 8; kernel('io_setup', 1000, $c) >= 0 }) });
+apart(sub { my $epoll = kernel('epoll_create1', 0); my $event = $machine ? pack("L x4 Q", 1, 0) : pack("L Q", 1, 0);
+  most('epoll watches', 400, sub { pipe(my $in, my $out) or return 0; push @open, $in, $out;
+    kernel('epoll_ctl', $epoll, 1, fileno($in), $event) >= 0 }) });
+apart(sub { most('System V segments', 100, sub { kernel('shmget', 0, 4096, 01600) >= 0 }) });
+apart(sub { socket(my $udp, AF_INET, SOCK_DGRAM, 0); my ($base) = map { /^\\w+\\t(\\w+)\\t00000000/ && $1 ne '00000000' ? unpack('N', pack('V', hex $1)) : () } do { open(my $f, '<', '/proc/net/route'); <$f> };
+  send($udp, "x", 0, sockaddr_in(9, pack('N', $base + $_))) for 300..1500;
+  open(my $arp, '<', '/proc/net/arp'); my @lines = <$arp>; told('neighbours', scalar @lines) });
+apart(sub { my $memory = sub { open(my $f, '<', '/proc/net/sockstat'); join('', <$f>) =~ /TCP:.* mem (\\d+)/; $1 }; my $before = $memory->();
+  socket(my $server, AF_INET, SOCK_STREAM, 0); bind($server, sockaddr_in(0, inet_aton('127.0.0.1'))); listen($server, 20);
+  for (1..10) { socket(my $c, AF_INET, SOCK_STREAM, 0); connect($c, getsockname($server)) or next; push @open, $c;
+    $c->blocking(0); 1 while defined syswrite($c, "x" x 65536) }
+  told('pages of unread TCP', $memory->() - $before) });
 apart(sub { most('processes', 1000, sub { my $pid = fork; return 0 unless defined $pid; if (!$pid) { sleep 60; POSIX::_exit(0) }
     push @open, $pid; 1 }); kill 9, @open; waitpid($_, 0) for @open });
 open(my $random, '<', '/dev/random'); told('entropy', sysread($random, my $bytes, 65536));

@@ -64,7 +64,8 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
         limits: { ...limits, descriptorsInFlight: openFiles },
         totals: {
           ...(terminals === null ? {} : { terminals }),
-          ...(isMore === null ? {} : { descriptorsInFlight: isMore ? most + 1 : 0 }),
+          // Of the containers' other users it says nothing: what is seen of theirs counts.
+          ...(isMore === true ? { descriptorsInFlight: most + 1 } : {}),
         },
         shares,
       };
