@@ -86,7 +86,8 @@ const CGROUPS = '/sys/fs/cgroup';
 /** Running containers of an installation with their processes; null where this machine has no such groups. */
 async function groupsOf(name: string): Promise<readonly Group[] | null> {
   const slice = `${name.split('-')[0]}.slice/${name}.slice`;
-  const folders = [`${CGROUPS}/pids/${name}`, `${CGROUPS}/${name}`, `${CGROUPS}/${slice}`];
+  const inside = [`pids/${name}`, name, `pids/${slice}`, slice];
+  const folders = inside.map((folder) => `${CGROUPS}/${folder}`);
   for (const folder of folders) {
     const names = await readdir(folder).catch(() => null);
     if (names !== null) return (await Promise.all(names.map((each) => groupIn(folder, each)))).flat();
