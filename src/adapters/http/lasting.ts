@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from './types.ts';
 
@@ -23,7 +24,7 @@ export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, relea
   const { lasting } = request.routeOptions.config;
   if (request.headers.upgrade !== undefined) {
     // A request that was injected has a socket of its answer alone.
-    (reply.raw.socket ?? reply.raw).once('close', release);
+    whenGone(reply.raw.socket ?? reply.raw, release);
     return;
   }
   let waitsFor = lasting === 'commands' ? 2 : 1;
@@ -37,5 +38,11 @@ export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, relea
       ended();
     });
   }
-  reply.raw.once('close', ended);
+  whenGone(reply.raw, ended);
+}
+
+/** Does it when that is closed, or at once when it is already: a client may leave while its credential is looked up. */
+function whenGone(stream: Writable | undefined, work: () => void): void {
+  if (stream === undefined || stream.closed) work();
+  else stream.once('close', work);
 }
