@@ -167,6 +167,7 @@ t.test('each piece is acknowledged once, when all of it is there', async (t) => 
       acknowledged += piece.length;
       t.ok(handedOn(got()).length >= acknowledged);
     });
+    // A rest, so that some pieces are handed on without their rest; how long it takes does not matter.
     if (at % 60 === 0) await delay(30);
   }
   await waitFor(() => acknowledged === all.length);
@@ -177,6 +178,7 @@ t.test('what is held back is gone with its stream', async (t) => {
   const { input, stream, got } = anInput();
   input.write(bytes('c3'), () => t.fail('nobody has it'));
   stream.destroy();
+  // A rest, longer than a part is held back: nothing must be handed on.
   await delay(60);
   t.equal(got().length, 0);
 });

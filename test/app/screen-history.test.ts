@@ -4,6 +4,7 @@ import t from 'tap';
 import { xtermScreens } from '../../src/adapters/screen/screens.ts';
 import { outputLog } from '../../src/app/output-log.ts';
 import { type Pace, screenHistory } from '../../src/app/screen-history.ts';
+import { waitFor } from '../support/patience.ts';
 import { aBrowserTerminal } from '../support/screens.ts';
 
 const SIZE = { cols: 40, rows: 8 };
@@ -91,6 +92,7 @@ t.test('what comes slowly is drawn before it is forgotten', async (t) => {
   for (let block = 0; block < 40; block += 1) {
     for (let line = 0; line < 200; line += 1)
       await say(`\x1b[5;${1 + (line % 9)}H\x1b[3${line % 8}mline ${line}\x1b[K`);
+    // A rest: the program is slow; how long it takes does not matter.
     await delay(25);
   }
   t.ok(log.start() > 0);
@@ -150,15 +152,23 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
     },
   };
   for (const fault of ['write', 'picture'] as const) {
+    let drawn = 0;
     const screens = {
-      open: (size: typeof SIZE) => ({ ...xtermScreens.open(size), [fault]: faults[fault] }),
+      open: (size: typeof SIZE) => {
+        const screen = { ...xtermScreens.open(size), [fault]: faults[fault] };
+        const write: typeof screen.write = (...given) => {
+          drawn += 1;
+          return screen.write(...given);
+        };
+        return { ...screen, write };
+      },
     };
     const pace = { behindBytes: 100, closeBytes: 10, calmMs: 1, calmBytes: 10_000 };
     const log = outputLog(1_000);
     const history = screenHistory(log, screens, SIZE, pace);
     log.append(Buffer.alloc(500, 'x'));
     history.grown();
-    await delay(20);
+    await waitFor(() => drawn > 0);
     t.equal(await history.picture(), null, fault);
     t.equal(await history.picture(), null, 'nor later');
     history.end();

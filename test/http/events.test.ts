@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
@@ -28,11 +28,13 @@ async function aScene(t: Test) {
 const typesOf = ({ messages }: EventClient): string[] => messages.map(({ type }) => type);
 
 /** Has the client hear of everything that was announced, by a change that comes last. */
-async function heardAll({ messages, until }: EventClient, last: () => Promise<void>): Promise<void> {
+async function heardAll({ socket, messages, until }: EventClient, last: () => Promise<void>): Promise<void> {
   const before = messages.length;
   await last();
   await until(() => messages.length > before);
-  await sleep(20);
+  // The answer comes after all that was sent.
+  socket.ping();
+  await once(socket, 'pong');
 }
 
 t.test('every change of a container is told once, with what it is now', async (t) => {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { prometheusMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import type { ComposeOptions } from '../../src/app/main/ports.ts';
+import { waitFor } from '../support/patience.ts';
 import { anAdmin, anApiToken, aPerson, aService, as, ORIGIN } from '../support/service.ts';
 import { aContainerOf, fakeTerminals, listening, openTerminal } from '../support/terminals.ts';
 
@@ -80,9 +80,7 @@ t.test('terminals count their bytes both ways, and how many are open', async (t)
   const [pty] = backend.opened;
   socket.send(Buffer.from('12345'));
   pty?.say('x'.repeat(1_000));
-  for (let tries = 0; tries < 500 && (pty?.typed() !== '12345' || output().length < 1_000); tries += 1) {
-    await sleep(20);
-  }
+  await waitFor(() => pty?.typed() === '12345' && output().length >= 1_000);
   t.same([await bytes('in'), await bytes('out')], [5, 1_000]);
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { failsOnce } from '../support/fails-once.ts';
@@ -153,23 +154,29 @@ t.test('a deleted container comes back only where there is room for it', async (
   t.equal((await call('POST', `${first}/restore`)).statusCode, 200);
 });
 
+/** Lets the event loop turn: what was asked for in this process has come as far as it can by itself. */
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await immediate();
+}
+
 t.test('calls of one kind join; those of another kind wait for their turn', async (t) => {
   const { runtime, service, call, box } = await withContainer();
   let stops = 0;
+  const goOn = Promise.withResolvers<void>();
   const { stop } = runtime;
   runtime.stop = async (handle, grace) => {
     stops += 1;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await goOn.promise;
     return await stop(handle, grace);
   };
   const path = `/api/containers/${box.db_id}`;
-  const [one, two, start] = await Promise.all([
-    call('POST', `${path}/stop`),
-    call('POST', `${path}/stop`),
-    new Promise<Awaited<ReturnType<typeof call>>>((resolve) =>
-      setTimeout(() => void call('POST', `${path}/start`).then(resolve), 10),
-    ),
-  ]);
+  const asked = [call('POST', `${path}/stop`), call('POST', `${path}/stop`)];
+  await turns(50);
+  asked.push(call('POST', `${path}/start`));
+  await turns(50);
+  goOn.resolve();
+  const [one, two, start] = await Promise.all(asked);
+  if (!one || !two || !start) return t.fail('not all were answered');
   t.same(one.json(), two.json());
   t.equal(stops, 1, 'one stop for both');
   t.equal(start.json().message, 'container started');

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { KEEP_MAIN_MS, KEEP_PANE_MS } from '../../src/domain/terminal-slot.ts';
@@ -17,12 +18,19 @@ async function aScene(t: Test, { muxed = false } = {}) {
   const ada = await aPerson(service, 'ada');
   const dbId = await aContainerOf(service, ada);
   const at = { address: await listening(t, service), dbId, token: ada.token };
+  const { clients } = service.http.websocketServer;
   const open = (query: Record<string, string | number> = {}, options = {}) =>
     terminalClient(at, query, options);
   return {
     service,
     backend,
     open,
+    /** The line is cut, and the service has noticed. */
+    cut: async ({ socket }: TerminalClient): Promise<void> => {
+      const before = clients.size;
+      socket.terminate();
+      await waitFor(() => clients.size < before, { what: 'the service notices' });
+    },
     resume: ({ ready }: TerminalClient, after: number, query = {}) =>
       open({ stream: ready.stream, after, ...query }),
     pty: (index = -1): FakePty => {
@@ -38,16 +46,10 @@ async function aScene(t: Test, { muxed = false } = {}) {
   };
 }
 
-/** The line is cut; what the service notices of that has happened when this is done. */
-async function cut(client: TerminalClient): Promise<void> {
-  client.socket.terminate();
-  await delay(30);
-}
-
 const seen = (client: TerminalClient, bytes: number) => client.until(() => client.output().length >= bytes);
 
 t.test('a lost line is resumed to the byte, also with what was written meanwhile', async (t) => {
-  const { open, resume, pty, backend } = await aScene(t);
+  const { open, resume, pty, backend, cut } = await aScene(t);
   const first = await open();
   t.match(first.ready, { offset: 0, input_offset: 0, redraw: false, mux_session: null });
   pty().say('héllo ');
@@ -88,7 +90,7 @@ t.test('what cannot be continued is drawn anew, and says so', async (t) => {
 });
 
 t.test('a long output is drawn anew as its screen, and goes on exactly behind it', async (t) => {
-  const { open, resume, pty } = await aScene(t);
+  const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   const lines = Array.from({ length: 8_000 }, (_, line) => `line ${line}\r\n`).join('');
   pty().say(`\x1b[?2004h${lines}\x1b[6n$ `);
@@ -115,7 +117,7 @@ t.test('a long output is drawn anew as its screen, and goes on exactly behind it
 });
 
 t.test('a multiplexer draws anew for a client that has seen nothing', async (t) => {
-  const { open, resume, pty, backend } = await aScene(t, { muxed: true });
+  const { open, resume, pty, backend, cut } = await aScene(t, { muxed: true });
   const first = await open();
   pty().say('abc');
   await seen(first, 3);
@@ -131,7 +133,7 @@ t.test('a multiplexer draws anew for a client that has seen nothing', async (t) 
 });
 
 t.test('input is acknowledged, and what is sent again runs once', async (t) => {
-  const { open, resume, pty } = await aScene(t);
+  const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   first.socket.send(Buffer.from('make all\r'));
   await first.until(() =>
@@ -153,10 +155,11 @@ t.test('input is acknowledged, and what is sent again runs once', async (t) => {
 });
 
 t.test('input that the engine does not have yet is not acknowledged, and runs once', async (t) => {
-  const { open, resume, pty } = await aScene(t);
+  const { open, resume, pty, cut } = await aScene(t);
   const acknowledged = ({ messages }: TerminalClient, offset: number): boolean =>
     messages.some(({ type, input_offset }) => type === 'ack' && input_offset === offset);
   const answered = async (client: TerminalClient): Promise<void> => {
+    // A rest, longer than the service waits with an acknowledgement: the test shows that none comes.
     await delay(150);
     client.socket.send('{"type":"ping","t":1}');
     await client.until(() => client.messages.some(({ type }) => type === 'pong'));
@@ -187,7 +190,7 @@ t.test('input that the engine does not have yet is not acknowledged, and runs on
 });
 
 t.test('nobody but the one who lost it resumes a terminal', async (t) => {
-  const { service, open, pty } = await aScene(t);
+  const { service, open, pty, cut } = await aScene(t);
   const first = await open();
   pty().say('secret');
   await seen(first, 6);
@@ -204,14 +207,14 @@ t.test('a terminal waits for its client, the main one longer, and then ends', as
     ['main', KEEP_MAIN_MS],
     ['pane2', KEEP_PANE_MS],
   ] as const) {
-    const { open, pass, pty, backend } = await aScene(t, { muxed: true });
+    const { service, open, pass, pty, backend, cut } = await aScene(t, { muxed: true });
     const client = await open({ connection_id: pane });
     await cut(client);
     await pass(keepMs - 1);
     t.notOk(pty().stream.destroyed, `${pane} a moment before`);
     await pass(1);
     await waitFor(async () => pty().stream.destroyed, { what: pane });
-    await delay(5);
+    await service.terminals.idle();
     t.same(backend.killed, pane === 'main' ? [] : ['pane-pane2'], 'a pane takes its session along');
   }
 });
@@ -230,12 +233,12 @@ t.test('a pane that is closed ends at once; the main one goes on where it can', 
 });
 
 t.test('the end of a program that nobody saw is told when somebody comes back', async (t) => {
-  const { open, resume, pty } = await aScene(t);
+  const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   await cut(first);
   pty().say('result');
   pty().end();
-  await delay(20);
+  await waitFor(() => pty().stream.destroyed);
   const second = await resume(first, 0);
   t.same(await second.closed(), [1000, 'ended']);
   t.equal(second.output().toString(), 'result');
@@ -244,19 +247,22 @@ t.test('the end of a program that nobody saw is told when somebody comes back', 
 });
 
 t.test('a stop ends also what waits for its client', async (t) => {
-  const { open, pty, stop } = await aScene(t);
+  const { open, pty, stop, cut } = await aScene(t);
   await cut(await open());
   await stop();
   await waitFor(async () => pty().stream.destroyed);
 });
 
 t.test('a client that takes nothing lets the program wait, and misses nothing', async (t) => {
-  const { open, resume, pty } = await aScene(t);
+  const { open, resume, pty, cut } = await aScene(t);
   const first = await open({}, { autoPong: false });
   const all = randomBytes(6 * MIB);
   for (let at = 0; at < all.length; at += 50_000) pty().say(all.subarray(at, at + 50_000));
   await seen(first, MIB);
-  await delay(100);
+  await waitFor(() => pty().stream.isPaused());
+  // The answer comes after all that was sent.
+  first.socket.ping();
+  await once(first.socket, 'pong');
   const taken = first.output().length;
   t.ok(taken < 1.2 * MIB, `${taken} bytes came without a sign that they arrived`);
   await cut(first);

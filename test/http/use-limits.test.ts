@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { memoryPorts, memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { eventually } from '../contract/bus.ts';
+import { waitFor } from '../support/patience.ts';
 import {
   anAdmin,
   anApiToken,
@@ -77,7 +77,7 @@ for (const [kind, limit, urlOf, protocol] of [
       t.same(await open(ada, boxes.ada, 3), [...FULL, '5']);
       t.type(await open(bob, boxes.bob, 1), WebSocket, 'another user is not concerned');
       (first as WebSocket).close();
-      t.ok(await eventually(async () => (await open(ada, boxes.ada, 1)) instanceof WebSocket));
+      await waitFor(async () => (await open(ada, boxes.ada, 1)) instanceof WebSocket);
     },
   );
 }
@@ -94,7 +94,7 @@ t.test('a command counts until it has ended, also when its client has left', asy
     headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ command: ['wait'] }),
   });
-  t.ok(await eventually(() => running.length === 2));
+  await waitFor(() => running.length === 2);
   leaving.abort();
   await t.rejects(left);
   const full = await run(ada, boxes.ada, 'true');
@@ -107,7 +107,7 @@ t.test('a command counts until it has ended, also when its client has left', asy
   );
   for (const end of running) end();
   t.equal((await waiting).statusCode, 200);
-  t.ok(await eventually(async () => (await run(ada, boxes.ada, 'true')).statusCode === 200));
+  await waitFor(async () => (await run(ada, boxes.ada, 'true')).statusCode === 200);
   for (let n = 0; n < 4; n += 1)
     t.equal((await run(ada, boxes.ada, 'true')).statusCode, 200, 'all was given back');
 });

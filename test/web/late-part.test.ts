@@ -1,3 +1,5 @@
+import { mock } from 'node:test';
+import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { latePart } from '../../web/src/lib/late-part.ts';
 
@@ -40,11 +42,23 @@ t.test('a part that fails once is asked for again', async (t) => {
 
 t.test('one that fails for good has the page loaded anew, once in a minute', async (t) => {
   const { tab, on } = aTab(t);
-  const first = latePart(aPart(2).load, on);
-  const soon = await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 900, 'waits'))]);
-  t.same([soon, tab.reloads], ['waits', 1]);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const pause = async (): Promise<void> => {
+    await immediate();
+    mock.timers.tick(500);
+    await immediate();
+  };
+  let end = 'waits';
+  const ended = (how: string) => () => {
+    end = how;
+  };
+  latePart(aPart(2).load, on).then(ended('loaded'), ended('failed'));
+  await pause();
+  t.same([end, tab.reloads], ['waits', 1]);
   tab.ms += 59_000;
-  await t.rejects(latePart(aPart(2).load, on), FAILURE);
+  const second = latePart(aPart(2).load, on);
+  await Promise.all([t.rejects(second, FAILURE), pause()]);
   t.equal(tab.reloads, 1);
 });
 
