@@ -9,7 +9,7 @@ import {
   type StreamEnd,
 } from '../domain/terminal-end.ts';
 import { closeAs, type PlaceNow } from '../domain/terminal-place.ts';
-import type { ContainerRuntime } from '../ports/container-runtime.ts';
+import { type ContainerRuntime, RuntimeBusy } from '../ports/container-runtime.ts';
 import { StorageUnavailable } from '../ports/repositories.ts';
 import { TerminalNotStarted } from '../ports/terminal-backend.ts';
 import type { TerminalRecords } from '../ports/terminal-records.ts';
@@ -69,5 +69,6 @@ export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
 
 function faultOf(error: unknown): OpenFault {
   if (error instanceof StorageUnavailable) return 'storage';
+  if (error instanceof RuntimeBusy && error.code === 'container_unresponsive') return 'unresponsive';
   return error instanceof TerminalNotStarted ? error.fault : 'other';
 }

@@ -6,10 +6,10 @@ import {
   OPENING_LIMITS,
   OPENING_RETRY_SECONDS,
   OPENING_WAIT_MS,
-  type OpeningLimits,
-  type OpeningRequest,
   type QueueEvent,
-} from '../domain/opening-queue.ts';
+  type SlotLimits,
+  type SlotRequest,
+} from '../domain/fair-queue.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 
 /** Permission to open a terminal now. The holder must call `during` or `abandon`, which lets the next request in. */
@@ -25,7 +25,7 @@ export type Turn = {
 /** For requests that bypass the queue. */
 export const NO_TURN: Turn = { hasWaited: false, during() {}, abandon() {} };
 
-export type TerminalQueueOptions = { readonly limits: OpeningLimits; readonly waitMs: number };
+export type TerminalQueueOptions = { readonly limits: SlotLimits; readonly waitMs: number };
 
 const USUAL: TerminalQueueOptions = { limits: OPENING_LIMITS, waitMs: OPENING_WAIT_MS };
 export const BUSY: DomainError = { code: 'busy_opening_terminals', retryAfterSeconds: OPENING_RETRY_SECONDS };
@@ -46,7 +46,7 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
     for (const id of start) settle.get(id)?.('start');
   }
 
-  function wait(request: OpeningRequest, gone: AbortSignal): Promise<Outcome> {
+  function wait(request: SlotRequest, gone: AbortSignal): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const leave = (): void => resolve('gone');
     const timer = setTimeout(resolve, waitMs, 'late');
@@ -79,7 +79,7 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
 
   return {
     /** Resolves with the caller's turn, or with a refusal when the wait times out or the service stops. `gone` ends the wait. */
-    async turn(asking: Omit<OpeningRequest, 'id'>, gone: AbortSignal): Promise<Result<Turn, DomainError>> {
+    async turn(asking: Omit<SlotRequest, 'id'>, gone: AbortSignal): Promise<Result<Turn, DomainError>> {
       const id = randomUUID();
       const waited = wait({ id, ...asking }, gone);
       const hasWaited = queue.waiting.some((one) => one.id === id);
@@ -96,7 +96,7 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
     },
 
     /** Whether others for the same container or of the same user wait. */
-    isBusy: ({ containerId, userId }: Omit<OpeningRequest, 'id'>): boolean =>
+    isBusy: ({ containerId, userId }: Omit<SlotRequest, 'id'>): boolean =>
       queue.waiting.some((one) => one.containerId === containerId || one.userId === userId),
 
     /** How many wait for their turn. */

@@ -25,6 +25,8 @@ export type DomainError =
   | { readonly code: 'container_not_running' }
   | { readonly code: 'container_busy' }
   | { readonly code: 'too_many_processes' }
+  /** It was not the caller's turn at the engine in time. */
+  | { readonly code: 'engine_busy' | 'container_unresponsive'; readonly retryAfterSeconds: number }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   /** `names`: those that could be purged; empty when all of them are on their way out. */
   | { readonly code: 'kept_limit_reached'; readonly max: number; readonly names: readonly string[] }

@@ -10,9 +10,9 @@ export type StreamEnd =
 
 /**
  * Why a terminal could not be opened. `no_processes`: its container has as many as it may have. `storage`: the database did not
- * answer.
+ * answer. `unresponsive`: no process starts in the container.
  */
-export type OpenFault = 'no_processes' | 'storage' | 'other';
+export type OpenFault = 'no_processes' | 'storage' | 'unresponsive' | 'other';
 
 /** What the engine says of a terminal's container. `silent`: it does not answer. */
 export type EngineSight = 'running' | 'paused' | 'stopped' | 'gone' | 'silent';
@@ -53,6 +53,7 @@ export function closeAfterFault(
   const down = downReason(row, runtimeId, engine);
   if (down !== null) return down;
   if (fault === 'storage') return CLOSE.tryAgainLater;
+  if (fault === 'unresponsive') return CLOSE.unresponsive;
   return fault === 'no_processes' ? CLOSE.tooManyProcesses : CLOSE.notOpened;
 }
 

@@ -51,6 +51,8 @@ export const CLOSE = {
   /** The line to the program broke, but not the program: it is shown again as soon as the engine answers. */
   detached: { code: 4013, reason: 'detached' },
   tooManyProcesses: { code: 4014, reason: 'too many processes' },
+  /** An earlier start of a process in the container has not come to an end. */
+  unresponsive: { code: 4015, reason: 'container unresponsive' },
 } as const;
 
 export type CloseReason = (typeof CLOSE)[keyof typeof CLOSE];

@@ -7,6 +7,8 @@ export type RuntimeHandle = {
   readonly node: string;
   /** The engine's full id: 64 hex digits for Docker. */
   readonly runtimeId: string;
+  /** Whose turn it is when the engine does something in it. */
+  readonly ownerId?: string;
 };
 
 /** What the engine says now. `gone` is an answer of a healthy engine, never a guess about a silent one. */
@@ -165,6 +167,21 @@ export interface ContainerRuntime {
 /** The engine did not answer: down, hung, or not reachable. What it holds is unknown. */
 export class RuntimeUnavailable extends Error {
   override name = 'RuntimeUnavailable';
+}
+
+/**
+ * It was not the caller's turn in time, and nothing was done. `container_unresponsive`: an earlier start of a process in
+ * this container has not come to an end.
+ */
+export class RuntimeBusy extends RuntimeUnavailable {
+  override name = 'RuntimeBusy';
+  readonly code: 'engine_busy' | 'container_unresponsive';
+  readonly retryAfterSeconds: number;
+  constructor(code: RuntimeBusy['code'], retryAfterSeconds: number) {
+    super(`not done: ${code}`);
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }
 
 /** The engine answered with a fault. The message is for the log, never for a client: it may name host paths. */

@@ -8,6 +8,12 @@ export type EngineCall = {
   readonly seconds: number;
 };
 
+/** A wait for the engine is over: the call `started`, or was refused by this code. */
+export type EngineWait = {
+  readonly outcome: 'started' | 'engine_busy' | 'container_unresponsive';
+  readonly seconds: number;
+};
+
 export type OperationStep = {
   readonly kind: string;
   readonly step: string;
@@ -20,6 +26,7 @@ export type TerminalBytes = { in: number; out: number };
 /** Numbers that are looked at when somebody asks for them. */
 export type Gauge =
   | 'terminals_open'
+  | 'engine_waiting'
   | 'database_connections'
   | 'database_connections_in_use'
   | 'database_waiting'
@@ -33,6 +40,7 @@ export interface Metrics {
   authenticated(credential: 'login' | 'api_token' | 'none', outcome: string): void;
   stepDone(step: OperationStep): void;
   engineCalled(call: EngineCall): void;
+  engineWaited(wait: EngineWait): void;
   /** An event went out so long after its commit. */
   eventSent(lagSeconds: number): void;
   readonly terminalBytes: TerminalBytes;

@@ -78,11 +78,15 @@ async function ending(t: Test, { sh, open }: Box): Promise<void> {
 
 /** The engine forgets what is not read within 2 s of a program's end, and waits for that before it reports other ends. */
 async function slowReader(t: Test, { open }: Box): Promise<void> {
-  const read = async (bytes: number): Promise<number> => {
+  const begun = Array.from({ length: 16 }, () => Promise.withResolvers<void>());
+  const read = async (bytes: number, at: number): Promise<number> => {
     const running = await open(`exec head -c ${bytes} /dev/zero`);
     let count = 0;
     for await (const event of running.events) {
-      if (event.kind === 'output' && count === 0) await sleep(3500);
+      if (event.kind === 'output' && count === 0) {
+        begun[at]?.resolve();
+        await sleep(3500);
+      }
       if (event.kind === 'output') count += event.data.length;
     }
     return count;
@@ -96,7 +100,8 @@ async function slowReader(t: Test, { open }: Box): Promise<void> {
   };
   const usual = await timed();
   const reading = Promise.all(sizes.map(read));
-  await sleep(1000);
+  // They start in turn, and the last of them is not read yet.
+  await Promise.all(begun.map(({ promise }) => promise));
   const took = await timed();
   t.same(await reading, sizes);
   t.ok(took < usual + 1500, `another command took ${Math.round(took)} ms meanwhile`);

@@ -79,6 +79,7 @@ type FaultCase = readonly [
 
 const FAULTS: readonly FaultCase[] = [
   ['no process is free', 'no_processes', running, 'running', CLOSE.tooManyProcesses],
+  ['no process starts in the container', 'unresponsive', running, 'running', CLOSE.unresponsive],
   ['something else fails', 'other', running, 'running', CLOSE.notOpened],
   ['the database does not answer', 'storage', undefined, 'running', CLOSE.tryAgainLater],
   ['it did not, and the container is being stopped', 'storage', stopping, 'running', CLOSE.containerStopped],

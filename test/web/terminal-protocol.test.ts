@@ -72,6 +72,7 @@ t.test('each close code means an end, a question or a retry', async (t) => {
     t.same(meaningOfClose(code, ''), { do: 'retry', trouble: 'shell' }, String(code));
   t.same(meaningOfClose(1013, 'try again later'), { do: 'retry', trouble: 'database' });
   t.same(meaningOfClose(4014, 'too many processes'), { do: 'retry', trouble: 'processes' });
+  t.same(meaningOfClose(4015, 'container unresponsive'), { do: 'retry', trouble: 'unresponsive' });
 });
 
 t.test('delays double from the first to the maximum, and chance takes at most half away', async (t) => {

@@ -82,9 +82,9 @@ async function commit(
   Labels: Labels,
 ): Promise<void> {
   const options = { _query: { container: id, ...capturedName(spec) }, _body: { Env, Labels } };
-  await calls.change(CAPTURE_SECONDS, (abortSignal) =>
-    calls.docker.getContainer(id).commit({ ...options, abortSignal }),
-  );
+  const committing = (abortSignal: AbortSignal) =>
+    calls.docker.getContainer(id).commit({ ...options, abortSignal });
+  await calls.change(CAPTURE_SECONDS, committing, { containerId: id });
 }
 
 /** All that there is as a single layer: nothing of it is shared with the catalogue's image any more. */
@@ -99,7 +99,7 @@ async function flatten(
     ...(image?.Config.Env ?? []).flatMap((entry) => instruction('ENV', nameOf(entry), textOf(entry))),
     ...Object.entries(labels).flatMap(([name, value]) => instruction('LABEL', name, value)),
   ];
-  await calls.change(CAPTURE_SECONDS, async (abortSignal) => {
+  const flattening = async (abortSignal: AbortSignal): Promise<void> => {
     const options = { abortSignal };
     const everything = await calls.docker.getContainer(id).export(options);
     const answer = await calls.docker.importImage(everything, {
@@ -108,7 +108,8 @@ async function flatten(
       abortSignal,
     });
     await followToEnd(answer, () => {});
-  });
+  };
+  await calls.change(CAPTURE_SECONDS, flattening, { containerId: id });
 }
 
 const textOf = (entry: string): string => entry.slice(nameOf(entry).length + 1);

@@ -3,12 +3,11 @@ import { Agent as SecureAgent } from 'node:https';
 import Docker from 'dockerode';
 import { RuntimeFailure, RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import { limitAnswers } from './answer-limit.ts';
+import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
 
 /** Time limits of engine calls, in seconds. */
 export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
 
-/** Calls that change something and may run at the same time on one engine. */
-const MAX_CHANGES = 8;
 /** An engine that answered this recently is not asked again whether it lives. */
 const FRESH_MS = 1000;
 
@@ -72,12 +71,24 @@ export type EngineCalls = {
   ping(): Promise<void>;
   /** Something that changes nothing. */
   read<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Something that changes a container: at most eight at a time. */
-  change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Something that changes what the engine has: in its turn, on behalf of a container or a user. */
+  change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>, of?: OnBehalf): Promise<T>;
+  /** The start of a process in a container, in its turn. Throws `RuntimeBusy` when that does not come in time. */
+  start<T>(containerId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  readonly slots: EngineSlots;
 };
 
+/** One engine has one queue, however many look after what is in it. */
+const known = new WeakMap<Docker, EngineCalls>();
+
 export function engineCalls(docker: Docker): EngineCalls {
-  const slots = semaphore(MAX_CHANGES);
+  const calls = known.get(docker) ?? newCalls(docker);
+  known.set(docker, calls);
+  return calls;
+}
+
+function newCalls(docker: Docker): EngineCalls {
+  const slots = engineSlots();
   let answeredAt = 0;
   const timed = async <T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const result = await withLimit(seconds, work);
@@ -93,7 +104,14 @@ export function engineCalls(docker: Docker): EngineCalls {
     await alive();
     return await timed(seconds, work);
   };
-  return { docker, ping: pingNow, read: asked, change: (seconds, work) => slots(() => asked(seconds, work)) };
+  return {
+    docker,
+    ping: pingNow,
+    read: asked,
+    change: (seconds, work, of = {}) => slots.change(of, () => asked(seconds, work)),
+    start: (containerId, seconds, work) => slots.start(containerId, () => asked(seconds, work)),
+    slots,
+  };
 }
 
 async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -142,20 +160,4 @@ export async function orNull<T>(expected: readonly number[], call: Promise<T>): 
     if (expected.includes(statusOf(error) ?? 0)) return null;
     throw error;
   }
-}
-
-function semaphore(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
 }

@@ -65,7 +65,8 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
         await volumes.beforeStart(info);
         mounted.set(handle.runtimeId, { Mounts: info.Mounts });
       }
-      await calls.change(LIMITS.start, (abortSignal) => orNull([304], container.start({ abortSignal })));
+      const starting = (abortSignal: AbortSignal) => orNull([304], container.start({ abortSignal }));
+      await calls.change(LIMITS.start, starting, { containerId: container.id });
     },
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
@@ -83,7 +84,8 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async resize(handle, resources) {
       const container = await own.require(handle);
       const limits = limitsOf(resources, settings);
-      await calls.change(LIMITS.start, (abortSignal) => container.update({ ...limits, abortSignal }));
+      const updating = (abortSignal: AbortSignal) => container.update({ ...limits, abortSignal });
+      await calls.change(LIMITS.start, updating, { containerId: container.id });
     },
     async remove(handle) {
       const container = await own.find(handle);
@@ -120,7 +122,9 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
 
 /** Resumes a paused container; one that somebody else has already resumed counts as success. */
 async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
-  const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }));
+  const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }), {
+    containerId: container.id,
+  });
   await waking.catch(async (error: unknown) => {
     const info = await inspect(calls, container.id);
     if (!info?.State.Running || info.State.Paused) throw error;
@@ -133,23 +137,23 @@ async function stopWholly(
   container: Docker.Container,
   graceSeconds: number,
 ): Promise<boolean> {
-  const stopped = await calls.change(graceSeconds + 10, (abortSignal) =>
+  const stopping = (abortSignal: AbortSignal) =>
     orNull(
       [404],
-      orNull([304], container.stop({ t: graceSeconds, abortSignal })).then(() => true),
-    ),
-  );
+      orNull([304], container.stop({ t: graceSeconds, abortSignal })).then(() => true as const),
+    );
+  const stopped = await calls.change(graceSeconds + 10, stopping, { containerId: container.id });
   return stopped === true;
 }
 
 /** 409 means that another call is removing it: success once it is gone. */
 async function removeWholly(calls: EngineCalls, container: Docker.Container): Promise<void> {
-  const removed = await calls.change(LIMITS.start, (abortSignal) =>
+  const removing = (abortSignal: AbortSignal) =>
     orNull(
       [404, 409],
-      container.remove({ force: true, v: false, abortSignal }).then(() => true),
-    ),
-  );
+      container.remove({ force: true, v: false, abortSignal }).then(() => true as const),
+    );
+  const removed = await calls.change(LIMITS.start, removing, { containerId: container.id });
   if (removed === true) return;
   const end = Date.now() + REMOVAL_SECONDS * 1000;
   while ((await inspect(calls, container.id)) !== null) {

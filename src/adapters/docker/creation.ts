@@ -38,9 +38,10 @@ export async function createOrAdopt(
   if (earlier !== null && isOf(spec, settings.instanceId, earlier)) return earlier.Id;
   for (;;) {
     try {
-      const made = await calls.change(LIMITS.create, (abortSignal) =>
-        calls.docker.createContainer({ ...options, abortSignal }),
-      );
+      const creating = (abortSignal: AbortSignal) =>
+        calls.docker.createContainer({ ...options, abortSignal });
+      const made = await calls.change(LIMITS.create, creating, { userId: spec.ownerId });
+      calls.slots.belongs(made.id, spec.ownerId ?? undefined);
       return made.id;
     } catch (error) {
       if (isMissingImage(error) && !pulled && !isMadeHere(spec.image)) {

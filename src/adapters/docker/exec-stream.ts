@@ -40,7 +40,7 @@ export async function openExec(
   options: ExecOptions,
 ): Promise<OpenExec> {
   const { command, env, workdir, tty, stdin } = options;
-  const making = calls.change(LIMITS.exec, (abortSignal) =>
+  const making = calls.start(containerId, LIMITS.exec, (abortSignal) =>
     calls.docker.getContainer(containerId).exec({
       Cmd: [...command],
       Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -54,7 +54,7 @@ export async function openExec(
     }),
   );
   const exec = await making.catch(asNotRunning);
-  const stream = await calls.change(LIMITS.exec, (abortSignal) =>
+  const stream = await calls.start(containerId, LIMITS.exec, (abortSignal) =>
     exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }),
   );
   // What comes after an error is `close`, which every reader handles.

@@ -16,7 +16,8 @@ export type Ownership = {
 /** Looks at a container's label once, before anything is done to it: labels never change. */
 export function ownership(calls: EngineCalls, instanceId: string): Ownership {
   const known = new Set<string>();
-  const find = async ({ runtimeId }: RuntimeHandle): Promise<Docker.Container | null> => {
+  const find = async ({ runtimeId, ownerId }: RuntimeHandle): Promise<Docker.Container | null> => {
+    calls.slots.belongs(runtimeId, ownerId);
     const container = calls.docker.getContainer(fullId(runtimeId));
     if (known.has(runtimeId)) return container;
     const info = await inspect(calls, runtimeId);

@@ -61,7 +61,8 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     });
 
   return {
-    async open({ runtimeId }, request) {
+    async open({ runtimeId, ownerId }, request) {
+      calls.slots.belongs(runtimeId, ownerId);
       const innerTerm = await innerTermOf(runtimeId);
       try {
         return await openIn(runtimeId, request, innerTerm);

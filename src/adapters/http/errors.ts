@@ -31,6 +31,11 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     409,
     'this container has reached its process limit: stop some processes, or restart the container',
   ],
+  engine_busy: [503, 'the container engine has too much to do for you: try again in a few seconds'],
+  container_unresponsive: [
+    503,
+    'no new program starts in this container: try again in a few seconds, or stop the container and start it',
+  ],
   container_limit_reached: [409, 'container limit reached'],
   kept_limit_reached: [409, 'deleted containers still take up space: purge one of them for good'],
   disk_quota_exceeded: [409, 'the workspace holds more than its disk size: give it more disk, then start it'],

@@ -6,6 +6,7 @@ export const noMetrics = (): Metrics => ({
   authenticated: () => {},
   stepDone: () => {},
   engineCalled: () => {},
+  engineWaited: () => {},
   eventSent: () => {},
   terminalBytes: { in: 0, out: 0 },
   watch: () => {},

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ContainerCommands } from '../../ports/container-commands.ts';
 import type { ContainerFiles } from '../../ports/container-files.ts';
 import type { ContainerInsight } from '../../ports/container-insight.ts';
-import { RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
+import { RuntimeBusy, RuntimeFailure, type RuntimeHandle } from '../../ports/container-runtime.ts';
 import type { Storage } from '../../ports/repositories.ts';
 import { TerminalNotStarted } from '../../ports/terminal-backend.ts';
 import type { ActRecords } from '../act-records.ts';
@@ -64,7 +64,7 @@ export const mayGoOn =
 
 /**
  * A container that ended or vanished behind the row's back is refused like one that is known to be down, and one that has no
- * process left for the work as such.
+ * process left for the work as such, and so is work whose turn did not come.
  */
 export async function whereRunning<T>(
   work: Promise<Result<T, DomainError>>,
@@ -72,6 +72,8 @@ export async function whereRunning<T>(
   try {
     return await work;
   } catch (error) {
+    if (error instanceof RuntimeBusy)
+      return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
     if (error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0)) return notRunning;

@@ -53,5 +53,5 @@ export async function listVisible(
 }
 
 /** Where the row's container is; null until the engine has made one. */
-export const handleOf = ({ node, runtimeId }: Container): RuntimeHandle | null =>
-  runtimeId === null ? null : { node, runtimeId };
+export const handleOf = ({ node, runtimeId, ownerId }: Container): RuntimeHandle | null =>
+  runtimeId === null ? null : { node, runtimeId, ownerId };

@@ -3,7 +3,7 @@ import { commandFaults } from '../../domain/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
-import type { ExecRequest, ExecResult } from '../../ports/container-runtime.ts';
+import { type ExecRequest, type ExecResult, RuntimeBusy } from '../../ports/container-runtime.ts';
 import { findOwn, handleOf } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
 
@@ -28,7 +28,14 @@ export const execInContainer =
     const { dbId: containerId } = found.value;
     const [command = ''] = request.command;
     await deps.acts.record({ action: 'command_run', caller, origin, containerId, what: { command } });
-    const result = await deps.runtime.exec(handle, { ...request, maxOutputBytes: MAX_OUTPUT_BYTES });
-    await deps.storage.repositories.containers.touch(containerId);
-    return ok(result);
+    const running = deps.runtime.exec(handle, { ...request, maxOutputBytes: MAX_OUTPUT_BYTES });
+    const result = await running.then(ok, inItsTurn);
+    if (result.ok) await deps.storage.repositories.containers.touch(containerId);
+    return result;
   };
+
+function inItsTurn(error: unknown): Result<never, DomainError> {
+  if (error instanceof RuntimeBusy)
+    return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
+  throw error;
+}

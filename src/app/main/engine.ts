@@ -1,5 +1,6 @@
 import { dockerAccess } from '../../adapters/docker/access.ts';
 import { type Canary, dockerCanary } from '../../adapters/docker/canary.ts';
+import { engineCalls } from '../../adapters/docker/client.ts';
 import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
 import { type Engine, openEngine, type RunningEngine } from '../../adapters/docker/engine.ts';
 import { hostSpace } from '../../adapters/docker/host-space.ts';
@@ -12,6 +13,7 @@ import type { DiskSettings } from '../../adapters/docker/volumes.ts';
 import { dockerWarmPoolEngine } from '../../adapters/docker/warm-pool-engine.ts';
 import { engineDataWords } from '../../domain/disk.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { prepareBaseImage } from './base-image.ts';
 import type { Config } from './config.ts';
 import { type EngineParts, engineSlot } from './engine-slot.ts';
@@ -41,6 +43,8 @@ export type EngineSetUp = {
   readonly baseImage: string | null;
   /** Called when an engine has become usable, and when something in it may have changed. */
   readonly onHint: () => void;
+  /** Shows who waits for the engine. */
+  readonly metrics: Pick<Metrics, 'watch' | 'engineWaited'>;
 };
 
 export type EngineInUse = EngineParts & { readonly parts: Parts };
@@ -153,7 +157,7 @@ async function attach(
   parts: Parts,
   prove: (canary: Canary) => void,
 ): Promise<{ readonly background: Promise<void> }> {
-  const { log, instanceId, baseImage, signal } = setUp;
+  const { log, instanceId, baseImage, signal, metrics } = setUp;
   const done = { background: Promise.resolve() };
   if (engine.kind === 'none') {
     parts.engine = { status: 'degraded', detail: 'no container engine', mend: engine.mend };
@@ -162,6 +166,9 @@ async function attach(
     return done;
   }
   const { docker, warning } = engine;
+  const { slots } = engineCalls(docker);
+  slots.listen(metrics.engineWaited);
+  metrics.watch('engine_waiting', slots.waiting);
   if (warning !== null) log.warn(warning);
   const [network, disk] = await Promise.all([
     ensureNetwork(engine, { instanceId, log }),

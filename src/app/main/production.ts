@@ -114,6 +114,7 @@ async function onto(
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
     onHint: keeper.soon,
+    metrics: database.metrics,
   });
   signal.throwIfAborted();
   const keys = await loadKeys(config.dataDir, config.jwtSecret);

@@ -140,12 +140,12 @@ const specOf = (operation: StoredOperation, container: Container): Omit<Containe
 async function handleOf(
   { runtime }: OperationDeps,
   operation: StoredOperation,
-  { node }: Container,
+  { node, ownerId }: Container,
   which: 'old' | 'fresh',
 ): Promise<RuntimeHandle> {
   const handle = which === 'old' ? oldHandle(operation, node) : await freshHandle(runtime, operation, node);
   if (handle === null) throw new Error(`the ${which} container of ${operation.dbId} has no runtime id`);
-  return handle;
+  return { ...handle, ownerId };
 }
 
 /** Up means up for a while: a container whose program ends at once has not come up. */

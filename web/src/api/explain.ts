@@ -73,6 +73,14 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'This container has reached its process limit',
     next: 'Stop some processes, or restart the container.',
   }),
+  container_unresponsive: () => ({
+    title: 'No new program starts in this container',
+    next: 'Try again in a few seconds. If that goes on, stop the container and start it.',
+  }),
+  engine_busy: (error) => ({
+    title: 'The container engine has too much to do for you',
+    next: inSeconds(error.retryAfterSeconds),
+  }),
   container_not_found: () => ({
     title: 'This container is gone',
     next: 'It was deleted, or it belongs to somebody else.',

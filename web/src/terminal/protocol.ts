@@ -174,10 +174,10 @@ export type EndReason =
   | 'refused';
 
 /**
- * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, others that are
- * opened before it, or the service's database.
+ * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, a container in
+ * which nothing starts, others that are opened before it, or the service's database.
  */
-export type Trouble = 'line' | 'shell' | 'processes' | 'busy' | 'database';
+export type Trouble = 'line' | 'shell' | 'processes' | 'unresponsive' | 'busy' | 'database';
 
 /** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
 export type CloseMeaning =
@@ -197,6 +197,7 @@ const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
   4009: { do: 'end', why: 'stopped' },
   [DETACHED]: { do: 'retry', trouble: 'shell' },
   4014: { do: 'retry', trouble: 'processes' },
+  4015: { do: 'retry', trouble: 'unresponsive' },
 };
 
 /** What to do about a close. Whatever is not said to be final is a lost line, and worth a retry. */

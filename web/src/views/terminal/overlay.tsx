@@ -98,11 +98,14 @@ const SOON_SECONDS = 3;
 const FULL =
   'This container has reached its process limit, so no shell can start. Stop some processes, or restart the container.';
 
+const HUNG = 'No new program starts in this container. If that goes on, stop the container and start it.';
+
 function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   if (how === 'offline') return 'You are offline.';
   if (how === 'no_answer') return 'Berth is not responding.';
   const next = seconds > 0 ? ` Retrying in ${seconds} s.` : ' Retrying…';
   if (how === 'processes') return FULL + next;
+  if (how === 'unresponsive') return HUNG + next;
   if (how === 'busy') return `Many terminals are opening at once, and this one is waiting its turn.${next}`;
   if (how === 'database') return `Berth cannot reach its database.${next}`;
   if (how === 'shell') return `The shell is not responding.${next}`;

@@ -2,21 +2,24 @@ import fc from 'fast-check';
 import t from 'tap';
 import {
   EMPTY_QUEUE,
+  type FairQueue,
+  isFull,
+  isUnresponsive,
   nextQueue,
-  type OpeningLimits,
-  type OpeningQueue,
   type QueueEvent,
-} from '../../src/domain/opening-queue.ts';
+  type SlotLimits,
+} from '../../src/domain/fair-queue.ts';
 
 /** `ada1@dev` is Ada's first request, for the container `dev`. */
 const enter = (named: string): QueueEvent => {
   const [id = '', containerId = ''] = named.split('@');
   return { type: 'enter', request: { id, containerId, userId: id.replace(/\d+$/, '') } };
 };
+const late = (id: string): QueueEvent => ({ type: 'late', id });
 const leave = (id: string): QueueEvent => ({ type: 'leave', id });
 
 /** What starts at each step. */
-function run(limits: OpeningLimits, events: readonly QueueEvent[]): readonly (readonly string[])[] {
+function run(limits: SlotLimits, events: readonly QueueEvent[]): readonly (readonly string[])[] {
   let queue = EMPTY_QUEUE;
   return events.map((event) => {
     const step = nextQueue(queue, event, limits);
@@ -25,9 +28,9 @@ function run(limits: OpeningLimits, events: readonly QueueEvent[]): readonly (re
   });
 }
 
-const WIDE: OpeningLimits = { total: 9, perContainer: 9, perUser: 9 };
+const WIDE: SlotLimits = { total: 9, perContainer: 9, perUser: 9 };
 
-type Case = readonly [name: string, OpeningLimits, readonly QueueEvent[], readonly (readonly string[])[]];
+type Case = readonly [name: string, SlotLimits, readonly QueueEvent[], readonly (readonly string[])[]];
 
 const CASES: readonly Case[] = [
   ['the first starts at once', WIDE, [enter('ada1@dev')], [['ada1']]],
@@ -77,6 +80,22 @@ const CASES: readonly Case[] = [
     [['ada1'], [], [], [], ['ada3']],
   ],
   [
+    'one that takes too long gives its slot to others, but not to its container',
+    { total: 2, perContainer: 2, perUser: 2 },
+    [
+      ...[enter('ada1@dev'), enter('ada2@dev'), enter('ada3@dev'), enter('ada4@web')],
+      ...[late('ada1'), late('ada2'), leave('ada1'), leave('ada2')],
+    ],
+    [['ada1'], ['ada2'], [], [], ['ada4'], [], [], ['ada3']],
+  ],
+  [
+    'the container with the fewest under way comes first',
+    { ...WIDE, perUser: 2 },
+    [enter('ada1@dev'), enter('ada2@dev'), enter('ada3@dev'), enter('ada4@web'), leave('ada1')],
+    [['ada1'], ['ada2'], [], [], ['ada4']],
+  ],
+  ['what is not under way is not late', WIDE, [late('ada1'), enter('ada1@dev')], [[], ['ada1']]],
+  [
     'leaving twice is leaving once',
     WIDE,
     [enter('ada1@dev'), leave('ada1'), leave('ada1')],
@@ -84,14 +103,38 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-t.test('which terminals are opened when', async (t) => {
+t.test('which requests get a slot when', async (t) => {
   for (const [name, limits, events, started] of CASES) t.same(run(limits, events), started, name);
+});
+
+t.test('so many wait of a user and of a container', async (t) => {
+  let queue = EMPTY_QUEUE;
+  for (const named of ['ada1@dev', 'ada2@dev', 'ada3@dev', 'ada4@web'])
+    queue = nextQueue(queue, enter(named), { ...WIDE, perUser: 1 }).queue;
+  const cases: [userId: string, containerId: string, perUser: number, perContainer: number, boolean][] = [
+    ['ada', 'dev', 4, 3, false],
+    ['ada', 'dev', 3, 9, true],
+    ['ada', 'dev', 9, 2, true],
+    ['ada', 'web', 9, 2, false],
+    ['bob', 'web', 3, 2, false],
+    ['bob', 'dev', 3, 2, true],
+  ];
+  for (const [userId, containerId, perUser, perContainer, expected] of cases)
+    t.equal(
+      isFull(queue, { userId, containerId }, { perUser, perContainer }),
+      expected,
+      `${userId} ${containerId}`,
+    );
+  t.notOk(isUnresponsive(queue, 'dev'));
+  queue = nextQueue(queue, late('ada1'), WIDE).queue;
+  t.ok(isUnresponsive(queue, 'dev'));
+  t.notOk(isUnresponsive(nextQueue(queue, leave('ada1'), WIDE).queue, 'dev'));
 });
 
 t.test('whatever comes, limits hold, nothing that may start waits, and all are started once', async (t) => {
   const limits = { total: 3, perContainer: 2, perUser: 2 };
   const request = fc.tuple(fc.constantFrom('ada', 'bob', 'eve'), fc.constantFrom('a', 'b'));
-  const count = (queue: OpeningQueue, key: 'userId' | 'containerId', value: string): number =>
+  const count = (queue: FairQueue, key: 'userId' | 'containerId', value: string): number =>
     queue.underway.filter((one) => one[key] === value).length;
   fc.assert(
     fc.property(fc.array(request, { maxLength: 30 }), fc.array(fc.nat(29)), (requests, leavers) => {
@@ -101,7 +144,7 @@ t.test('whatever comes, limits hold, nothing that may start waits, and all are s
         const step = nextQueue(queue, event, limits);
         queue = step.queue;
         started.push(...step.start);
-        const isFull = queue.underway.length >= limits.total;
+        const isTaken = queue.underway.length >= limits.total;
         t.ok(queue.underway.length <= limits.total);
         for (const { userId, containerId } of queue.underway) {
           t.ok(count(queue, 'userId', userId) <= limits.perUser);
@@ -111,7 +154,7 @@ t.test('whatever comes, limits hold, nothing that may start waits, and all are s
           const isHeldBack =
             count(queue, 'userId', userId) >= limits.perUser ||
             count(queue, 'containerId', containerId) >= limits.perContainer;
-          t.ok(isFull || isHeldBack);
+          t.ok(isTaken || isHeldBack);
         }
       };
       requests.forEach(([user, container], at) => void apply(enter(`${user}${at}@${container}`)));

@@ -1,0 +1,153 @@
+/**
+ * Requests that wait for one of a few slots, and those that have one. Users take turns, and neither a user nor a container has
+ * all slots.
+ */
+
+/** A request for a slot. `containerId` names what it keeps busy: requests of one name start a few at a time. */
+export type SlotRequest = {
+  readonly id: string;
+  readonly containerId: string;
+  readonly userId: string;
+};
+
+/** How many have a slot at the same time. */
+export type SlotLimits = {
+  readonly total: number;
+  readonly perContainer: number;
+  readonly perUser: number;
+};
+
+/** How many wait at the same time; whatever comes then is refused at once. */
+export type WaitLimits = { readonly perContainer: number; readonly perUser: number };
+
+/**
+ * Terminals that are opened. Four keep two processors busy. The total leaves two of a process's ten database connections to
+ * everything else while every opening waits for one, and a user or container whose openings hang leaves half of it to others.
+ */
+export const OPENING_LIMITS: SlotLimits = { total: 8, perContainer: 4, perUser: 4 };
+
+/** A client waits so long for its turn; proxies and the page give up later. */
+export const OPENING_WAIT_MS = 15_000;
+/** When a client that waited in vain is to ask again. */
+export const OPENING_RETRY_SECONDS = 5;
+
+/**
+ * Calls by which the engine changes something. It takes eight side by side without getting slower for each. A user leaves half
+ * of it to others, and a container one to the user's others.
+ */
+export const ENGINE_LIMITS: SlotLimits = { total: 8, perContainer: 3, perUser: 4 };
+/** Far more than anyone starts at once; a container that hangs leaves half of it to its owner's others. */
+export const ENGINE_WAIT_LIMITS: WaitLimits = { perContainer: 64, perUser: 128 };
+/** As long as the engine itself may take for the start of a process. */
+export const ENGINE_WAIT_MS = 30_000;
+/** The start of a process is late after so long: it takes half a second on a busy machine. */
+export const ENGINE_LATE_MS = 5_000;
+/** A request waits so long for a container with a late start, which may be only slow. */
+export const LATE_WAIT_MS = 5_000;
+export const ENGINE_RETRY_SECONDS = 5;
+
+export type FairQueue = {
+  /** In the order they came. */
+  readonly waiting: readonly SlotRequest[];
+  readonly underway: readonly SlotRequest[];
+  /** Those that took too long. They have no slot any more, but nothing starts in their container. */
+  readonly late: readonly SlotRequest[];
+  /** Users with requests, the one whose turn was last at the end. */
+  readonly served: readonly string[];
+};
+
+export type QueueEvent =
+  | { readonly type: 'enter'; readonly request: SlotRequest }
+  /** It gives its slot to others, and keeps its container closed until it leaves. */
+  | { readonly type: 'late'; readonly id: string }
+  /** It is done, has failed, or is not wanted any more. */
+  | { readonly type: 'leave'; readonly id: string };
+
+/** Requests whose turn it is. */
+export type QueueStep = { readonly queue: FairQueue; readonly start: readonly string[] };
+
+export const EMPTY_QUEUE: FairQueue = { waiting: [], underway: [], late: [], served: [] };
+
+/** What becomes of the queue. Leaving without having entered changes nothing. */
+export function nextQueue(queue: FairQueue, event: QueueEvent, limits: SlotLimits): QueueStep {
+  if (event.type === 'enter')
+    return startWhatMay({ ...queue, waiting: [...queue.waiting, event.request] }, limits);
+  const others = ({ id }: SlotRequest): boolean => id !== event.id;
+  const waiting = queue.waiting.filter(others);
+  const underway = queue.underway.filter(others);
+  const tooLong = event.type === 'late' ? queue.underway.filter(({ id }) => id === event.id) : [];
+  const late =
+    event.type === 'late' ? [...queue.late, ...tooLong] : queue.late.filter(({ id }) => id !== event.id);
+  const users = new Set([...waiting, ...underway].map(({ userId }) => userId));
+  return startWhatMay(
+    { waiting, underway, late, served: queue.served.filter((id) => users.has(id)) },
+    limits,
+  );
+}
+
+/** Whether a process start of the container took too long and is not over. */
+export const isUnresponsive = ({ late }: FairQueue, containerId: string): boolean =>
+  late.some((one) => one.containerId === containerId);
+
+/** Whether so many wait already that no more of this user or container may. */
+export function isFull(
+  { waiting }: FairQueue,
+  { containerId, userId }: Omit<SlotRequest, 'id'>,
+  limits: WaitLimits,
+): boolean {
+  const ofUser = waiting.filter((one) => one.userId === userId).length;
+  const ofContainer = waiting.filter((one) => one.containerId === containerId).length;
+  return ofUser >= limits.perUser || ofContainer >= limits.perContainer;
+}
+
+function startWhatMay(from: FairQueue, limits: SlotLimits): QueueStep {
+  let queue = from;
+  const start: string[] = [];
+  for (let next = chooseNext(queue, limits); next !== null; next = chooseNext(queue, limits)) {
+    const { id, userId } = next;
+    start.push(id);
+    queue = {
+      ...queue,
+      waiting: queue.waiting.filter((one) => one.id !== id),
+      underway: [...queue.underway, next],
+      served: [...queue.served.filter((user) => user !== userId), userId],
+    };
+  }
+  return { queue, start };
+}
+
+/**
+ * Of those that the limits let through: the user with the fewest under way, then the one served longest ago, then the container
+ * with the fewest, then the first.
+ */
+function chooseNext(queue: FairQueue, limits: SlotLimits): SlotRequest | null {
+  const { waiting, underway, served } = queue;
+  if (waiting.length === 0 || underway.length >= limits.total) return null;
+  const ofUser = countBy(underway, ({ userId }) => userId);
+  const inContainer = countBy(underway, ({ containerId }) => containerId);
+  const closed = new Set(queue.late.map(({ containerId }) => containerId));
+  const rank = ({ userId, containerId }: SlotRequest): readonly number[] => [
+    ofUser.get(userId) ?? 0,
+    served.indexOf(userId),
+    inContainer.get(containerId) ?? 0,
+  ];
+  return waiting
+    .filter(({ userId }) => (ofUser.get(userId) ?? 0) < limits.perUser)
+    .filter(({ containerId }) => (inContainer.get(containerId) ?? 0) < limits.perContainer)
+    .filter(({ containerId }) => !closed.has(containerId))
+    .reduce<SlotRequest | null>(
+      (best, one) => (best === null || isBefore(rank(one), rank(best)) ? one : best),
+      null,
+    );
+}
+
+function isBefore(one: readonly number[], other: readonly number[]): boolean {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at >= 0 && (one[at] as number) < (other[at] as number);
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}
