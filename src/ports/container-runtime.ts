@@ -135,6 +135,11 @@ export interface ContainerRuntime {
   remove(handle: RuntimeHandle): Promise<void>;
   /** The container made for that row and generation, or null. */
   find(dbId: string, generation: number): Promise<RuntimeHandle | null>;
+  /**
+   * Ends everything in a container whose processes hang at their start, so that the engine can stop and remove it; leaves
+   * all others alone. Answers whether it did. Never throws.
+   */
+  endHung(handle: RuntimeHandle): Promise<boolean>;
   /** Throws `RuntimeUnavailable` when the engine does not answer. */
   ping(): Promise<void>;
   observe(handle: RuntimeHandle): Promise<ObservedContainer>;

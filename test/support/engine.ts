@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { type DockerAccess, dockerAccess } from '../../src/adapters/docker/access.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
 import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
+import { killFromHost } from '../../src/adapters/docker/host-kill.ts';
 import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
 import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
@@ -61,6 +62,7 @@ export async function testInstance(
     ...settings,
     processLimits: limits,
     disk: await disk(instanceId),
+    kill: engine.kind === 'private' ? killFromHost : null,
   });
   const access = dockerAccess(engine.docker, instanceId);
   return {

@@ -24,6 +24,8 @@ export type DockerRuntimeSettings = RuntimeSettings & {
   /** Name of this engine in handles. */
   readonly node: string;
   readonly disk?: DiskSettings;
+  /** Kills everything in a container without the engine, and answers whether nothing is left; null where that is not for us to do. */
+  readonly kill?: ((containerId: string) => Promise<boolean>) | null;
 };
 
 const CAPABILITIES: Omit<RuntimeCapabilities, 'diskQuota'> = {
@@ -42,7 +44,7 @@ type Mounted = Pick<Docker.ContainerInspectInfo, 'Mounts'>;
 /** Containers on one Docker engine. */
 export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerRuntime {
   const calls = engineCalls(docker);
-  const { instanceId, node, disk = COUNTED } = settings;
+  const { instanceId, node, disk = COUNTED, kill = null } = settings;
   const own = ownership(calls, instanceId);
   const volumes = dockerVolumes(calls, instanceId, disk);
   const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
@@ -96,6 +98,15 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       if (info !== null) await volumes.afterStop(info);
     },
     find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
+    async endHung({ runtimeId }) {
+      if (kill === null || !calls.slots.isSuspect(runtimeId)) return false;
+      // An engine that answers about it stops it by itself, and politely.
+      const answers = await known({ node, runtimeId }).then(
+        () => true,
+        () => false,
+      );
+      return answers ? false : await kill(fullId(runtimeId)).catch(() => false);
+    },
     ping: calls.ping,
     observe: async (handle) => observed(await known(handle), instanceId),
     list: () => listOwn(calls, settings),

@@ -23,12 +23,14 @@ export type EngineSlots = ReturnType<typeof engineSlots>;
 
 type Asked = Omit<SlotRequest, 'id'>;
 
-const MAX_OWNERS = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** Lets a few calls change something in an engine at a time, fairly between users and containers. */
 export function engineSlots() {
   const settle = new Map<string, (start: boolean) => void>();
   const owners = new Map<string, string>();
+  // Containers whose last process start was late, also when nobody waits for it any more.
+  const suspects = new Set<string>();
   let queue = EMPTY_QUEUE;
   let told = (_wait: EngineWait): void => {};
 
@@ -55,7 +57,10 @@ export function engineSlots() {
   }
 
   function refusal({ containerId }: Asked, seconds: number): RuntimeBusy {
-    const code = isUnresponsive(queue, containerId) ? 'container_unresponsive' : 'engine_busy';
+    const code =
+      isUnresponsive(queue, containerId) || suspects.has(containerId)
+        ? 'container_unresponsive'
+        : 'engine_busy';
     told({ seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
@@ -64,7 +69,7 @@ export function engineSlots() {
     const id = randomUUID();
     const since = performance.now();
     if (isLimited && isFull(queue, asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
-    const patience = isUnresponsive(queue, asked.containerId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
+    const patience = suspects.has(asked.containerId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
     const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
     const seconds = (performance.now() - since) / 1000;
     if (!isStarted) throw refusal(asked, seconds);
@@ -83,8 +88,14 @@ export function engineSlots() {
      */
     start: <T>(containerId: string, work: () => Promise<T>): Promise<T> =>
       inTurn({ userId: userOf({ containerId }), containerId }, true, async (id) => {
-        const timer = setTimeout(() => apply({ type: 'late', id }), ENGINE_LATE_MS);
-        return await work().finally(() => clearTimeout(timer));
+        const timer = setTimeout(() => {
+          suspects.add(containerId);
+          trim(suspects);
+          apply({ type: 'late', id });
+        }, ENGINE_LATE_MS);
+        const result = await work().finally(() => clearTimeout(timer));
+        suspects.delete(containerId);
+        return result;
       }),
 
     /** Whose container it is, for what is started in it from now on. */
@@ -92,11 +103,11 @@ export function engineSlots() {
       if (ownerId === undefined || owners.get(containerId) === ownerId) return;
       owners.delete(containerId);
       owners.set(containerId, ownerId);
-      const [oldest] = owners.size > MAX_OWNERS ? owners.keys() : [];
-      if (oldest !== undefined) owners.delete(oldest);
+      trim(owners);
     },
 
-    isUnresponsive: (containerId: string): boolean => isUnresponsive(queue, containerId),
+    /** Whether the last start of a process in the container was late, and none has succeeded since. */
+    isSuspect: (containerId: string): boolean => suspects.has(containerId),
 
     /** How many wait now. */
     waiting: (): number => queue.waiting.length,
@@ -106,4 +117,10 @@ export function engineSlots() {
       told = listener;
     },
   };
+}
+
+/** The oldest ones make room. */
+function trim(known: Map<string, unknown> | Set<string>): void {
+  const [oldest] = known.size > MAX_KNOWN ? known.keys() : [];
+  if (oldest !== undefined) known.delete(oldest);
 }

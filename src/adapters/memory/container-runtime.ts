@@ -90,6 +90,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
       return found?.handle ?? null;
     },
     async ping() {},
+    endHung: async () => false,
     observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
     list: async () =>
       [...boxes.values()].map((box) => ({

@@ -7,7 +7,7 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 import { guestExpired } from '../../domain/user.ts';
 import { type Done, isUnderWay } from '../operations/deps.ts';
 import type { Prepare } from '../operations/submit.ts';
-import { findOwn } from './access.ts';
+import { findOwn, handleOf } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
 import { diskAllowsStart, roomOnHost } from './disk.ts';
 import { roomFor } from './room.ts';
@@ -21,6 +21,16 @@ export type Started = Acted & {
 };
 
 const acted = (done: Done): Acted => ({ container: done.container, underWay: isUnderWay(done) });
+
+/** A container that holds up the engine would hold up its stop as well. */
+export async function endHung(
+  { runtime, log }: Pick<ContainerDeps, 'runtime' | 'log'>,
+  container: Container,
+) {
+  const handle = handleOf(container);
+  if (handle === null || !(await runtime.endHung(handle))) return;
+  log.warn({ dbId: container.dbId }, 'killed a container in which no process started');
+}
 
 /** Has the operation done on the caller's container as it is when its turn comes. */
 async function operate(
@@ -37,6 +47,7 @@ async function operate(
   const found = await findOwn(repositories, id, caller);
   if (!found.ok) return found;
   const { dbId } = found.value;
+  if (kind !== 'start') await endHung(deps, found.value);
   const wish = { kind, caller, origin };
   let isFirst = true;
   // What was found is taken at its word once: the row is changed only if it still is as it was found.

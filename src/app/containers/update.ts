@@ -11,7 +11,7 @@ import { isUnderWay } from '../operations/deps.ts';
 import { findOwn } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
 import { carryOverFaults, diskFaults, roomOnHost } from './disk.ts';
-import type { Acted } from './lifecycle.ts';
+import { type Acted, endHung } from './lifecycle.ts';
 import { tierOf } from './room.ts';
 
 export type UpdateRequest = {
@@ -49,6 +49,10 @@ export const updateContainer =
     const carry = renews && carryOver ? await carryOverFaults(deps, found.value) : {};
     const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
     const space = renews ? await roomOnHost(deps) : ok(null);
+    if (renews && space.ok) {
+      const fields = { ...disk, ...carry, ...(await faults(repositories, found.value, request, caller)) };
+      if (Object.keys(fields).length === 0) await endHung(deps, found.value);
+    }
     const done = await deps.operations.submit(dbId, wish, async (tx) => {
       await tx.users.lock(caller.user.id);
       const now = await findOwn(tx, dbId, caller);

@@ -37,6 +37,7 @@ export function engineSlot() {
     resize: async (handle, resources) => parts().runtime.resize(handle, resources),
     remove: async (handle) => parts().runtime.remove(handle),
     find: async (dbId, generation) => parts().runtime.find(dbId, generation),
+    endHung: async (handle) => (await current?.runtime.endHung(handle)) ?? false,
     ping: async () => parts().runtime.ping(),
     observe: async (handle) => parts().runtime.observe(handle),
     list: async () => parts().runtime.list(),

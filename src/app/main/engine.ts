@@ -4,6 +4,7 @@ import { engineCalls } from '../../adapters/docker/client.ts';
 import { dockerRuntime } from '../../adapters/docker/container-runtime.ts';
 import { type Engine, openEngine, type RunningEngine } from '../../adapters/docker/engine.ts';
 import { hostSpace } from '../../adapters/docker/host-space.ts';
+import { killFromHost } from '../../adapters/docker/host-kill.ts';
 import { dockerKernelShares } from '../../adapters/docker/kernel-shares.ts';
 import { ensureNetwork } from '../../adapters/docker/network.ts';
 import { chooseDiskQuota } from '../../adapters/docker/quota-choice.ts';
@@ -177,9 +178,10 @@ async function attach(
   signal.throwIfAborted();
   slot.keep(network.assertRules);
   const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
+  const kill = engine.kind === 'private' ? killFromHost : null;
   let tools: string | null = null;
   slot.fill({
-    runtime: dockerRuntime(docker, { ...settings, disk, tools: () => tools }),
+    runtime: dockerRuntime(docker, { ...settings, disk, kill, tools: () => tools }),
     terminals: dockerTerminals(docker),
     ...dockerAccess(docker, instanceId),
     warmPool: dockerWarmPoolEngine(docker),
