@@ -31,7 +31,11 @@ export type LossReport = {
 
 export const MAX_ROWS = 200;
 
-const below = (folder: string) => (path: string) => path === folder || path.startsWith(`${folder}/`);
+/** Made once for each folder: a list has tens of thousands of paths. */
+const below = (folder: string): ((path: string) => boolean) => {
+  const inside = `${folder}/`;
+  return (path) => path.startsWith(inside) || path === folder;
+};
 
 const WRITTEN_BY_THE_ENGINE = [
   '/.dockerenv',
@@ -61,28 +65,52 @@ const DISPOSABLE = [
   '/etc/alternatives',
 ];
 
+const CACHES = DISPOSABLE.map((folder) => ({ folder, has: below(folder) }));
+
 /** Where a folder of its own begins one level deeper than elsewhere. */
-const DEEPER = ['/usr/local', '/var/lib', '/home'];
+const DEEPER = ['/usr/local', '/var/lib', '/home'].map(below);
 
 /** Whether a path is the container's own, and lost with it. */
 export const isOfTheLayer = (path: string): boolean => !NOT_OF_THE_LAYER.some((test) => test(path));
 
+/** Paths that are looked at in one go: about two milliseconds. */
+const PIECE = 500;
+
 /** Groups what is outside the volume until it is short. */
 export function lossReport(layer: LayerChanges): LossReport {
-  const paths = layer.paths.filter(({ path }) => isOfTheLayer(path));
+  const steps = lossSteps(layer);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in steps of a few milliseconds, so that others have their turn between them. */
+export function* lossSteps(layer: LayerChanges): Generator<void, LossReport> {
+  const paths: PathChange[] = [];
+  // Also those of what is left out: a folder is not known as one when nothing could be measured.
+  const parents = new Set<string>();
+  for (const [at, each] of layer.paths.entries()) {
+    if (at % PIECE === 0) yield;
+    parents.add(parentOf(each.path));
+    if (isOfTheLayer(each.path)) paths.push(each);
+  }
   const packages = [...debianPackages(layer, paths), ...otherPackages(paths)].sort(
     (a, b) => Number(a.automatic) - Number(b.automatic) || (a.name < b.name ? -1 : 1),
   );
+  yield;
   const owned = new Set((layer.debian ?? []).flatMap(({ files }) => files.map(merged)));
-  // Also those of what is left out: a folder is not known as one when nothing could be measured.
-  const parents = new Set(layer.paths.map(({ path }) => parentOf(path)));
-  const files = paths.filter(
-    ({ path, isFolder }) => !isFolder && !parents.has(path) && !owned.has(merged(path)),
-  );
+  const groups = new Map<string, Group>();
+  for (const [at, file] of paths.entries()) {
+    if (at % PIECE === 0) yield;
+    const { path, isFolder } = file;
+    if (!isFolder && !parents.has(path) && !owned.has(merged(path))) put(groups, file);
+  }
+  yield;
   return {
     packages: packages.slice(0, MAX_ROWS),
     packageCount: packages.length,
-    files: grouped(files),
+    files: rowsOf(groups),
     layerBytes: layer.layerBytes,
     complete: layer.complete,
   };
@@ -95,14 +123,14 @@ const merged = (path: string): string => (/^\/(bin|sbin|lib\d*)\//.test(path) ? 
 
 type Group = { path: string; files: PathChange[]; disposable: boolean };
 
-function grouped(files: readonly PathChange[]): readonly FileGroup[] {
-  const groups = new Map<string, Group>();
-  for (const file of files) {
-    const { path, disposable } = placeOf(file.path);
-    const group = groups.get(path) ?? { path, files: [], disposable };
-    group.files.push(file);
-    groups.set(path, group);
-  }
+function put(groups: Map<string, Group>, file: PathChange): void {
+  const { path, disposable } = placeOf(file.path);
+  const group = groups.get(path);
+  if (group === undefined) groups.set(path, { path, files: [file], disposable });
+  else group.files.push(file);
+}
+
+function rowsOf(groups: Map<string, Group>): readonly FileGroup[] {
   while (groups.size > MAX_ROWS) foldDeepest(groups);
   return [...groups.values()].map(toRow).sort(byWeight);
 }
@@ -110,16 +138,20 @@ function grouped(files: readonly PathChange[]): readonly FileGroup[] {
 /** The row that a file belongs to. */
 function placeOf(path: string): { readonly path: string; readonly disposable: boolean } {
   if (path.includes('/__pycache__/')) return { path: '**/__pycache__', disposable: true };
-  const cache = DISPOSABLE.find((folder) => below(folder)(path));
+  const cache = CACHES.find(({ has }) => has(path))?.folder;
   if (cache !== undefined) return { path: cache, disposable: true };
   const home = /^\/(?:root|home\/[^/]+)\/\.cache(?=\/)/.exec(path)?.[0];
   if (home !== undefined) return { path: home, disposable: true };
-  const depth = DEEPER.some((folder) => below(folder)(path)) ? 3 : 2;
-  const folder = parentOf(path)
-    .split('/')
-    .slice(0, depth + 1)
-    .join('/');
+  const depth = DEEPER.some((has) => has(path)) ? 3 : 2;
+  const folder = firstOf(parentOf(path), depth);
   return { path: folder || '/', disposable: false };
+}
+
+/** The first `depth` names of an absolute path. */
+function firstOf(path: string, depth: number): string {
+  let end = 0;
+  for (let names = 0; names < depth && end >= 0; names += 1) end = path.indexOf('/', end + 1);
+  return end < 0 ? path : path.slice(0, end);
 }
 
 /** Puts all rows of a folder into one, fullest folders first, until the rows are few or every folder had its turn. */

@@ -7,7 +7,7 @@ import type { EntryTypeName } from 'tar/types';
 import { onlyFilesAndFolders } from '../../src/adapters/docker/archive-filter.ts';
 import { debianPackagesOf } from '../../src/adapters/docker/debian-packages.ts';
 import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
-import { parseChanges } from '../../src/adapters/docker/layer-changes.ts';
+import { listed } from '../../src/adapters/docker/layer-changes.ts';
 import { listing } from '../../src/adapters/docker/listing.ts';
 import { withTail } from '../../src/adapters/docker/tail.ts';
 import { frame } from '../support/printing-engine.ts';
@@ -176,19 +176,26 @@ t.test('a list of changes that was cut gives what is whole', async (t) => {
     { Path: '/},{"Path":', Kind: 1 },
     { Path: '/c', Kind: 2 },
   ]);
-  const paths = (from: string, complete: boolean) =>
-    parseChanges(from, complete).map(({ path, kind }) => [path, kind]);
+  const paths = async (from: string, size: number, most = 9) => {
+    const { paths: found, complete } = await listed(pieces(Buffer.from(from), size), most);
+    return [found.map(({ path, kind }) => [path, kind]), complete];
+  };
   const whole = [
     ['/a', 'changed'],
     ['/},{"Path":', 'added'],
     ['/c', 'removed'],
   ];
-  t.same(paths(text, true), whole);
-  for (let end = 1; end < text.length; end++) {
-    const some = paths(text.slice(0, end), false);
-    t.same(some, whole.slice(0, some.length), `the first ${end} characters`);
+  for (let size = 1; size <= text.length; size++) {
+    t.same(await paths(text, size), [whole, true], `in pieces of ${size} characters`);
+    t.same(await paths(`${text}\n`, size, 3), [whole, true]);
+    t.same(await paths(text, size, 2), [whole.slice(0, 2), false], 'no more than so many');
   }
-  t.same(paths('null\n', true), [], 'as the engine says nothing');
+  for (let end = 1; end < text.length; end++) {
+    const [some, complete] = await paths(text.slice(0, end), 7);
+    t.same(some, whole.slice(0, (some as unknown[]).length), `the first ${end} characters`);
+    t.notOk(complete);
+  }
+  t.same(await paths('null\n', 4), [[], true], 'as the engine says nothing');
 });
 
 t.test('the package database is read in its three parts', async (t) => {

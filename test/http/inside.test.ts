@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
+import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
+import type { ContainerInsight } from '../../src/ports/container-insight.ts';
 import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import { aBoxOfAda, NDJSON } from '../support/inside-service.ts';
-import { aGuest, anAdmin, aPerson, as } from '../support/service.ts';
+import { aGuest, anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
 
 t.test('logs are text, stats are figures, changes are rows', async (t) => {
   const { call, url } = await aBoxOfAda();
@@ -40,7 +43,7 @@ const ROUTES: readonly Route[] = [
 ];
 
 t.test('a container that does not run is refused where it must run', async (t) => {
-  const { call, url, runtime } = await aBoxOfAda();
+  const { call, url, runtime, clock } = await aBoxOfAda();
   const statuses = async () => {
     const answers = [];
     for (const [method, path, payload] of ROUTES) {
@@ -67,6 +70,7 @@ t.test('a container that does not run is refused where it must run', async (t) =
   if (box) Object.assign(box, { startedAt: new Date(), paused: true });
   t.same(await statuses(), [...inside, 'GET /logs 200', 'GET /stats 409', 'GET /changes 200'], 'paused');
   runtime.boxes.clear();
+  clock.advance(60_000);
   t.same(await statuses(), [...inside, 'GET /logs 409', 'GET /stats 409', 'GET /changes 409'], 'vanished');
 });
 
@@ -141,4 +145,49 @@ t.test('a guest whose time is over reads and deletes, and changes nothing', asyn
     'GET /stats': 200,
     'GET /changes': 200,
   });
+});
+
+t.test('changes are looked for once a minute, in one container of a user and two in all', async (t) => {
+  const runtime = memoryRuntime();
+  const asked: { readonly runtimeId: string; readonly answer: () => void }[] = [];
+  const { insight } = memoryAccess(runtime);
+  const changes: ContainerInsight['changes'] = async (handle) => {
+    await new Promise<void>((answer) => asked.push({ runtimeId: handle.runtimeId, answer }));
+    return await insight.changes(handle);
+  };
+  const service = await aService({ runtime, insight: { ...insight, changes } });
+  const ask = async (who: Person, name: string) => {
+    const box = (await as(service, who)('POST', '/api/containers', { name, disk_mb: 512 })).json();
+    return { id: box.id, get: () => as(service, who)('GET', `/api/containers/${box.db_id}/changes`) };
+  };
+  const [ada, bob, eve] = [
+    await aPerson(service, 'ada'),
+    await aPerson(service, 'bob'),
+    await aPerson(service, 'eve'),
+  ];
+  const [one, two, bobs, eves] = [
+    await ask(ada, 'one'),
+    await ask(ada, 'two'),
+    await ask(bob, 'b'),
+    await ask(eve, 'e'),
+  ];
+  const answers = [one, one, one, two, bobs, eves].map(async ({ get }) => (await get()).statusCode);
+  const asking = async (count: number) => {
+    while (asked.length < count) await setImmediate();
+    return asked.map(({ runtimeId }) => runtimeId);
+  };
+  t.same(await asking(2), [one.id, bobs.id]);
+  asked[0]?.answer();
+  t.same(await asking(3), [one.id, bobs.id, eves.id], 'users take turns');
+  asked[1]?.answer();
+  t.same(await asking(4), [one.id, bobs.id, eves.id, two.id]);
+  for (const { answer } of asked) answer();
+  t.same(await Promise.all(answers), [200, 200, 200, 200, 200, 200]);
+  t.equal((await one.get()).statusCode, 200);
+  t.equal(asked.length, 4, 'the answer is remembered');
+  service.clock.advance(60_000);
+  const later = one.get();
+  t.same((await asking(5)).at(-1), one.id);
+  asked[4]?.answer();
+  t.equal((await later).statusCode, 200);
 });

@@ -1,18 +1,19 @@
 import { opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import type Docker from 'dockerode';
 import { isOfTheLayer } from '../../domain/changes.ts';
 import { debianNames, type LayerChanges, type PathChange } from '../../domain/layer.ts';
+import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import { type EngineCalls, LIMITS } from './client.ts';
 import { DEBIAN, debianPackagesOf } from './debian-packages.ts';
 import { engineStream } from './engine-stream.ts';
 import { startScript } from './script-run.ts';
 
-/** A list that is longer is cut; a hundred bytes are a path. */
-const MAX_LIST_BYTES = 32 * 1024 * 1024;
-const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
-const MAX_MEASURED = 200_000;
+/** A list that is longer is cut: it is kept in memory, and a hundred bytes are a path. */
+const MAX_LISTED = 50_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_PACKAGES = 2000;
 const FOLDER_BITS = 0o040000;
 const KIND_BITS = 0o170000;
@@ -79,22 +80,48 @@ async function isUntouched(upper: string): Promise<boolean> {
   }
 }
 
-async function changeList(
-  calls: EngineCalls,
-  id: string,
-): Promise<{ readonly paths: readonly PathChange[]; readonly complete: boolean }> {
-  const answer = await engineStream(calls, `/containers/${id}/changes`);
-  const { text, complete } = await readUpTo(answer, MAX_LIST_BYTES);
-  return { paths: parseChanges(text, complete), complete };
+type ChangeList = { readonly paths: readonly PathChange[]; readonly complete: boolean };
+
+/** Where the engine takes too long over it, the list is empty, and not complete. */
+async function changeList(calls: EngineCalls, id: string): Promise<ChangeList> {
+  try {
+    return await listed(await engineStream(calls, `/containers/${id}/changes`), MAX_LISTED);
+  } catch (error) {
+    if (!(error instanceof RuntimeUnavailable)) throw error;
+    await calls.ping();
+    return { paths: [], complete: false };
+  }
 }
 
-/** Of a list that was cut, all whole entries. A quote within a path is escaped, so `},{"` is between two entries. */
-export function parseChanges(text: string, complete: boolean): readonly PathChange[] {
-  const whole = complete ? text : `${text.slice(0, Math.max(0, text.lastIndexOf('},{"')))}}]`;
-  const parsed = JSON.parse(whole === '}]' || whole.trim() === '' ? 'null' : whole) as
-    | readonly { readonly Path: string; readonly Kind: number }[]
-    | null;
-  return (parsed ?? []).map(({ Path, Kind }) => ({
+/** The first `most` of the engine's list, read as it comes: no piece holds up the service for long. */
+export async function listed(answer: AsyncIterable<Buffer>, most: number): Promise<ChangeList> {
+  const paths: PathChange[] = [];
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of answer) {
+    rest += decoder.write(chunk);
+    // A quote within a path is escaped, so these are between two entries.
+    const end = rest.lastIndexOf('},{"') + 1;
+    if (end > 0) {
+      for (const each of parsed(rest.slice(0, end))) paths.push(each);
+      rest = rest.slice(end + 1);
+    }
+    if (paths.length > most) return { paths: paths.slice(0, most), complete: false };
+  }
+  const last = rest.trimEnd();
+  // A list that breaks off keeps what is whole.
+  if (!last.endsWith(']') && last !== 'null') return { paths, complete: false };
+  for (const each of parsed(last.replace(/\]$/, ''))) paths.push(each);
+  return { paths: paths.slice(0, most), complete: paths.length <= most };
+}
+
+/** Entries with commas between them, the first of all behind a bracket. */
+function parsed(text: string): readonly PathChange[] {
+  const entries = JSON.parse(text === 'null' ? '[]' : `[${text.replace(/^\[/, '')}]`) as readonly {
+    readonly Path: string;
+    readonly Kind: number;
+  }[];
+  return entries.map(({ Path, Kind }) => ({
     path: Path,
     kind: KINDS[Kind] ?? 'changed',
     sizeBytes: null,
@@ -121,19 +148,33 @@ async function measured(
   id: string,
   changes: readonly PathChange[],
 ): Promise<ReadonlyMap<string, Size>> {
-  const there = changes.filter(({ kind }) => kind !== 'removed').slice(0, MAX_MEASURED);
+  const there = changes.filter(({ kind }) => kind !== 'removed');
   const run = await startScript(calls, id, { script: MEASURE, args: [], stdin: true });
   try {
     const feeding = run.feed(
       Readable.from(there.map(({ path }) => Buffer.from(`${path}\0`))),
-      MAX_LIST_BYTES,
+      MAX_OUTPUT_BYTES,
     );
     feeding.catch(() => {});
-    const { text } = await readUpTo(run.rest(), MAX_OUTPUT_BYTES);
-    return new Map(text.split('//\n').flatMap(sizeOf));
+    return await sizesIn(run.rest());
   } finally {
     await run.end();
   }
+}
+
+async function sizesIn(output: AsyncIterable<Buffer>): Promise<ReadonlyMap<string, Size>> {
+  const sizes = new Map<string, Size>();
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let left = MAX_OUTPUT_BYTES;
+  for await (const chunk of output) {
+    const records = (rest + decoder.write(chunk)).split('//\n');
+    rest = records.pop() ?? '';
+    for (const [path, size] of records.flatMap(sizeOf)) sizes.set(path, size);
+    left -= chunk.length;
+    if (left < 0) break;
+  }
+  return sizes;
 }
 
 function sizeOf(record: string): [string, Size][] {

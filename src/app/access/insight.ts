@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../domain/caller.ts';
 import { withCarried } from '../../domain/carried.ts';
-import { type LossReport, lossReport } from '../../domain/changes.ts';
+import { type LossReport, lossSteps } from '../../domain/changes.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Resources } from '../../domain/resources.ts';
-import { ok, type Result } from '../../domain/result.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerInsight, ContainerUsage, LogRequest } from '../../ports/container-insight.ts';
 import type { RuntimeHandle } from '../../ports/container-runtime.ts';
 import { layerAllowanceMb } from '../containers/room.ts';
+import { fairTurns } from '../fair-turns.ts';
 import { type AccessDeps, findInside, findRunning, whereRunning } from './inside.ts';
 
 /** The log of a container, running or not. Whoever goes away must destroy it. */
@@ -41,19 +43,64 @@ export const readUsage =
   };
 
 /** What this container has outside its volume that the image that it was made of has not. */
-export const lossesOf = async (
+export async function lossesOf(
   insight: Pick<ContainerInsight, 'changes'>,
   handle: RuntimeHandle,
-): Promise<LossReport> => lossReport(await insight.changes(handle));
+): Promise<LossReport> {
+  const steps = lossSteps(await insight.changes(handle));
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    await setImmediate();
+  }
+}
 
-/** What a recreate of the caller's container, running or not, would lose: also what was carried over before. */
-export const readChanges =
-  (deps: AccessDeps) =>
-  async (id: string, caller: Caller): Promise<Result<LossReport, DomainError>> => {
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 1000;
+/** To compare all files of a container with its image is the engine's own time, which no limit of the container covers. */
+const LISTINGS = { maxRunning: 2, maxWaiting: 4 };
+const LISTING_RETRY_SECONDS = 5;
+
+type Losses = Result<LossReport, DomainError>;
+
+/**
+ * What a recreate of the caller's container, running or not, would lose: also what was carried over before. Looked at again after
+ * a minute; of each user one container at a time.
+ */
+export function readChanges(deps: AccessDeps) {
+  const known = new Map<string, { readonly atMs: number; readonly losses: Promise<Losses> }>();
+  const turns = fairTurns(LISTINGS);
+
+  function lossesIn(handle: RuntimeHandle, userId: string): Promise<Losses> | null {
+    const nowMs = deps.clock.now().getTime();
+    const last = known.get(handle.runtimeId);
+    if (last !== undefined && nowMs - last.atMs < REMEMBERED_MS) return last.losses;
+    const losses = turns.run(userId, () =>
+      whereRunning<LossReport>(lossesOf(deps.insight, handle).then((value) => ok(value))),
+    );
+    if (losses === null) return null;
+    remember(handle.runtimeId, { atMs: nowMs, losses });
+    return losses;
+  }
+
+  function remember(id: string, entry: { readonly atMs: number; readonly losses: Promise<Losses> }): void {
+    known.delete(id);
+    known.set(id, entry);
+    const [oldest] = known.size > MAX_REMEMBERED ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    const forget = (): void => {
+      if (known.get(id) === entry) known.delete(id);
+    };
+    // Only what was found is remembered.
+    entry.losses.then((found) => found.ok || forget(), forget);
+  }
+
+  return async (id: string, caller: Caller): Promise<Losses> => {
     const found = await findInside(deps, id, caller);
     if (!found.ok) return found;
     const { container, handle } = found.value;
-    const changes = await whereRunning<LossReport>(lossesOf(deps.insight, handle).then((value) => ok(value)));
+    const changes = await lossesIn(handle, caller.user.id);
+    if (changes === null) return refuse({ code: 'engine_busy', retryAfterSeconds: LISTING_RETRY_SECONDS });
     if (!changes.ok) return changes;
     return ok(withCarried(changes.value, await deps.storage.repositories.carried.find(container.dbId)));
   };
+}
