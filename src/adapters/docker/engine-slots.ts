@@ -13,7 +13,7 @@ import {
   type QueueEvent,
   type SlotRequest,
 } from '../../domain/fair-queue.ts';
-import { RuntimeBusy } from '../../ports/container-runtime.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import type { EngineWait } from '../../ports/metrics.ts';
 
 /** For whom the engine is asked. Nothing: for Berth itself. */
@@ -88,14 +88,23 @@ export function engineSlots() {
      */
     start: <T>(containerId: string, work: () => Promise<T>): Promise<T> =>
       inTurn({ userId: userOf({ containerId }), containerId }, true, async (id) => {
+        let isLate = false;
         const timer = setTimeout(() => {
+          isLate = true;
           suspects.add(containerId);
           trim(suspects);
           apply({ type: 'late', id });
         }, ENGINE_LATE_MS);
-        const result = await work().finally(() => clearTimeout(timer));
-        suspects.delete(containerId);
-        return result;
+        try {
+          const result = await work();
+          suspects.delete(containerId);
+          return result;
+        } catch (error) {
+          const isLost = isLate && error instanceof RuntimeUnavailable;
+          throw isLost ? new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS) : error;
+        } finally {
+          clearTimeout(timer);
+        }
       }),
 
     /** Whose container it is, for what is started in it from now on. */

@@ -40,23 +40,21 @@ export async function openExec(
   options: ExecOptions,
 ): Promise<OpenExec> {
   const { command, env, workdir, tty, stdin } = options;
-  const making = calls.start(containerId, LIMITS.exec, (abortSignal) =>
-    calls.docker.getContainer(containerId).exec({
-      Cmd: [...command],
-      Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-      ...(workdir === undefined ? {} : { WorkingDir: workdir }),
-      Tty: tty,
-      ...(tty ? { DetachKeys: DETACH_KEYS } : {}),
-      AttachStdin: stdin,
-      AttachStdout: true,
-      AttachStderr: true,
-      abortSignal,
-    }),
-  );
-  const exec = await making.catch(asNotRunning);
-  const stream = await calls.start(containerId, LIMITS.exec, (abortSignal) =>
-    exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }),
-  );
+  const request = {
+    Cmd: [...command],
+    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    ...(workdir === undefined ? {} : { WorkingDir: workdir }),
+    Tty: tty,
+    ...(tty ? { DetachKeys: DETACH_KEYS } : {}),
+    AttachStdin: stdin,
+    AttachStdout: true,
+    AttachStderr: true,
+  };
+  const opening = calls.start(containerId, LIMITS.exec, async (abortSignal) => {
+    const exec = await calls.docker.getContainer(containerId).exec({ ...request, abortSignal });
+    return { exec, stream: await exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }) };
+  });
+  const { exec, stream } = await opening.catch(asNotRunning);
   // What comes after an error is `close`, which every reader handles.
   stream.on('error', () => {});
   if (tty) stopsAtOnce(stream);
