@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises';
+import t from 'tap';
+import { engineSlots } from '../../src/adapters/docker/engine-slots.ts';
+import { RuntimeBusy } from '../../src/ports/container-runtime.ts';
+
+/** Slots whose calls end when the test says so; `begun` has those that got one, in this order. */
+function setUp() {
+  const slots = engineSlots();
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const work = (name: string) => (): Promise<void> => {
+    begun.push(name);
+    return new Promise<void>((end) => ends.set(name, end));
+  };
+  return {
+    slots,
+    begun,
+    start: (containerId: string, name: string) => slots.start(containerId, work(name)),
+    change: (containerId: string, name: string) => slots.change({ containerId }, work(name)),
+    async end(name: string) {
+      ends.get(name)?.();
+      ends.delete(name);
+      await setImmediate();
+    },
+    /** Ends all that is under way, and what comes after it. */
+    async endAll() {
+      while (ends.size > 0) for (const name of [...ends.keys()]) await this.end(name);
+    },
+  };
+}
+
+t.test('starts take turns between containers and their owners', async (t) => {
+  const { slots, begun, start, change, end, endAll } = setUp();
+  slots.belongs('dev', 'ada');
+  slots.belongs('web', 'ada');
+  const all = ['a1', 'a2', 'a3', 'a4'].map((name) => start('dev', name));
+  t.same(begun, ['a1', 'a2', 'a3'], 'three of a container');
+  all.push(start('web', 'a5'), start('web', 'a6'));
+  t.same(begun.at(-1), 'a5', 'four of a user');
+  all.push(start('bobs', 'b1'));
+  t.same(begun.at(-1), 'b1', 'another user does not wait');
+  t.equal(slots.waiting(), 2);
+  await end('a1');
+  t.same(begun.at(-1), 'a6', 'the container with fewer comes first');
+  all.push(change('bobs', 'stop'));
+  t.same(begun.at(-1), 'stop', 'a change waits for no start of its container');
+  await endAll();
+  await Promise.all(all);
+  t.same(begun.length, 8);
+  t.equal(slots.waiting(), 0);
+});
+
+t.test('above 64 that wait for one container it is refused, and changes are not', async (t) => {
+  const { slots, start, change, endAll } = setUp();
+  const waits: string[] = [];
+  slots.listen(({ outcome }) => waits.push(outcome));
+  const all = Array.from({ length: 67 }, (_, at) => start('dev', `a${at}`));
+  await t.rejects(start('dev', 'late'), new RuntimeBusy('engine_busy', 5));
+  t.equal(waits.at(-1), 'engine_busy');
+  all.push(change('dev', 'stop'));
+  await endAll();
+  await Promise.all(all);
+  t.equal(waits.filter((outcome) => outcome === 'started').length, 68);
+});
+
+t.test('a fault of a call is its own, and its slot is free', async (t) => {
+  const { slots, begun, start, endAll } = setUp();
+  for (let count = 0; count < 9; count += 1)
+    await t.rejects(
+      slots.start('dev', () => Promise.reject(new Error('broken'))),
+      /broken/,
+    );
+  const next = start('dev', 'next');
+  t.same(begun, ['next']);
+  await endAll();
+  await next;
+});
