@@ -12,19 +12,20 @@ function setUp() {
     begun.push(name);
     return new Promise<void>((end) => ends.set(name, end));
   };
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.();
+    ends.delete(name);
+    await setImmediate();
+  };
   return {
     slots,
     begun,
     start: (containerId: string, name: string) => slots.start(containerId, work(name)),
     change: (containerId: string, name: string) => slots.change({ containerId }, work(name)),
-    async end(name: string) {
-      ends.get(name)?.();
-      ends.delete(name);
-      await setImmediate();
-    },
+    end,
     /** Ends all that is under way, and what comes after it. */
     async endAll() {
-      while (ends.size > 0) for (const name of [...ends.keys()]) await this.end(name);
+      while (ends.size > 0) for (const name of [...ends.keys()]) await end(name);
     },
   };
 }
@@ -34,15 +35,19 @@ t.test('starts take turns between containers and their owners', async (t) => {
   slots.belongs('dev', 'ada');
   slots.belongs('web', 'ada');
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => start('dev', name));
+  await setImmediate();
   t.same(begun, ['a1', 'a2', 'a3'], 'three of a container');
   all.push(start('web', 'a5'), start('web', 'a6'));
+  await setImmediate();
   t.same(begun.at(-1), 'a5', 'four of a user');
   all.push(start('bobs', 'b1'));
+  await setImmediate();
   t.same(begun.at(-1), 'b1', 'another user does not wait');
   t.equal(slots.waiting(), 2);
   await end('a1');
   t.same(begun.at(-1), 'a6', 'the container with fewer comes first');
   all.push(change('bobs', 'stop'));
+  await setImmediate();
   t.same(begun.at(-1), 'stop', 'a change waits for no start of its container');
   await endAll();
   await Promise.all(all);
@@ -56,8 +61,9 @@ t.test('above 64 that wait for one container it is refused, and changes are not'
   slots.listen(({ outcome }) => waits.push(outcome));
   const all = Array.from({ length: 67 }, (_, at) => start('dev', `a${at}`));
   await t.rejects(start('dev', 'late'), new RuntimeBusy('engine_busy', 5));
-  t.equal(waits.at(-1), 'engine_busy');
+  t.ok(waits.includes('engine_busy'));
   all.push(change('dev', 'stop'));
+  await setImmediate();
   await endAll();
   await Promise.all(all);
   t.equal(waits.filter((outcome) => outcome === 'started').length, 68);
@@ -71,6 +77,7 @@ t.test('a fault of a call is its own, and its slot is free', async (t) => {
       /broken/,
     );
   const next = start('dev', 'next');
+  await setImmediate();
   t.same(begun, ['next']);
   await endAll();
   await next;
