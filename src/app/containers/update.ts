@@ -49,10 +49,8 @@ export const updateContainer =
     const carry = renews && carryOver ? await carryOverFaults(deps, found.value) : {};
     const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
     const space = renews ? await roomOnHost(deps) : ok(null);
-    if (renews && space.ok) {
-      const fields = { ...disk, ...carry, ...(await faults(repositories, found.value, request, caller)) };
-      if (Object.keys(fields).length === 0) await endHung(deps, found.value);
-    }
+    const known = { ...disk, ...carry };
+    if (renews && space.ok) await endHungUnless(deps, found.value, request, caller, known);
     const done = await deps.operations.submit(dbId, wish, async (tx) => {
       await tx.users.lock(caller.user.id);
       const now = await findOwn(tx, dbId, caller);
@@ -72,6 +70,18 @@ export const updateContainer =
     const { freshImage, leftBehind } = operation;
     return ok({ container, underWay, restarted: true, ...(freshImage === null ? { leftBehind } : {}) });
   };
+
+/** What is refused is not done: nothing is killed for it either. */
+async function endHungUnless(
+  deps: ContainerDeps,
+  container: Container,
+  request: UpdateRequest,
+  caller: Caller,
+  known: FieldFaults,
+): Promise<void> {
+  const fields = { ...known, ...(await faults(deps.storage.repositories, container, request, caller)) };
+  if (Object.keys(fields).length === 0) await endHung(deps, container);
+}
 
 /** Every bad field; an own name that stays as it is is not taken. */
 async function faults(
