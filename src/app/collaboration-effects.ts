@@ -27,8 +27,8 @@ export async function endSharesOf(tx: Repositories, containerId: string, origin:
   }
 }
 
-const detailsOf = ({ id, containerId, mode }: Collaboration): string =>
-  JSON.stringify({ id, container_id: containerId, mode });
+const detailsOf = ({ id, containerId, mode }: Collaboration, participantId?: string): string =>
+  JSON.stringify({ id, container_id: containerId, mode, participant_id: participantId });
 
 const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
 
@@ -47,10 +47,12 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
     for (const effect of effects) {
       if (effect.do === 'admit') await tx.collaborations.admit({ collaborationId: id, ...effect });
       if (effect.do === 'dismiss') await tx.collaborations.dismiss({ collaborationId: id, ...effect });
+      if (effect.do === 'put_out') await tx.collaborations.putOut({ collaborationId: id, ...effect });
       if (effect.do === 'end') await tx.collaborations.end(id);
       if (effect.do !== 'record') continue;
-      const { action, userId } = effect;
-      await tx.audit.append({ userId, action, ...origin, details: detailsOf(collaboration) });
+      const { action, userId, participantId } = effect;
+      const details = detailsOf(collaboration, participantId);
+      await tx.audit.append({ userId, action, ...origin, details });
     }
   }
 

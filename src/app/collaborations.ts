@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller, Origin } from '../domain/caller.ts';
 import {
   type Collaboration,
+  type CollaborationEvent,
   type CollaborationMode,
   DEFAULT_MINUTES,
   decideCollaboration,
@@ -50,6 +51,26 @@ export function collaborations(deps: CollaborationDeps) {
 
   const mayBeSeenBy = ({ ownerId, endedAt, participants }: Collaboration, userId: string): boolean =>
     ownerId === userId || (endedAt === null && participants.some((one) => one.userId === userId));
+
+  async function change(
+    id: string,
+    event: CollaborationEvent,
+    origin: Origin,
+  ): Promise<Result<Collaboration, DomainError>> {
+    if (!isUuid(id)) return NOT_FOUND;
+    const done = await orRollBack(inTransaction, async (tx) => {
+      const held = await tx.collaborations.hold(id.toLowerCase());
+      if (held === null) return NOT_FOUND;
+      const decided = decideCollaboration(held, event);
+      if (!decided.ok) return decided;
+      await write(tx, held, decided.value, origin);
+      const now = (await tx.collaborations.find(held.id)) ?? held;
+      return ok({ held, effects: decided.value, now });
+    });
+    if (!done.ok) return done;
+    follow(done.value.held, done.value.effects);
+    return ok(done.value.now);
+  }
 
   return {
     /** Shares the caller's running container. */
@@ -123,21 +144,12 @@ export function collaborations(deps: CollaborationDeps) {
     },
 
     /** Its owner ends it; a participant leaves it for good. */
-    async remove(id: string, { user }: Caller, origin: Origin): Promise<Result<Collaboration, DomainError>> {
-      if (!isUuid(id)) return NOT_FOUND;
-      const done = await orRollBack(inTransaction, async (tx) => {
-        const held = await tx.collaborations.hold(id.toLowerCase());
-        if (held === null) return NOT_FOUND;
-        const decided = decideCollaboration(held, { type: 'delete', userId: user.id });
-        if (!decided.ok) return decided;
-        await write(tx, held, decided.value, origin);
-        const now = (await tx.collaborations.find(held.id)) ?? held;
-        return ok({ held, effects: decided.value, now });
-      });
-      if (!done.ok) return done;
-      follow(done.value.held, done.value.effects);
-      return ok(done.value.now);
-    },
+    remove: (id: string, { user }: Caller, origin: Origin) =>
+      change(id, { type: 'delete', userId: user.id }, origin),
+
+    /** Its owner puts a participant out, who does not come back by the same code. */
+    putOut: (id: string, userId: string, { user }: Caller, origin: Origin) =>
+      change(id, { type: 'put_out', by: user.id, userId: userId.toLowerCase() }, origin),
 
     keep,
   };

@@ -30,6 +30,7 @@ export type AuditAction =
   | 'collaboration_started'
   | 'collaboration_joined'
   | 'collaboration_left'
+  | 'collaboration_participant_removed'
   | 'collaboration_ended'
   | 'token_created'
   | 'token_revoked'

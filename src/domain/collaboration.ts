@@ -13,6 +13,7 @@ export type Participant = { readonly userId: string; readonly username: string; 
  *
  *   live --owner ends it, time is over, container or owner is gone--> ended
  *   a participant: absent --join--> taking part --leave, end--> absent
+ *                                   taking part --put out by the owner--> absent for good
  */
 export type Collaboration = {
   readonly id: string;
@@ -25,20 +26,31 @@ export type Collaboration = {
   readonly endedAt: Date | null;
   /** Those who take part, in the order they came. */
   readonly participants: readonly Participant[];
+  /** Ids of those whom the owner put out. */
+  readonly removed: readonly string[];
 };
 
 export type CollaborationEvent =
   | { readonly type: 'join'; readonly userId: string; readonly now: Date }
   /** The owner's end, or a participant's good-bye. */
   | { readonly type: 'delete'; readonly userId: string }
+  /** The owner puts a participant out. */
+  | { readonly type: 'put_out'; readonly by: string; readonly userId: string }
   | { readonly type: 'time_over' };
 
 export type CollaborationEffect =
   | { readonly do: 'admit'; readonly userId: string }
   | { readonly do: 'dismiss'; readonly userId: string }
+  /** As `dismiss`, and never admitted again. */
+  | { readonly do: 'put_out'; readonly userId: string }
   | { readonly do: 'end' }
-  /** `userId`: in whose name. */
-  | { readonly do: 'record'; readonly action: AuditAction; readonly userId: string }
+  /** `userId`: in whose name. `participantId`: whom it was done to. */
+  | {
+      readonly do: 'record';
+      readonly action: AuditAction;
+      readonly userId: string;
+      readonly participantId?: string;
+    }
   /** Every process closes the sockets of those who take part no more, and tells the others. */
   | { readonly do: 'announce' }
   /** The sessions of these users in the container end. */
@@ -61,6 +73,8 @@ export function decideCollaboration(
       return event.userId === collaboration.ownerId
         ? ok(ending(collaboration))
         : leave(collaboration, event.userId);
+    case 'put_out':
+      return putOut(collaboration, event.by, event.userId);
     case 'time_over':
       return ok(ending(collaboration));
   }
@@ -74,7 +88,7 @@ function join(
   userId: string,
   now: Date,
 ): Result<readonly CollaborationEffect[], DomainError> {
-  if (!isLive(collaboration, now)) return NOT_FOUND;
+  if (!isLive(collaboration, now) || collaboration.removed.includes(userId)) return NOT_FOUND;
   if (userId === collaboration.ownerId || takesPart(collaboration, userId)) return ok([]);
   return ok([
     { do: 'admit', userId },
@@ -90,6 +104,22 @@ function leave(
   return ok([
     { do: 'dismiss', userId },
     { do: 'record', action: 'collaboration_left', userId },
+    { do: 'announce' },
+    ...endSessions(collaboration, [userId]),
+  ]);
+}
+
+function putOut(
+  collaboration: Collaboration,
+  by: string,
+  userId: string,
+): Result<readonly CollaborationEffect[], DomainError> {
+  const { ownerId, endedAt } = collaboration;
+  if (by !== ownerId || endedAt !== null || !takesPart(collaboration, userId)) return NOT_FOUND;
+  const action = 'collaboration_participant_removed';
+  return ok([
+    { do: 'put_out', userId },
+    { do: 'record', action, userId: ownerId, participantId: userId },
     { do: 'announce' },
     ...endSessions(collaboration, [userId]),
   ]);

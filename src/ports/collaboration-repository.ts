@@ -40,6 +40,8 @@ export interface CollaborationRepository {
   /** From now on; what happened before is not for them, nor what happens while they are away. Comes again is success. */
   admit(part: Part): Promise<void>;
   dismiss(part: Part): Promise<void>;
+  /** Dismisses for good: the collaboration names the user among the removed from now on. */
+  putOut(part: Part): Promise<void>;
   end(id: string): Promise<void>;
   /** Those of a container that nobody has ended yet, ended; without who takes part. */
   endAllOf(containerId: string): Promise<readonly Collaboration[]>;

@@ -52,6 +52,20 @@ export async function collaborationRepositoryContract(
     t.same(await collaborations.listLive(container.dbId, bob.id), []);
   });
 
+  await t.test(`${name}: who was put out takes part no more, and that is kept`, async (t) => {
+    const { bob, eve, ref, first, part } = await aScene();
+    for (const { id } of [bob, eve]) await collaborations.admit(part(first.id, id));
+    await collaborations.putOut(part(first.id, bob.id));
+    const [now] = [await collaborations.find(first.id)];
+    t.match(now, { participants: [{ userId: eve.id }], removed: [bob.id] });
+    t.equal(now?.participants.length, 1);
+    t.equal(await collaborations.findShared(ref, bob.id), null);
+    const taken = await collaborations.stillTaken([part(first.id, bob.id), part(first.id, eve.id)]);
+    t.same(taken, [part(first.id, eve.id)]);
+    await collaborations.dismiss(part(first.id, eve.id));
+    t.match(await collaborations.find(first.id), { participants: [], removed: [bob.id] });
+  });
+
   await t.test(`${name}: who takes part sees the container, with the most that is given`, async (t) => {
     const { bob, eve, container, ref, first, share, part } = await aScene();
     t.equal(await collaborations.findShared(ref, bob.id), null);

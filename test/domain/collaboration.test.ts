@@ -19,6 +19,7 @@ const live = (over: Partial<Collaboration> = {}): Collaboration => ({
   expiresAt: at(60),
   endedAt: null,
   participants: [{ userId: BOB, username: 'bob', joinedAt: at(1) }],
+  removed: [],
   ...over,
 });
 const view = live({ mode: 'view' });
@@ -27,6 +28,7 @@ const ended = live({ endedAt: at(2), participants: [] });
 
 const join = (userId: string, minute = 5) => ({ type: 'join', userId, now: at(minute) }) as const;
 const remove = (userId: string) => ({ type: 'delete', userId }) as const;
+const putOut = (userId: string, by: string = OWNER) => ({ type: 'put_out', by, userId }) as const;
 const over = { type: 'time_over' } as const;
 
 const NOT_FOUND = 'collaboration_not_found';
@@ -40,6 +42,23 @@ const endsOf = (...more: string[]): string[] => [
 const CASES: readonly (readonly [string, Collaboration, CollaborationEvent, string | readonly string[]])[] = [
   ['somebody comes', empty, join(BOB), ['admit bob', 'record collaboration_joined bob']],
   ['somebody comes again', live(), join(BOB), []],
+  [
+    'the owner puts somebody out',
+    live(),
+    putOut(BOB),
+    ['put_out bob', 'record collaboration_participant_removed owner bob', 'announce', 'end_sessions bob'],
+  ],
+  [
+    'the owner puts out somebody who looks on',
+    view,
+    putOut(BOB),
+    ['put_out bob', 'record collaboration_participant_removed owner bob', 'announce'],
+  ],
+  ['somebody who was put out comes back', live({ participants: [], removed: [BOB] }), join(BOB), NOT_FOUND],
+  ['another puts somebody out', live(), putOut(BOB, EVE), NOT_FOUND],
+  ['a participant puts itself out', live(), putOut(BOB, BOB), NOT_FOUND],
+  ['the owner puts out who is not there', live(), putOut(EVE), NOT_FOUND],
+  ['the owner puts somebody out after the end', ended, putOut(BOB), NOT_FOUND],
   ['another comes', live(), join(EVE), ['admit eve', 'record collaboration_joined eve']],
   ['the owner comes', live(), join(OWNER), []],
   [

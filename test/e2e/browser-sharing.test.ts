@@ -96,10 +96,15 @@ t.test('a terminal is shared by a link, typed in together, looked on at, and tak
   await waitForLine(bob.page, /^100$/);
   t.ok(await bob.page.getByText('100', { exact: true }).last().isVisible(), 'also in a smaller window');
   await bob.page.screenshot({ path: '.tap/sharing-control.png' });
-  await owner.page.locator('.shares li', { hasText: 'bob' }).getByRole('button', { name: 'End' }).click();
+  await owner.page.getByRole('button', { name: /^Remove bob/ }).click();
+  await owner.page.getByText('Nobody has come yet.').waitFor();
   await bob.page.getByRole('heading', { name: 'dev is shared with you no more' }).waitFor();
   await bob.page.screenshot({ path: '.tap/sharing-ended.png' });
-  await owner.page.locator('.shares li', { hasText: 'bob' }).waitFor({ state: 'detached' });
+  await owner.page
+    .locator('.shares li', { hasText: 'Type along' })
+    .getByRole('button', { name: 'End' })
+    .click();
+  await owner.page.locator('.shares li', { hasText: 'Type along' }).waitFor({ state: 'detached' });
 
   await eve.page.goto(`${address}${at}`);
   await eve.page.getByText('View only').waitFor();

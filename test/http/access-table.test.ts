@@ -131,6 +131,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/collaborations/join': { ...write, ok: 404, payload: { code: 'wrong' } },
   'GET /api/collaborations/:share': { ...read, ...box, shared: 200, ok: 200 },
   'DELETE /api/collaborations/:none': { ...write, ok: 404 },
+  'DELETE /api/collaborations/:none/participants/:user_id': { ...write, ok: 404 },
 
   'GET /api/admin/settings': { ...admin, ok: 200 },
   'PATCH /api/admin/settings': { ...admin, ok: 200, payload: {} },

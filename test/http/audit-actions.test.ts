@@ -135,6 +135,8 @@ const DEEDS: Readonly<Record<AuditAction, Deed>> = {
   collaboration_joined: joined,
   collaboration_left: async (scene) =>
     scene.by(scene.eve)('DELETE', `/api/collaborations/${await joined(scene)}`),
+  collaboration_participant_removed: async (scene) =>
+    scene.by(scene.ada)('DELETE', `/api/collaborations/${await joined(scene)}/participants/${scene.eve.id}`),
   collaboration_ended: async (scene) =>
     scene.by(scene.ada)('DELETE', `/api/collaborations/${(await share(scene)).id}`),
   token_created: ({ service, ada }) => anApiToken(service, ada),

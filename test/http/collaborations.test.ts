@@ -380,3 +380,39 @@ t.test('what else ends a guest: the stop, the delete, the loss of the account', 
   t.equal((await as(service, ada)('GET', `/api/collaborations/${NOBODY}`)).statusCode, 404);
   t.equal((await as(service, ada)('GET', '/api/collaborations/x')).statusCode, 404);
 });
+
+t.test('the owner puts one participant out, who does not come back by the same code', async (t) => {
+  const { service, ada, bob, eve, open, share, join, statusOf, audit } = await aScene(t);
+  const made = await share('control');
+  for (const who of [bob, eve]) await join(who, made.code);
+  await open(ada);
+  const his = await open(bob);
+  const putOut = (by: Person, who: string) =>
+    as(service, by)('DELETE', `/api/collaborations/${made.id}/participants/${who}`);
+  for (const [by, who] of [
+    [bob, eve.id],
+    [eve, eve.id],
+    [ada, NOBODY],
+    [ada, 'nonsense'],
+    [ada, ada.id],
+  ] as const)
+    t.equal((await putOut(by, who)).statusCode, 404);
+
+  const answer = await putOut(ada, bob.id);
+  t.equal(answer.statusCode, 200);
+  t.same(
+    answer.json().participants.map(({ username }: { username: string }) => username),
+    ['eve'],
+  );
+  t.same(await his.closed(), [4003, 'collaboration ended']);
+  t.equal(await statusOf(bob), 404);
+  const again = await join(bob, made.code);
+  t.same([again.statusCode, again.json().code], [404, 'collaboration_not_found']);
+  t.equal(await statusOf(eve), 200, 'the others stay');
+  t.equal((await putOut(ada, bob.id)).statusCode, 404, 'only once');
+  const [record] = await audit(/participant_removed/);
+  t.equal(record?.userId, ada.id);
+  t.match(JSON.parse(record?.details ?? '{}'), { id: made.id, mode: 'control', participant_id: bob.id });
+  const other = await share('view');
+  t.equal((await join(bob, other.code)).statusCode, 200, 'another link lets them in');
+});

@@ -37,6 +37,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/recordings/:none': { answers: 404 },
   'POST /api/containers/:box/collaborations': { answers: REFUSED, payload: { mode: 'view' } },
   'POST /api/collaborations/join': { answers: REFUSED, payload: { code: ':code' } },
+  'DELETE /api/collaborations/:share/participants/:user_id': { answers: 404 },
   'DELETE /api/collaborations/:share': { answers: 200 },
   'PATCH /api/containers/:box': { answers: REFUSED, payload: { name: 'dev', ...small, memory_mb: 512 } },
   'POST /api/containers/:box/stop': { answers: 200 },

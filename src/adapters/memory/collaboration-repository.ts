@@ -37,6 +37,9 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
       username: nameOf(userId),
       joinedAt,
     })),
+    removed: partsOf(row.id)
+      .filter(({ isRemoved }) => isRemoved)
+      .map(({ userId }) => userId),
   });
   const find = async (id: string): Promise<Collaboration | null> => {
     const row = rows().find((one) => one.id === id);
@@ -72,6 +75,7 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
         expiresAt: new Date(createdAt.getTime() + minutes * 60_000),
         endedAt: null,
         participants: [],
+        removed: [],
         codeHash: codeHash.toString('hex'),
         settledAt: null,
         size: null,
@@ -96,12 +100,13 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
 
     async admit(part) {
       const known = partsOf(part.collaborationId).find(({ userId }) => userId === part.userId);
-      const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null };
+      const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null, isRemoved: false };
       if (known === undefined) state.collaborationParts.push({ ...part, ...joined });
       else if (known.leftAt !== null) changePart(part, joined);
     },
 
     dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
+    putOut: async (part) => changePart(part, { leftAt: clock.now(), isRemoved: true }),
     end: async (id) => change(id, { endedAt: clock.now() }),
     async endAllOf(containerId) {
       const open = rows().filter((row) => row.containerId === containerId && row.endedAt === null);

@@ -70,6 +70,7 @@ export type MemoryState = FactorState & {
     /** Position of the event that came before. */
     readonly joinedAfter: number;
     readonly leftAt: Date | null;
+    readonly isRemoved: boolean;
   })[];
   setupCodeHash: string | null;
   readonly installationId: string;

@@ -16,8 +16,8 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
     const people = await db
       .selectFrom('collaboration_participants as p')
       .innerJoin('users as u', 'u.id', 'p.user_id')
-      .select(['p.collaboration_id', 'p.user_id', 'u.username', 'p.joined_at'])
-      .where('p.left_at', 'is', null)
+      .select(['p.collaboration_id', 'p.user_id', 'u.username', 'p.joined_at', 'p.removed_at'])
+      .where((eb) => eb.or([eb('p.left_at', 'is', null), eb('p.removed_at', 'is not', null)]))
       .where(
         'p.collaboration_id',
         'in',
@@ -28,8 +28,11 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
     return rows.map((row) => ({
       ...toCollaboration(row),
       participants: people
-        .filter((one) => one.collaboration_id === row.id)
+        .filter((one) => one.collaboration_id === row.id && one.removed_at === null)
         .map((one) => ({ userId: one.user_id, username: one.username, joinedAt: one.joined_at })),
+      removed: people
+        .filter((one) => one.collaboration_id === row.id && one.removed_at !== null)
+        .map((one) => one.user_id),
     }));
   }
   const only = async (row: Row | undefined): Promise<Collaboration | null> =>
@@ -100,6 +103,15 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
         .execute();
     },
 
+    async putOut({ collaborationId, userId }) {
+      await db
+        .updateTable('collaboration_participants')
+        .set({ left_at: sql<Date>`coalesce(left_at, now())`, removed_at: sql<Date>`now()` })
+        .where('collaboration_id', '=', collaborationId)
+        .where('user_id', '=', userId)
+        .execute();
+    },
+
     end: async (id) => setTime(db, id, 'ended_at'),
     settled: async (id) => setTime(db, id, 'settled_at'),
 
@@ -164,4 +176,5 @@ const toCollaboration = (row: Row): Collaboration => ({
   expiresAt: row.expires_at,
   endedAt: row.ended_at,
   participants: [],
+  removed: [],
 });

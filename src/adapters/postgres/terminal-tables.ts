@@ -71,4 +71,6 @@ export type CollaborationParticipantsTable = {
   /** Number of the event that came before. */
   joined_after: Generated<string>;
   left_at: Date | null;
+  /** When the owner put them out. */
+  removed_at: Generated<Date | null>;
 };

@@ -23,3 +23,9 @@ export const joinCollaboration = (code: string): Promise<Joined> =>
 /** Its owner ends it, a participant leaves it. */
 export const leaveCollaboration = (id: string): Promise<unknown> =>
   authorized(`/api/collaborations/${encodeURIComponent(id)}`, { method: 'DELETE' });
+
+/** Puts one participant out; the link does not bring them back. */
+export const removeParticipant = (id: string, userId: string): Promise<unknown> =>
+  authorized(`/api/collaborations/${encodeURIComponent(id)}/participants/${encodeURIComponent(userId)}`, {
+    method: 'DELETE',
+  });

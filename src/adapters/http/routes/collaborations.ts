@@ -64,6 +64,16 @@ export const collaborationRoutes =
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.remove(params.id, caller, origin))),
     );
+
+    http.delete(
+      '/api/collaborations/:id/participants/:user_id',
+      {
+        config: { scope: 'write', failure: 'failed to remove participant' },
+        schema: { params: schema.ParticipantParams, response: { 200: schema.CollaborationBody } },
+      },
+      async ({ params, caller, origin }) =>
+        toBody(orThrow(await collaborations.putOut(params.id, params.user_id, caller, origin))),
+    );
   };
 
 const toBody = (collaboration: Collaboration): schema.CollaborationBody => ({

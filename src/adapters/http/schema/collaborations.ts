@@ -8,6 +8,8 @@ export const ShareRequest = Closed({
   expires_in_minutes: Type.Optional(Type.Integer({ description: '1 to 1440. Default 60.' })),
 });
 
+export const ParticipantParams = Type.Object({ id: Type.String(), user_id: Type.String() });
+
 export const JoinRequest = Closed({ code: Text({ minLength: 1, maxLength: 128 }) });
 
 export const CollaborationBody = Type.Object({

@@ -1,9 +1,9 @@
 import { useId, useState } from 'preact/hooks';
-import { leaveCollaboration, shareTerminal } from '../../api/collaborations.ts';
+import { leaveCollaboration, removeParticipant, shareTerminal } from '../../api/collaborations.ts';
 import type { Collaboration, CollaborationMode, Container, SharedTerminal } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { within } from '../../lib/format.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -138,18 +138,46 @@ function Share({ share, onEnded }: { share: Collaboration; onEnded: () => Promis
     await leaveCollaboration(share.id);
     await onEnded();
   }, []);
-  const names = share.participants.map(({ username }) => username);
   return (
     <li>
       <div>
         <strong>{share.mode === 'view' ? 'Look on' : 'Type along'}</strong>
         <span class="share-time">ends {within(share.expires_at, now.value)}</span>
-        <p>{names.length === 0 ? 'Nobody has come yet.' : names.join(', ')}</p>
+        {share.participants.length === 0 && <p>Nobody has come yet.</p>}
+        {share.participants.map((one) => (
+          <ParticipantLine key={one.user_id} share={share} participant={one} onRemoved={onEnded} />
+        ))}
         {ending.failure !== null && <Problem failure={ending.failure} />}
       </div>
       <Button onClick={() => void ending.submit()} busy={ending.busy ? 'Ending' : undefined}>
         End
       </Button>
     </li>
+  );
+}
+
+type ParticipantLineProps = {
+  readonly share: Collaboration;
+  readonly participant: Collaboration['participants'][number];
+  readonly onRemoved: () => Promise<void>;
+};
+
+function ParticipantLine({ share, participant, onRemoved }: ParticipantLineProps) {
+  const removing = useSubmit(async () => {
+    await removeParticipant(share.id, participant.user_id);
+    await onRemoved();
+  }, []);
+  return (
+    <>
+      <div class="share-participant">
+        <span>{participant.username}</span>
+        <IconButton
+          icon="close"
+          label={`Remove ${participant.username}: this link does not bring them back`}
+          onClick={() => void removing.submit()}
+        />
+      </div>
+      {removing.failure !== null && <Problem failure={removing.failure} />}
+    </>
   );
 }
