@@ -23,6 +23,7 @@ export function engineSlot() {
   let current: EngineParts | null = null;
   let assertRules = async (): Promise<readonly string[]> => [];
   let close = async (): Promise<void> => {};
+  let describe = async (): Promise<void> => {};
   const parts = (): EngineParts => {
     if (current === null) throw new RuntimeUnavailable('no container engine');
     return current;
@@ -94,6 +95,11 @@ export function engineSlot() {
       assertRules = rules;
     },
     assertRules: (): Promise<readonly string[]> => assertRules(),
+    /** What brings up to date what the readiness says of the engine's disk. */
+    describeWith: (work: () => Promise<void>): void => {
+      describe = work;
+    },
+    describe: (): Promise<void> => describe(),
     /** What is to be done once the engine has been left. */
     closeWith: (work: () => Promise<void>): void => {
       close = work;

@@ -28,6 +28,7 @@ export const NODE = 'local';
 const LOOK_AGAIN_MS = 5_000;
 /** Starting an engine of our own may install packages, so it is tried again less and less often. */
 const START_AGAIN_MS = { first: 30_000, most: 600_000 };
+const SPACE_EVERY_MS = 30_000;
 const RULES_EVERY_MS = 30_000;
 const REVIVE_EVERY_MS = 3_000;
 
@@ -74,11 +75,13 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   let unwatch = (): void => {};
   // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
   const stopRules = every(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
+  const stopDescribing = every(SPACE_EVERY_MS, () => slot.describe(), log);
   const stopReviving = every(REVIVE_EVERY_MS, () => revive(engine, slot), log);
   setUp.stopWith(async () => {
     clearTimeout(timer);
     unwatch();
     await stopReviving();
+    await stopDescribing();
     await stopRules();
     await isolation.stop();
     await Promise.all([looking, preparing]);
@@ -222,14 +225,19 @@ async function keepSizes(
     log,
     signal,
   });
-  const spaces = await hostSpace(disk.folders);
-  const data = engineDataWords(spaces.find(({ isPool }) => isPool) ?? null, engine.poolFault);
+  const data = async (): Promise<string> => {
+    const spaces = await hostSpace(disk.folders);
+    return engineDataWords(spaces.find(({ isPool }) => isPool) ?? null, engine.poolFault);
+  };
   const mode = choice.mode;
-  const detail = `${choice.detail}; ${data}`;
+  const detail = `${choice.detail}; ${await data()}`;
   if (mode === 'none' || (mode === 'measured' && config.diskQuota !== 'soft'))
     log.warn(`disk quota: ${detail}`);
   const mend = 'see docs/disk.md, or set BERTH_DISK_QUOTA=auto';
   parts.disk = mode === 'none' ? { status: 'degraded', detail, mend } : { status: 'ready', detail };
+  slot.describeWith(async () => {
+    parts.disk = { ...parts.disk, detail: `${choice.detail}; ${await data()}` };
+  });
   if (disk.images !== null) slot.closeWith(disk.images.close);
   return disk;
 }
