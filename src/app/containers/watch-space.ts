@@ -41,12 +41,11 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
 type Look = { readonly row: Container; readonly use: Use; readonly grewMb: number };
 
 async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Promise<void> {
-  const live = await deps.storage.repositories.containers.listAllLive();
-  const looks = await measureAll(
-    deps,
-    live.filter(({ state }) => state === 'running'),
-    due,
-  );
+  const { containers, operations } = deps.storage.repositories;
+  // One that is being changed may be without its volume, which a look at it would mount.
+  const [live, busy] = [await containers.listAllLive(), await operations.busy()];
+  const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
+  const looks = await measureAll(deps, running, due);
   const filling = due.find((space) => isHostFilling(space, deps.diskFloorMb));
   let isAnyOver = false;
   for (const { row, use } of looks) {
