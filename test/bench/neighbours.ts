@@ -1,0 +1,44 @@
+/**
+ * What a neighbour notices of a tenant who takes all that they can get. Medians before each attack and during it, and
+ * their ratio. Arguments: parts of the names of attacks, all unless named.
+ */
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ATTACKS } from './support/neighbours/attacks.ts';
+import { MEASURES, watcherOf } from './support/neighbours/measures.ts';
+import { aScene } from './support/neighbours/scene.ts';
+
+const WANTED = 3;
+/** An attack is at its height after so long. */
+const RISE_MS = 3_000;
+const names = process.argv.slice(2);
+const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
+
+const rows: string[] = [];
+let missed = 0;
+const { attacker, neighbour, stop } = await aScene();
+try {
+  const watcher = await watcherOf(neighbour);
+  for (const [name, attack] of Object.entries(ATTACKS)) {
+    if (names.length > 0 && !names.some((wanted) => name.includes(wanted))) continue;
+    const before = await watcher.measure();
+    const end = await attack(attacker);
+    await delay(RISE_MS);
+    const during = await watcher.measure().finally(end);
+    const cells = MEASURES.map((measure) => {
+      const ratio = during[measure] / before[measure];
+      if (ratio > WANTED) missed += 1;
+      return `${before[measure].toFixed(1)} → ${during[measure].toFixed(1)} (${ratio.toFixed(1)}${ratio > WANTED ? ', missed' : ''})`;
+    });
+    rows.push(`| ${[name, ...cells].join(' | ')} |`);
+    console.log(`${rows.at(-1)}, at a load of ${load()}`);
+  }
+  await watcher.close();
+} finally {
+  await stop();
+}
+console.log(
+  `\n| attack | ${MEASURES.map((one) => `${one} ms`).join(' | ')} |\n|${'---|'.repeat(MEASURES.length + 1)}`,
+);
+for (const row of rows) console.log(row);
+process.exitCode = missed === 0 ? 0 : 1;
