@@ -4,7 +4,7 @@ import type { Caller, Credential, Origin } from './caller.ts';
 /** Acts that change no row, so that their records can be folded. */
 export type ActAction = Extract<
   AuditAction,
-  'command_run' | 'file_written' | 'file_deleted' | 'files_downloaded' | 'recording_downloaded'
+  'command_run' | 'file_uploaded' | 'file_deleted' | 'file_downloaded' | 'recording_downloaded'
 >;
 
 export type Act = {

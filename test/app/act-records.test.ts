@@ -57,7 +57,7 @@ t.test('the first act is recorded at once, those of the next minute in one recor
 t.test('another credential, container or action has a record of its own', async (t) => {
   const { acts, entries } = scene();
   for (const act of [ran('ls'), ran('ls', 'other'), ran('ls', 'box', 's2')]) await acts.record(act);
-  await acts.record({ ...ran('ls'), action: 'file_written', what: { path: '/workspace/a' } });
+  await acts.record({ ...ran('ls'), action: 'file_uploaded', what: { path: '/workspace/a' } });
   t.equal(entries.length, 4);
 });
 

@@ -128,8 +128,8 @@ const DEEDS: Readonly<Record<AuditAction, Deed>> = {
     return await scene.by(scene.ada)('GET', `/api/recordings/${id}/cast`);
   },
   command_run: (scene) => scene.by(scene.ada)('POST', box(scene, '/exec'), { command: ['true'] }),
-  file_written: (scene) => scene.by(scene.ada)('PUT', box(scene, '/files?path=notes'), {}),
-  files_downloaded: (scene) => scene.by(scene.ada)('GET', box(scene, '/files?path=notes')),
+  file_uploaded: (scene) => scene.by(scene.ada)('PUT', box(scene, '/files?path=notes'), {}),
+  file_downloaded: (scene) => scene.by(scene.ada)('GET', box(scene, '/files?path=notes')),
   file_deleted: (scene) => scene.by(scene.ada)('DELETE', box(scene, '/files?path=notes')),
   collaboration_started: share,
   collaboration_joined: joined,

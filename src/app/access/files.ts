@@ -26,7 +26,7 @@ export const openFile =
     if (!opened.ok) return opened;
     if (opened.value.kind !== 'listing') {
       const { content } = opened.value;
-      await noted(deps, 'files_downloaded', found.value, path.value, caller, origin).catch(
+      await noted(deps, 'file_downloaded', found.value, path.value, caller, origin).catch(
         (error: unknown) => {
           content.destroy();
           throw error;
@@ -54,7 +54,7 @@ export const writeFile =
     const maxBytes = container.resources.diskMb * MIB;
     const written = await whereRunning(deps.files.write(handle, path.value, content, maxBytes));
     if (!written.ok) return written;
-    await noted(deps, 'file_written', found.value, path.value, caller, origin);
+    await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     await deps.storage.repositories.containers.touch(container.dbId);
     return ok({ ...written.value, path: path.value });
   };
@@ -80,7 +80,7 @@ export const removeFile =
 
 const noted = (
   { acts }: AccessDeps,
-  action: 'files_downloaded' | 'file_written' | 'file_deleted',
+  action: 'file_downloaded' | 'file_uploaded' | 'file_deleted',
   { container }: Inside,
   path: FilePath,
   caller: Caller,

@@ -12,9 +12,9 @@ type Details = {
 /** What was done, for the actions whose details are a list of ids. */
 const DONE: Readonly<Record<string, (details: Details) => string>> = {
   command_run: ({ command }) => `ran ${command}`,
-  file_written: ({ path }) => `wrote ${path}`,
+  file_uploaded: ({ path }) => `wrote ${path}`,
   file_deleted: ({ path }) => `deleted ${path}`,
-  files_downloaded: ({ path }) => `downloaded ${path}`,
+  file_downloaded: ({ path }) => `downloaded ${path}`,
   recording_downloaded: ({ recording_id }) => `downloaded recording ${recording_id}`,
 };
 
