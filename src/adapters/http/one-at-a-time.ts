@@ -4,6 +4,8 @@ import type { Http } from './types.ts';
 
 /** Browsers send one request at a time on a connection; some clients pipeline a few. */
 const MAX_PIPELINED = 8;
+/** What follows the end of an answer, each by a listener of its own; Node.js warns above ten. */
+const MAX_LISTENERS = 24;
 
 /**
  * Works on one request of a connection at a time. One that was pipelined waits until the answer before it has left, so that a
@@ -19,6 +21,7 @@ export function workOneAtATime(http: Http, maxPipelined = MAX_PIPELINED): void {
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
+    response.setMaxListeners(MAX_LISTENERS);
     const queue = turns.get(socket) ?? [];
     turns.set(socket, queue);
     if (queue.length >= maxPipelined) {
