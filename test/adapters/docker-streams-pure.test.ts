@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Header } from 'tar/header';
@@ -10,6 +11,7 @@ import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
 import { listed } from '../../src/adapters/docker/layer-changes.ts';
 import { listing } from '../../src/adapters/docker/listing.ts';
 import { withTail } from '../../src/adapters/docker/tail.ts';
+import { unframed } from '../../src/adapters/docker/unframed.ts';
 import { frame } from '../support/printing-engine.ts';
 import { untar } from '../support/untar.ts';
 
@@ -268,4 +270,24 @@ t.test('whoever leaves the output ends the reading', async (t) => {
   source.push('a');
   for await (const _ of withTail(source, async () => false)) break;
   t.ok(source.destroyed);
+});
+
+t.test('output that is not read yet when the engine closes a stream of frames is kept', async (t) => {
+  let typed = '';
+  const source = new Duplex({
+    read() {},
+    write(chunk, _encoding, done) {
+      typed += chunk;
+      done();
+    },
+  });
+  const plain = unframed(source);
+  plain.write('typed');
+  plain.read(0);
+  source.push(frame(1, Buffer.from('the last words')));
+  source.push(null);
+  source.once('end', () => source.destroy());
+  await once(source, 'close');
+  t.equal((await plain.toArray()).join(''), 'the last words');
+  t.equal(typed, 'typed', 'input has no frames');
 });

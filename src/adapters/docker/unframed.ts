@@ -5,9 +5,14 @@ import { frameReader } from './frames.ts';
 export function unframed(source: Duplex): Duplex {
   const framesOf = frameReader();
   const plain = new Duplex({
+    // The end of the program is the end of both, once all its output is read.
+    allowHalfOpen: false,
     read: () => void source.resume(),
     write: (chunk, encoding, done) => void source.write(chunk, encoding, done),
-    final: (done) => void source.end(done),
+    final: (done) => {
+      source.end();
+      done();
+    },
     destroy: (error, done) => {
       source.destroy();
       done(error);
@@ -18,7 +23,11 @@ export function unframed(source: Duplex): Duplex {
     if (taken.includes(false)) source.pause();
   });
   source.once('end', () => plain.push(null));
-  source.once('close', () => plain.destroy());
+  source.once('close', () => {
+    if (!source.readableEnded) plain.destroy();
+  });
+  // What comes after an error is `close`, which every reader handles.
+  plain.on('error', () => {});
   source.pause();
   return plain;
 }
