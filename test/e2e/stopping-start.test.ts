@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -78,6 +78,7 @@ async function leftOf({ dataDir, temporary }: ReturnType<typeof aFreshPlace>): P
     .filter(({ pid, argv }) => isOurs([...argv, environmentOf(pid)].join(' ')))
     .map(({ argv }) => `process ${argv.slice(0, 3).join(' ')}`);
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(isOurs);
+  const loops = (await run('losetup', ['-n', '-O', 'BACK-FILE'])).stdout.split('\n').filter(isOurs);
   const instances = instancesOf(dataDir);
   const names = [at.bridge, ...instances.map(bridgeName)];
   const links = (await run('ip', ['-brief', 'link'])).stdout.split('\n');
@@ -90,7 +91,15 @@ async function leftOf({ dataDir, temporary }: ReturnType<typeof aFreshPlace>): P
   } catch (error) {
     left.push(String(error));
   }
-  return [...left, ...mounts, ...bridges, ...own, ...files, ...(existsSync(at.run) ? [at.run] : [])];
+  return [
+    ...left,
+    ...mounts,
+    ...loops,
+    ...bridges,
+    ...own,
+    ...files,
+    ...(existsSync(at.run) ? [at.run] : []),
+  ];
 }
 
 function environmentOf(pid: number): string {
@@ -103,10 +112,20 @@ function environmentOf(pid: number): string {
 
 /** Installations that the engine of a data folder made a network for. */
 function instancesOf(dataDir: string): readonly string[] {
-  const file = path.join(dataDir, 'engine/root/network/files/local-kv.db');
-  const text = existsSync(file) ? readFileSync(file, 'latin1') : '';
+  const { pool, storage } = layoutOf(dataDir);
+  const file = 'network/files/local-kv.db';
+  const text = existsSync(pool) ? readFromImage(pool, file) : readIfThere(path.join(storage, file));
   return [...new Set([...text.matchAll(/"berth\.instance":"([^"]+)"/g)].map((match) => match[1] ?? ''))];
 }
+
+/** A file of an ext4 image that is not mounted; '' for none. */
+const readFromImage = (image: string, file: string): string =>
+  execFileSync('debugfs', ['-R', `cat /${file}`, image], {
+    encoding: 'latin1',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+
+const readIfThere = (file: string): string => (existsSync(file) ? readFileSync(file, 'latin1') : '');
 
 t.test('SIGTERM during a first start', async (t) => {
   const reason = await noEngineOfOurOwn();

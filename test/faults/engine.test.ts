@@ -1,4 +1,4 @@
-import { mkdir, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { layoutOf } from '../../src/adapters/docker/layout.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
@@ -225,9 +225,8 @@ async function swapped(
 ): Promise<void> {
   const { dbId, id } = await aKeptContainer(before, 'swapped');
   await first.stop();
-  const { storage } = layoutOf(place.dataDir);
-  await rename(storage, `${storage}.away`);
-  await mkdir(storage, { mode: 0o711 });
+  const { pool } = layoutOf(place.dataDir);
+  await rename(pool, `${pool}.away`);
   await stockWithImage(shared, place.dataDir);
   const onEmpty = await startService(t, place);
   const call = await signedIn(onEmpty);
@@ -239,8 +238,8 @@ async function swapped(
   const started = await call('POST', `/api/containers/${dbId}/start`);
   t.match(started, { status: 200, body: { recreated: true, old_id: id, volume_kept: false } });
   await onEmpty.stop();
-  await rename(storage, `${storage}.empty`);
-  await rename(`${storage}.away`, storage);
+  await rename(pool, `${pool}.empty`);
+  await rename(`${pool}.away`, pool);
   const back = await startService(t, place);
   const again = await signedIn(back);
   await again('POST', `/api/containers/${dbId}/stop`);
