@@ -29,11 +29,16 @@ export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PE
 /** The name of the field that has the focus. */
 export const focused = (page: Page): Promise<unknown> => page.evaluate('document.activeElement.name');
 
-/** The lines on the terminal's screen, without the empty ones. */
+/** The lines on the terminal's screen, without the empty ones; none while the page is loaded again. */
 export const screenLines = (page: Page): Promise<string[]> =>
-  page.$$eval('.xterm-rows > div', (rows) =>
-    rows.map((row) => row.textContent?.trimEnd() ?? '').filter((line) => line !== ''),
-  );
+  page
+    .$$eval('.xterm-rows > div', (rows) =>
+      rows.map((row) => row.textContent?.trimEnd() ?? '').filter((line) => line !== ''),
+    )
+    .catch((error: unknown) => {
+      if (`${error}`.includes('Execution context was destroyed')) return [];
+      throw error;
+    });
 
 /** Waits until a line of the terminal matches. */
 export async function waitForLine(page: Page, line: RegExp, patienceMs = 45_000): Promise<void> {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../api/errors.ts';
 import { checkSetUpCode, setUp } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
@@ -26,7 +26,7 @@ function useSetUpCode() {
   const [linked] = useState(codeInLink);
   const [code, setCode] = useState(linked);
   const [rejected, setRejected] = useState<string | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (linked === '') return;
     // why: a one-time secret should not stay in the address bar and the history
     history.replaceState(null, '', location.pathname);
@@ -44,15 +44,16 @@ function useSetUpCode() {
 
 /** The first administrator, from the one-time link that Berth prints. */
 export function Setup() {
+  // why: the code leaves the address bar before anything is waited for
+  const code = useSetUpCode();
   return (
     <WithAuthOptions>
-      {(options) => (options !== null && !options.setup_required ? <AlreadyDone /> : <SetupForm />)}
+      {(options) => (options !== null && !options.setup_required ? <AlreadyDone /> : <SetupForm {...code} />)}
     </WithAuthOptions>
   );
 }
 
-function SetupForm() {
-  const { code, setCode, reject, isRejected, isAsked } = useSetUpCode();
+function SetupForm({ code, setCode, reject, isRejected, isAsked }: ReturnType<typeof useSetUpCode>) {
   const [person, setPerson] = useState(NOBODY);
   const form = useSubmit(async () => {
     try {
