@@ -211,14 +211,19 @@ t.test(
     if (visit === null) return;
     const { page } = visit;
     let failed = 0;
+    let loads = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) loads += 1;
+    });
     await page.route(/assets\/screen-.*\.js/, async (route) => {
+      if (loads > 0) return await route.continue();
       failed += 1;
-      if (failed > 2) await route.continue();
-      else await route.abort('internetdisconnected');
+      await route.abort('internetdisconnected');
     });
     await newContainer(page, 'late');
     await waitForLine(page, PROMPT);
     t.ok(failed > 0);
+    t.equal(loads, 1, 'the whole page is loaded once more, and not twice');
   },
 );
 

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { layoutOf } from '../../src/adapters/docker/layout.ts';
@@ -19,6 +20,7 @@ import {
 import { Invariants } from '../support/invariants.ts';
 import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/own-engine.ts';
 import { type PageTerminal, pageTerminal } from '../support/page-terminal.ts';
+import { waitFor } from '../support/patience.ts';
 import {
   aPlace,
   client,
@@ -79,6 +81,15 @@ async function marked(t: Test, at: TerminalAddress, pane: string): Promise<PageT
   return terminal;
 }
 
+/** Of a process; 1 for one whose parent does not know yet that it has ended, 0 after that. */
+function threadsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length;
+  } catch {
+    return 0;
+  }
+}
+
 const TYPED_LINES = 50;
 
 /** Each line is a command that a second run would show. */
@@ -106,7 +117,10 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   const panes = ['main', 'pane'];
   const terminals = await Promise.all(panes.map((pane) => marked(t, at, pane)));
   const killedMs = performance.now();
-  process.kill(await pidOfEngine(place), 'SIGKILL');
+  const pid = await pidOfEngine(place);
+  process.kill(pid, 'SIGKILL');
+  // What it receives until its last thread has ended is lost with it.
+  await waitFor(() => threadsOf(pid) <= 1);
   typesLines(terminals);
   const back = Promise.all(
     terminals.map(async (terminal, n) => {
