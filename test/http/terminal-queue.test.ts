@@ -192,7 +192,7 @@ t.test('a handshake that fails after its turn came keeps nobody waiting', async 
         connection: 'upgrade',
         upgrade: 'websocket',
       },
-      ...{ 'sec-websocket-version': '1', 'sec-websocket-key': 'bm90IGEga2V5IGF0IGFsbCE=' },
+      ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'bm90IGEga2V5IGF0IGFsbCE=' },
     };
     request(`${url}?connection_id=a`, { headers }, ({ statusCode }) => resolve(statusCode))
       .on('error', reject)
