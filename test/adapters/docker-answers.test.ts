@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../src/adapters/docker/client.ts';
 import { engineStream } from '../../src/adapters/docker/engine-stream.ts';
+import { openExec } from '../../src/adapters/docker/exec-stream.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+import { waitFor } from '../support/patience.ts';
 
 const MIB = 1024 * 1024;
 /** Far more than the client may keep, and so little that a client without a limit reads it within its time limit. */
@@ -23,7 +25,7 @@ async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
   await once(server, 'listening');
   t.teardown(() => server.close().closeAllConnections());
   const docker = dockerAt({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: null });
-  return { docker, calls: engineCalls(docker) };
+  return { docker, calls: engineCalls(docker), server };
 }
 
 /** Sends a body without an end, as far as somebody reads it; what was sent is counted. */
@@ -39,6 +41,28 @@ function flood(status: number, piece: string) {
   };
   return { sent, answer };
 }
+
+t.test('a command whose start is refused leaves no connection', async (t) => {
+  const open = new Set<Socket>();
+  const { calls, server } = await anEngine(t, (response) =>
+    response.writeHead(201, { 'content-type': 'application/json' }).end('{"Id":"one"}'),
+  );
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  // As the engine does it, which leaves the end of the connection to the client.
+  server.on('upgrade', (_request, socket) => {
+    const body = '{"message":"the container has stopped"}';
+    socket.on('error', () => {}).on('end', () => socket.end());
+    socket.write(
+      `HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  const refused = openExec(calls, 'box', { command: ['true'], env: {}, tty: false, stdin: false });
+  await t.rejects(refused, /has stopped/);
+  await waitFor(() => open.size === 0);
+});
 
 t.test('an answer without an end is given up before it fills the memory', async (t) => {
   for (const status of [200, 500]) {

@@ -309,10 +309,11 @@ t.test(
       },
       { backoff: { firstMs: 2_000_000, maxMs: 9_000_000 } },
     );
-    while (service.last()?.kind !== 'open' || service.tries() <= codes.length) {
-      await until(() => service.last()?.kind === 'waiting' || service.tries() > codes.length);
+    const isBack = (): boolean => service.last()?.kind === 'open' && service.tries() > codes.length;
+    for (;;) {
+      await until(() => service.last()?.kind === 'waiting' || isBack());
       const state = service.last();
-      if (state?.kind !== 'waiting') continue;
+      if (state?.kind !== 'waiting') break;
       waits.push(state.delayMs);
       t.equal(state.trouble, 'shell');
       service.connection.nudge();

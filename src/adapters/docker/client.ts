@@ -126,6 +126,8 @@ async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Prom
   try {
     return await Promise.race([work(limit.signal), late]);
   } catch (error) {
+    // A start that the engine refuses leaves its connection open for input that never comes.
+    limit.abort();
     throw inPortWords(error);
   } finally {
     clearTimeout(timer);
