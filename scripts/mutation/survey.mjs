@@ -1,0 +1,53 @@
+import { forEach } from './workers.mjs';
+
+/** A test that takes longer, in milliseconds, is too slow to be run for each mutant. */
+const SLOWEST_MS = 15_000;
+
+/**
+ * @typedef {{ file: string, index: number, name: string, ms: number, reach: number }} KnownTest
+ * @typedef {object} Survey
+ * @property {KnownTest[]} tests that pass when run alone
+ * @property {Map<string, { test: KnownTest, hits: number }[]>} covering which tests reach a mutant, by its id
+ * @property {Set<string>} fixed mutants in code that runs when its module is loaded
+ * @property {Set<string>} loaded sources that some test loads
+ */
+
+/**
+ * Runs each test alone, without any mutant, and notes what it reaches.
+ * @param {readonly string[]} files
+ * @param {{ jobs: number, where: { root: string, code: string } }} options
+ * @returns {Promise<Survey>}
+ */
+export async function survey(files, { jobs, where }) {
+  /** @type {Survey} */
+  const known = { tests: [], covering: new Map(), fixed: new Set(), loaded: new Set() };
+  await forEach(files, jobs, where, async (file, worker) => {
+    const listed = await worker.ask({ list: file }, { limitsMs: [60_000] });
+    if ('lost' in listed || !listed.result.ok) {
+      console.log(`# not used: ${file} does not pass`);
+      return;
+    }
+    for (const id of listed.result.fixed) known.fixed.add(id);
+    for (const source of listed.result.loaded) known.loaded.add(source);
+    for (const [index, name] of listed.result.names.entries()) {
+      const cover = { file, index, limitMs: SLOWEST_MS };
+      const covered = await worker.ask({ cover }, { limitsMs: [SLOWEST_MS] });
+      if ('lost' in covered || !covered.result.ok) {
+        console.log(`# not used: ${file}: ${name}`);
+        worker.end();
+        continue;
+      }
+      const reached = Object.entries(/** @type {Record<string, number>} */ (covered.result.reached));
+      const test = { file, index, name, ms: covered.result.ms, reach: reached.length };
+      known.tests.push(test);
+      for (const [id, hits] of reached) {
+        const tests = known.covering.get(id) ?? [];
+        known.covering.set(id, tests);
+        tests.push({ test, hits });
+      }
+    }
+  });
+  const seconds = known.tests.reduce((sum, { ms }) => sum + ms, 0) / 1000;
+  console.log(`# ${known.tests.length} tests, ${seconds.toFixed(0)} s one after the other`);
+  return known;
+}

@@ -1,0 +1,121 @@
+import { forEach } from './workers.mjs';
+
+/**
+ * @typedef {import('./mutants.mjs').Mutant} Mutant
+ * @typedef {import('./survey.mjs').KnownTest} KnownTest
+ * @typedef {import('./survey.mjs').Survey} Survey
+ * @typedef {'killed' | 'timeout' | 'survived' | 'uncovered'} Verdict
+ * @typedef {Mutant & { verdict: Verdict, by: string, cut: boolean }} Judged
+ */
+
+/** What the tests of one mutant may take in all, in milliseconds of their usual time. */
+const BUDGET_MS = 8_000;
+
+/** The most tests that killed a neighbour and are therefore tried first. */
+const RECENT = 6;
+
+/**
+ * Tries every n-th mutant.
+ * @param {readonly Mutant[]} mutants
+ * @param {Survey} known
+ * @param {{ every: number, jobs: number, where: { root: string, code: string } }} options
+ * @returns {Promise<Judged[]>}
+ */
+export async function tryAll(mutants, known, { every, jobs, where }) {
+  const candidates = mutants.filter((mutant) => known.loaded.has(mutant.file) && !isTrivial(mutant, known));
+  const chosen = candidates.filter((_, at) => at % every === 0);
+  console.log(`# ${candidates.length} mutants in reach, ${chosen.length} of them tried`);
+  const unloaded = new Set(mutants.map(({ file }) => file).filter((file) => !known.loaded.has(file)));
+  for (const file of unloaded) console.log(`# only the service itself loads ${file}`);
+  /** @type {Map<string, KnownTest[]>} */
+  const killers = new Map();
+  const ofFile = testsByFile(mutants, known);
+  /** @type {Judged[]} */
+  const judged = [];
+  await forEach(chosen, jobs, where, async (mutant, worker) => {
+    const reaching = known.covering.get(mutant.id) ?? [];
+    const first = killers.get(mutant.file) ?? [];
+    const hits = Math.max(0, ...reaching.map(({ hits }) => hits));
+    const live = inBudget(
+      order(
+        reaching.map(({ test }) => test),
+        first,
+      ),
+    );
+    let outcome = await tryOne(mutant, live, { hits, worker });
+    if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
+      const all = inBudget(order(ofFile.get(mutant.file) ?? [], first));
+      outcome = await tryOne(mutant, all, { hits, worker, fromStart: true });
+    }
+    const { verdict, by, cut } = outcome;
+    if (by !== null) killers.set(mutant.file, [by, ...first.filter((test) => test !== by)].slice(0, RECENT));
+    judged.push({ ...mutant, verdict, by: by === null ? '' : `${by.file}: ${by.name}`, cut });
+    if (judged.length % 100 === 0) console.log(`# ${judged.length} of ${chosen.length}`);
+  });
+  return judged.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+}
+
+/**
+ * A function that is made when its module is loaded and does nothing instead: every test that calls it finds that.
+ * @param {Mutant} mutant
+ * @param {Survey} known
+ */
+const isTrivial = ({ id, operator }, { covering, fixed }) =>
+  operator === 'ArrowFunction' && fixed.has(id) && !covering.has(id);
+
+/**
+ * @param {Mutant} mutant
+ * @param {{ tests: readonly KnownTest[], cut: boolean }} plan
+ * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker>, fromStart?: boolean }} options
+ * @returns {Promise<{ verdict: Verdict, by: KnownTest | null, cut: boolean }>}
+ */
+async function tryOne({ id }, { tests, cut }, { hits, worker, fromStart = false }) {
+  if (tests.length === 0) return { verdict: 'uncovered', by: null, cut };
+  const timed = tests.map(({ file, index, ms }) => ({ file, index, limitMs: 2_500 + 8 * ms }));
+  const request = { mutant: fromStart ? null : id, tests: timed, hitLimit: Math.max(1_000_000, 100 * hits) };
+  const options = { limitsMs: timed.map(({ limitMs }) => limitMs), ...(fromStart ? { mutant: id } : {}) };
+  let answer = await worker.ask(request, options);
+  // what an earlier mutant left behind may have ended it
+  if ('lost' in answer && answer.lost === 'crashed') answer = await worker.ask(request, options);
+  if ('lost' in answer) {
+    return { verdict: answer.lost === 'timeout' ? 'timeout' : 'killed', by: tests[answer.at] ?? null, cut };
+  }
+  const { verdict, at } = answer.result;
+  return { verdict, by: tests[at] ?? null, cut };
+}
+
+/**
+ * Those that killed a neighbour first, then those that are quick and reach little else.
+ * @param {readonly KnownTest[]} tests
+ * @param {readonly KnownTest[]} first
+ */
+function order(tests, first) {
+  const rank = (/** @type {KnownTest} */ test) =>
+    first.includes(test) ? first.indexOf(test) - RECENT : test.ms * Math.sqrt(test.reach);
+  return tests.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** @param {readonly KnownTest[]} tests */
+function inBudget(tests) {
+  let ms = 0;
+  const some = tests.filter((test) => {
+    ms += test.ms;
+    return ms - test.ms < BUDGET_MS;
+  });
+  return { tests: some, cut: some.length < tests.length };
+}
+
+/**
+ * @param {readonly Mutant[]} mutants
+ * @param {Survey} known
+ */
+function testsByFile(mutants, { covering }) {
+  /** @type {Map<string, Set<KnownTest>>} */
+  const byFile = new Map();
+  for (const { id, file } of mutants) {
+    const tests = byFile.get(file) ?? new Set();
+    byFile.set(file, tests);
+    for (const { test } of covering.get(id) ?? []) tests.add(test);
+  }
+  return new Map([...byFile].map(([file, tests]) => [file, [...tests]]));
+}

@@ -1,0 +1,160 @@
+/**
+ * Runs tests of one file at a time, with one mutant switched on. The mutated sources and the tests' support stay loaded;
+ * a test file is imported again for each run, and its tests report to a root of their own.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/**
+ * @typedef {{ file: string, index: number }} TestId
+ * @typedef {TestId & { limitMs: number }} Timed
+ * @typedef {{ list: string } | { cover: Timed } | { mutant: string | null, tests: Timed[], hitLimit: number }} Request
+ */
+
+const [root = '', code = ''] = process.argv.slice(2);
+// folders of tests are named after the main script, and several workers run at the same time
+process.argv = [process.execPath, path.join(root, `mutation-${process.pid}.mjs`)];
+const { Test } = await import('tap');
+
+/** @type {{ activeMutant?: string, currentTestId?: string, hitCount?: number, hitLimit?: number,
+ *   mutantCoverage?: { static: Record<string, number>, perTest: Record<string, Record<string, number>> } }} */
+const switches = Object.assign(globalThis, { __stryker__: {} }).__stryker__;
+const activeFromStart = process.env['MUTANT'];
+if (activeFromStart) switches.activeMutant = activeFromStart;
+
+/** @type {Set<string>} */
+const loaded = new Set();
+let runs = 0;
+let seen = 0;
+let wanted = -1;
+/** @type {string[]} */
+let names = [];
+/** @type {import('tap').Test | null} */
+let current = null;
+
+/**
+ * The `t` of all test files: it counts their tests and runs the wanted one.
+ * @type {any}
+ */
+const t = new Proxy(
+  {},
+  {
+    get: (_target, name) => {
+      if (name === 'test') return testIfWanted;
+      const value = Reflect.get(current ?? {}, name);
+      return typeof value === 'function' ? value.bind(current) : value;
+    },
+  },
+);
+Object.assign(globalThis, { __mutationTap: t });
+
+/** @param {any[]} args */
+function testIfWanted(...args) {
+  names.push(`${args[0]}`);
+  seen += 1;
+  return seen - 1 === wanted ? /** @type {any} */ (current).test(...args) : Promise.resolve();
+}
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'tap' && context.parentURL?.includes('/test/')
+      ? { url: 'mutation:tap', format: 'module', shortCircuit: true }
+      : next(specifier, context),
+  load: (url, context, next) => {
+    if (url === 'mutation:tap')
+      return { format: 'module', source: 'export default globalThis.__mutationTap;', shortCircuit: true };
+    if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
+    const mutated = path.join(code, `${path.relative(root, fileURLToPath(url))}.mjs`);
+    if (!existsSync(mutated)) return next(url, context);
+    loaded.add(path.relative(root, fileURLToPath(url)));
+    return { format: 'module', source: readFileSync(mutated, 'utf8'), shortCircuit: true };
+  },
+});
+
+/**
+ * @param {Timed} test
+ * @returns {Promise<'passed' | 'failed' | 'timeout'>}
+ */
+async function run({ file, index, limitMs }) {
+  seen = 0;
+  names = [];
+  wanted = index;
+  runs += 1;
+  const url = `${pathToFileURL(path.join(root, file))}?run=${runs}`;
+  const timer = new AbortController();
+  try {
+    return await new Promise((resolve) => {
+      const test = new Test({
+        name: file,
+        cb: () => import(url),
+      });
+      current = /** @type {import('tap').Test} */ (test.t ?? test);
+      test.parser.on('fail', () => resolve('failed'));
+      test.on('complete', ({ ok }) => resolve(ok ? 'passed' : 'failed'));
+      const limit = setTimeout(() => resolve('timeout'), limitMs);
+      timer.signal.addEventListener('abort', () => clearTimeout(limit));
+      test.resume();
+      test.runMain(() => {});
+    });
+  } finally {
+    timer.abort();
+    await turn();
+    await turn();
+  }
+}
+
+/** @param {string} file */
+async function list(file) {
+  const result = await run({ file, index: -1, limitMs: 60_000 });
+  const fixed = Object.keys(switches.mutantCoverage?.static ?? {});
+  return { ok: result === 'passed', names, fixed, loaded: [...loaded] };
+}
+
+/** @param {Timed} test */
+async function cover(test) {
+  switches.currentTestId = 'now';
+  const startedAt = performance.now();
+  const result = await run(test);
+  const ms = performance.now() - startedAt;
+  delete switches.currentTestId;
+  const reached = switches.mutantCoverage?.perTest['now'] ?? {};
+  if (switches.mutantCoverage) switches.mutantCoverage.perTest = {};
+  return { ok: result === 'passed', ms, reached };
+}
+
+/**
+ * @param {string | null} mutant
+ * @param {readonly Timed[]} tests
+ * @param {number} hitLimit
+ */
+async function tryMutant(mutant, tests, hitLimit) {
+  if (mutant !== null) Object.assign(switches, { activeMutant: mutant, hitCount: 0, hitLimit });
+  try {
+    for (const [at, test] of tests.entries()) {
+      process.send?.({ at });
+      const result = await run(test);
+      if (result !== 'passed') return { verdict: result === 'failed' ? 'killed' : 'timeout', at };
+    }
+    return { verdict: 'survived', at: -1 };
+  } finally {
+    if (mutant !== null) delete switches.activeMutant;
+    delete switches.hitLimit;
+    delete switches.hitCount;
+  }
+}
+
+/** @param {Request} request */
+async function answer(request) {
+  if ('list' in request) return await list(request.list);
+  if ('cover' in request) return await cover(request.cover);
+  return await tryMutant(request.mutant, request.tests, request.hitLimit);
+}
+
+process.on('message', async (/** @type {Request} */ request) => {
+  const result = await answer(request);
+  process.send?.({ result, rssMb: process.memoryUsage.rss() / 1_048_576 });
+});
+process.on('disconnect', () => process.exit());
