@@ -4,6 +4,7 @@
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { attackOf } from './support/neighbours/attacker.ts';
 import { ATTACKS } from './support/neighbours/attacks.ts';
 import { MEASURES, watcherOf } from './support/neighbours/measures.ts';
 import { aScene } from './support/neighbours/scene.ts';
@@ -19,10 +20,10 @@ let missed = 0;
 const { attacker, neighbour, stop } = await aScene();
 try {
   const watcher = await watcherOf(neighbour);
-  for (const [name, attack] of Object.entries(ATTACKS)) {
+  for (const name of Object.keys(ATTACKS)) {
     if (names.length > 0 && !names.some((wanted) => name.includes(wanted))) continue;
     const before = await watcher.measure();
-    const end = await attack(attacker);
+    const end = await attackOf(name, attacker);
     await delay(RISE_MS);
     const during = await watcher.measure().finally(end);
     const cells = MEASURES.map((measure) => {

@@ -35,7 +35,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     return workers(16, () => attacker.call('POST', execOf(attacker), { command: ['true'], env }));
   },
   'what a large layer changed': async (attacker) => {
-    await run(attacker, ['sh', '-c', 'mkdir -p /root/many && cd /root/many && seq 30000 | xargs touch']);
+    const many = 'mkdir -p /root/many && cd /root/many && seq 30000 | xargs touch';
+    await retried(() => run(attacker, ['sh', '-c', many]));
     return workers(4, () => attacker.call('GET', `/api/containers/${attacker.box}/changes`));
   },
   'answers of NUL bytes': async (attacker) =>
@@ -61,7 +62,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'busy loops': async (attacker) =>
     inBackground(attacker, 'for n in $(seq 200); do (while :; do :; done) & done; wait'),
   'floods of output': async (attacker) => {
-    const lines = await Promise.all(Array.from({ length: 10 }, () => terminalOf(attacker)));
+    const lines = await Promise.all(Array.from({ length: 10 }, () => retried(() => terminalOf(attacker))));
     for (const line of lines) line.write('yes\r');
     return async () => void (await Promise.all(lines.map((line) => line.close())));
   },
@@ -80,7 +81,8 @@ const terminalOf = ({ address, token, box }: Tenant) =>
 
 /** A program of the attacker's that runs until the end, in the container. */
 async function inBackground(attacker: Tenant, script: string): Promise<End> {
-  await run(attacker, ['sh', '-c', `setsid sh -c '${script.replaceAll("'", `'\\''`)}' >/dev/null 2>&1 &`]);
+  const detached = `setsid sh -c '${script.replaceAll("'", `'\\''`)}' >/dev/null 2>&1 &`;
+  await retried(() => run(attacker, ['sh', '-c', detached]));
   return async () => {
     // A container whose processes cannot be started any more is not asked to end its own.
     await retried(() => attacker.call('POST', `/api/containers/${attacker.box}/stop`));
@@ -88,13 +90,13 @@ async function inBackground(attacker: Tenant, script: string): Promise<End> {
   };
 }
 
-async function retried(work: () => Promise<unknown>): Promise<void> {
+/** Until it works. What the attacker did before may have used up what they may do in a minute. */
+async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
-      await work();
-      return;
+      return await work();
     } catch (error) {
-      if (tries === 60) throw error;
+      if (tries === 90) throw error;
       await delay(1_000);
     }
   }

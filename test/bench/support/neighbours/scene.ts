@@ -1,6 +1,9 @@
-/** One installation with the settings as they come, and two people on it who know nothing of each other. */
+/**
+ * One installation as it comes, with an engine and a database of its own, and two people on it who know nothing of each other.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
 import { administrator, type Client, client } from '../client.ts';
-import { installation } from '../installation.ts';
+import { startWholeService } from '../whole-service.ts';
 
 export type Tenant = Client & {
   readonly address: string;
@@ -19,8 +22,9 @@ const DEFAULT_REQUESTS_PER_MINUTE = 600;
 export const RESOURCES = { memory_mb: 512, cpu_shares: 1000, disk_mb: 512 };
 
 export async function aScene(): Promise<Scene> {
-  const { service, stop } = await installation({});
+  const service = await startWholeService({ BERTH_ENGINE: 'auto' });
   try {
+    await ready(service.address);
     const admin = await administrator(service.address, service.setupCode);
     await admin.call('PATCH', '/api/admin/settings', {
       requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
@@ -30,11 +34,16 @@ export async function aScene(): Promise<Scene> {
     await admin.call('PATCH', '/api/admin/tiers/pro', { max_containers: MANY_CONTAINERS });
     const attacker = await aTenant(admin, service.address, 'attacker', 'free');
     const neighbour = await aTenant(admin, service.address, 'neighbour', 'pro');
-    return { attacker, neighbour, stop };
+    return { attacker, neighbour, stop: service.stop };
   } catch (error) {
-    await stop();
+    await service.stop();
     throw error;
   }
+}
+
+/** The base image is built at the first start. */
+async function ready(address: string): Promise<void> {
+  while ((await fetch(`${address}/readyz`)).status !== 200) await delay(500);
 }
 
 /** Works with an API token: a login token ends after 15 minutes. */
