@@ -81,7 +81,23 @@ async function hungStarts(t: Test, instance: TestInstance): Promise<void> {
   t.equal((await run(ada, hung, ['sh', '-c', HANG])).json().exit_code, 0);
   const late = Array.from({ length: 6 }, () => run(ada, hung, ['true']));
   t.ok(await eventually(async () => slots.isSuspect(hung.id), Boolean));
+  const restarted = await instance.restarted();
+  t.equal(
+    await restarted.endHung({ node: 'test', runtimeId: fine.id }),
+    false,
+    'one that answers is left alone',
+  );
+  t.equal(
+    await restarted.endHung({ node: 'test', runtimeId: hung.id }),
+    true,
+    'nothing is known of a late start',
+  );
+  await Promise.all(late);
+  t.equal((await as(service, ada)('POST', `/api/containers/${hung.db_id}/start`)).json().status, 'running');
+  t.equal((await run(ada, hung, ['sh', '-c', HANG])).json().exit_code, 0);
+  const last = Array.from({ length: 6 }, () => run(ada, hung, ['true']));
+  t.ok(await eventually(async () => slots.isSuspect(hung.id), Boolean));
   const deleted = await as(service, ada)('DELETE', `/api/containers/${hung.db_id}`);
   t.equal(deleted.statusCode, 200, 'one that hangs can be deleted');
-  await Promise.all(late);
+  await Promise.all(last);
 }

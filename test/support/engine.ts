@@ -5,8 +5,7 @@ import { type DockerAccess, dockerAccess } from '../../src/adapters/docker/acces
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
 import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
 import { killFromHost } from '../../src/adapters/docker/host-kill.ts';
-import { INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
-import { ensureNetwork, type InstanceNetwork, removeNetwork } from '../../src/adapters/docker/network.ts';
+import { ensureNetwork, type InstanceNetwork } from '../../src/adapters/docker/network.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { dockerTerminals } from '../../src/adapters/docker/terminal-backend.ts';
 import { COUNTED, type DiskSettings } from '../../src/adapters/docker/volumes.ts';
@@ -14,6 +13,7 @@ import { dockerWarmPoolEngine } from '../../src/adapters/docker/warm-pool-engine
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
 import type { WarmPoolEngine } from '../../src/ports/warm-pool-engine.ts';
+import { removeInstance } from './instance.ts';
 import { needs } from './skip.ts';
 
 export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
@@ -30,10 +30,14 @@ export type TestEngine = {
 export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
   const part = await needs(t, 'engine');
   if (part === null) return null;
-  const answer = await probe(addressOf(part.endpoint, null));
-  if (!answer.answers)
-    throw new Error(`the test engine at ${part.endpoint} does not answer: ${answer.detail}`);
-  return { ...part, docker: answer.docker, isLocal: part.endpoint.startsWith('unix:') };
+  return { ...part, ...(await engineAt(part.endpoint)) };
+}
+
+/** A new client of the engine. */
+export async function engineAt(endpoint: string): Promise<Pick<TestEngine, 'docker' | 'isLocal'>> {
+  const answer = await probe(addressOf(endpoint, null));
+  if (!answer.answers) throw new Error(`the test engine at ${endpoint} does not answer: ${answer.detail}`);
+  return { docker: answer.docker, isLocal: endpoint.startsWith('unix:') };
 }
 
 export type TestInstance = TestEngine &
@@ -41,6 +45,8 @@ export type TestInstance = TestEngine &
     readonly instanceId: string;
     readonly network: InstanceNetwork;
     readonly runtime: ContainerRuntime;
+    /** As a service that has just started has it: nothing is known of what went before. */
+    restarted(): Promise<ContainerRuntime>;
     readonly terminals: TerminalBackend;
     readonly warmPool: WarmPoolEngine;
   };
@@ -58,36 +64,19 @@ export async function testInstance(
   const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
   const { processLimits } = settings;
   const limits = openFiles === undefined ? processLimits : { ...processLimits, nofile: openFiles };
-  const runtime = dockerRuntime(engine.docker, {
-    ...settings,
-    processLimits: limits,
-    disk: await disk(instanceId),
-    kill: engine.kind === 'private' ? killFromHost : null,
-  });
+  const sizes = await disk(instanceId);
+  const kill = engine.kind === 'private' ? killFromHost : null;
+  const runtimeOn = (docker: Docker): ContainerRuntime =>
+    dockerRuntime(docker, { ...settings, processLimits: limits, disk: sizes, kill });
   const access = dockerAccess(engine.docker, instanceId);
   return {
     ...engine,
     ...access,
     instanceId,
     network,
-    runtime,
+    runtime: runtimeOn(engine.docker),
+    restarted: async () => runtimeOn((await engineAt(engine.endpoint)).docker),
     terminals: dockerTerminals(engine.docker),
     warmPool: dockerWarmPoolEngine(engine.docker),
   };
-}
-
-async function removeInstance(engine: TestEngine, instanceId: string): Promise<void> {
-  const { docker } = engine;
-  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  const containers = await docker.listContainers({ all: true, filters });
-  await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
-  const { Volumes } = await docker.listVolumes({ filters });
-  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
-  const images = await docker.listImages({ all: true, filters: JSON.stringify(filters) });
-  for (const { Id } of images)
-    await docker
-      .getImage(Id)
-      .remove({ force: true })
-      .catch(() => {});
-  await removeNetwork(engine, instanceId);
 }

@@ -6,6 +6,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import { outsideOfTap } from './child.ts';
+import { engineAt } from './engine.ts';
+import type { Parts } from './infra.ts';
+import { installationOf, removeInstance } from './instance.ts';
 import { needs } from './skip.ts';
 
 const SERVER = path.resolve('dist/app/main/bin/server.js');
@@ -36,7 +39,11 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
   const engine = await needs(t, 'engine');
   if (engine === null) return null;
   const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  const instances = new Set<string>();
+  t.teardown(async () => {
+    await clear(engine, instances);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
   const env = {
     DOCKER_HOST: engine.endpoint,
     BERTH_DATA_DIR: dataDir,
@@ -45,11 +52,26 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
     // What keeps sizes by a file system is tried at each start, and is a test of its own.
     BERTH_DISK_QUOTA: 'soft',
   };
-  return { dataDir, env: { ...env, ...over } };
+  const place = { dataDir, env: { ...env, ...over } };
+  if (place.env.DOCKER_HOST === engine.endpoint) installed.set(dataDir, instances);
+  return place;
+}
+
+/** Installations that ran on the run's engine, by data folder. */
+const installed = new Map<string, Set<string>>();
+
+/** What an installation leaves in the engine makes each later start slower: its addresses are dialled, its rules are read. */
+async function clear({ kind, endpoint }: Parts['engine'], instances: ReadonlySet<string>): Promise<void> {
+  const engine = { kind, ...(await engineAt(endpoint)) };
+  for (const instance of instances) await removeInstance(engine, instance);
 }
 
 /** Starts the built service and waits for its ready line; it ends with `t`. */
-export async function startService(t: Test, { env, openFiles }: Place, server = SERVER): Promise<Running> {
+export async function startService(
+  t: Test,
+  { env, dataDir, openFiles }: Place,
+  server = SERVER,
+): Promise<Running> {
   const limit = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`];
   const [first = '', ...rest] = [...limit, process.execPath, server];
   const [program, args] = outsideOfTap(first, rest);
@@ -76,6 +98,7 @@ export async function startService(t: Test, { env, openFiles }: Place, server = 
     const ready = READY.exec(line);
     if (ready?.[1]) {
       child.stdout.on('data', (chunk) => lines.push(String(chunk)));
+      installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));
       return { address: ready[1], setupCode: ready[2] ?? null, child, output, ended, stop };
     }
   }

@@ -98,15 +98,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       if (info !== null) await volumes.afterStop(info);
     },
     find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
-    async endHung({ runtimeId }) {
-      if (kill === null || !calls.slots.isSuspect(runtimeId)) return false;
-      // An engine that answers about it stops it by itself, and politely.
-      const answers = await known({ node, runtimeId }).then(
-        () => true,
-        () => false,
-      );
-      return answers ? false : await kill(fullId(runtimeId)).catch(() => false);
-    },
+    endHung: ({ runtimeId }) => endHung(calls, fullId(runtimeId), kill),
     ping: calls.ping,
     observe: async (handle) => observed(await known(handle), instanceId),
     list: () => listOwn(calls, settings),
@@ -130,6 +122,31 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     },
   };
 }
+
+/**
+ * Kills what is in a container that the engine cannot stop: the engine is there, and gives no answer about this one. An engine
+ * that answers stops it by itself, and politely. Without a late start on record, as after a restart, it is asked twice: a busy
+ * engine is slow.
+ */
+async function endHung(
+  calls: EngineCalls,
+  containerId: string,
+  kill: DockerRuntimeSettings['kill'],
+): Promise<boolean> {
+  if (!kill) return false;
+  const tries = calls.slots.isSuspect(containerId) ? 1 : 2;
+  for (let asked = 0; asked < tries; asked += 1) {
+    if (await answers(inspect(calls, containerId))) return false;
+    if (!(await answers(calls.ping()))) return false;
+  }
+  return await kill(containerId).catch(() => false);
+}
+
+const answers = (asked: Promise<unknown>): Promise<boolean> =>
+  asked.then(
+    () => true,
+    () => false,
+  );
 
 /** Resumes a paused container; one that somebody else has already resumed counts as success. */
 async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {

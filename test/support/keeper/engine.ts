@@ -4,6 +4,7 @@ import type Docker from 'dockerode';
 import { ensureBaseImage } from '../../../src/adapters/docker/base-image.ts';
 import { BASE_REFERENCE } from '../../../src/adapters/docker/base-settings.ts';
 import { openEngine } from '../../../src/adapters/docker/engine.ts';
+import { INSTANCE_LABEL } from '../../../src/adapters/docker/labels.ts';
 import {
   DataDirInUseError,
   type DataDirLock,
@@ -62,4 +63,6 @@ async function discard(docker: Docker): Promise<void> {
   await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
   const { Volumes } = await docker.listVolumes();
   await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove({ force: true })));
+  const networks = await docker.listNetworks({ filters: { label: [INSTANCE_LABEL] } });
+  await Promise.all(networks.map(({ Id }) => docker.getNetwork(Id).remove()));
 }
