@@ -32,10 +32,11 @@ export const OPENING_WAIT_MS = 15_000;
 export const OPENING_RETRY_SECONDS = 5;
 
 /**
- * Calls by which the engine changes something. It takes eight side by side without getting slower for each. A user leaves half
- * of it to others, and a container one to the user's others.
+ * Calls by which the engine changes something. It takes eight side by side without getting slower for each. Two of
+ * them keep the two processors of a small machine busy: a user who asks without a pause leaves others a third of it, and a
+ * container leaves one of three to the user's others.
  */
-export const ENGINE_LIMITS: SlotLimits = { total: 8, perContainer: 3, perUser: 4 };
+export const ENGINE_LIMITS: SlotLimits = { total: 8, perContainer: 2, perUser: 3 };
 /** Far more than anyone starts at once; a container that hangs leaves half of it to its owner's others. */
 export const ENGINE_WAIT_LIMITS: WaitLimits = { perContainer: 64, perUser: 128 };
 /** As long as the engine itself may take for the start of a process. */

@@ -15,6 +15,7 @@ import {
   testInstance,
 } from '../support/engine.ts';
 import { shellIn } from '../support/inside.ts';
+import { isBound } from '../support/loops.ts';
 
 type Scene = TestInstance & { readonly disk: DiskSettings; readonly folder: string };
 
@@ -90,6 +91,8 @@ async function running(scene: Scene, diskMb: number, given = {}) {
 
 async function full(t: Test, scene: Scene): Promise<void> {
   const [greedy, neighbour] = await Promise.all([running(scene, 64), running(scene, 64)]);
+  const image = scene.disk.images?.imageOf(greedy.spec.volume) ?? '';
+  t.not(await isBound(image), false, 'who writes much delays nobody else for long');
   t.equal(
     await sh(
       scene,

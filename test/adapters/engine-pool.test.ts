@@ -12,6 +12,7 @@ import { missingEnginePackages } from '../../src/adapters/docker/packages.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import { silentLog } from '../support/engine.ts';
+import { isBound } from '../support/loops.ts';
 import { noEngineOfOurOwn } from '../support/own-engine.ts';
 
 const MIB = 1024 * 1024;
@@ -58,6 +59,7 @@ async function growing(t: Test): Promise<void> {
   t.equal(first.poolFault, null);
   const small = await totalMb(at);
   t.ok(small > 200 && small <= 300, `${small} MB`);
+  t.not(await isBound(at.pool), false, 'who writes much delays nobody else for long');
   const empty = Readable.from([Buffer.alloc(1024)]);
   await followToEnd(await first.docker.importImage(empty, { repo: 'kept', tag: 'latest' }), () => {});
   const joined = await opened(t, dataDir, 300);

@@ -4,6 +4,8 @@
  * visible only when it is whole, and its parts end in `.new` until then.
  */
 
+import { BOUND_DIRTY } from './loop-script.ts';
+
 /** Exit codes with a meaning of their own. */
 export const IMAGE_EXITS = { missing: 3, doesNotFit: 4 } as const;
 
@@ -64,14 +66,16 @@ clear_copy() {
 export const MOUNT_IMAGE = `
 image=$1 at=$2 want=$3 mode=$4
 attached() { losetup -n -O NAME -j "$image" | head -n 1; }
-${MOVE_OVER}
-make_ready() {
-  mountpoint -q "$at" && return 0
-  mkdir -p "$at"
+${BOUND_DIRTY}${MOVE_OVER}
+mount_image() {
   device=$(attached)
   [ -n "$device" ] && { mount -o ${OPTIONS} "$device" "$at"; return; }
   e2fsck -p "$image" >/dev/null
   [ $? -le 1 ] && mount -o loop,${OPTIONS} "$image" "$at"
+}
+make_ready() {
+  mountpoint -q "$at" && return 0
+  mkdir -p "$at" && mount_image && bound_dirty "$(attached)"
 }
 grow() {
   touch "$image.grow" && truncate -s "$want" "$image" && make_ready || return 1

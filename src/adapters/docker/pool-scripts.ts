@@ -1,12 +1,14 @@
+import { BOUND_DIRTY } from './loop-script.ts';
+
 /**
  * `IMAGE AT BYTES JOURNAL_MIB`: mounts the file system of the engine's data at AT. An absent image is made first and appears
  * only when it is whole. A larger size grows it: in place, else unmounted, with a file that undoes growing that was interrupted.
  * An image that cannot grow keeps its size. Run it under the image's lock; it may be repeated after any interruption.
  *
- * Layers have programs with setuid bits, so the options keep them. Without an own bound, dirty pages of one writer take up
- * the whole host's share of memory for them, and every other writer on the host waits.
+ * Layers have programs with setuid bits, so the options keep them.
  */
 export const MOUNT_POOL = `
+${BOUND_DIRTY}
 image=$1 at=$2 want=$3 journal=$4
 attached() { losetup -n -O NAME -j "$image" | head -n 1; }
 attach() {
@@ -45,7 +47,5 @@ if [ "$(stat -c %s "$image")" -lt "$want" ] || [ -e "$image.grow" ]; then
   grow && rm -f "$image.grow" || echo 'it could not grow' >&2
 fi
 chmod 711 "$at"
-bdi=/sys/class/bdi/7:$(attached | tr -dc 0-9)
-[ -w "$bdi/max_bytes" ] && echo 67108864 > "$bdi/max_bytes" && echo 1 > "$bdi/strict_limit"
-exit 0
+bound_dirty "$(attached)"
 `;
