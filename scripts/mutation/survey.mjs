@@ -4,7 +4,8 @@ import { forEach } from './workers.mjs';
 const SLOWEST_MS = 15_000;
 
 /**
- * @typedef {{ file: string, index: number, name: string, ms: number, reach: number }} KnownTest
+ * @typedef {{ file: string, index: number, name: string, ms: number, reach: number,
+ *   passesAnew?: boolean }} KnownTest
  * @typedef {object} Survey
  * @property {KnownTest[]} tests that pass when run alone
  * @property {Map<string, { test: KnownTest, hits: number }[]>} covering which tests reach a mutant, by its id
@@ -22,7 +23,7 @@ export async function survey(files, { jobs, where }) {
   /** @type {Survey} */
   const known = { tests: [], covering: new Map(), fixed: new Set(), loaded: new Set() };
   await forEach(files, jobs, where, async (file, worker) => {
-    const listed = await worker.ask({ list: file }, { limitsMs: [60_000] });
+    const listed = await worker.ask({ list: file }, [60_000]);
     if ('lost' in listed || !listed.result.ok) {
       console.log(`# not used: ${file} does not pass`);
       return;
@@ -31,7 +32,7 @@ export async function survey(files, { jobs, where }) {
     for (const source of listed.result.loaded) known.loaded.add(source);
     for (const [index, name] of listed.result.names.entries()) {
       const cover = { file, index, limitMs: SLOWEST_MS };
-      const covered = await worker.ask({ cover }, { limitsMs: [SLOWEST_MS] });
+      const covered = await worker.ask({ cover }, [SLOWEST_MS]);
       if ('lost' in covered || !covered.result.ok) {
         console.log(`# not used: ${file}: ${name}`);
         worker.end();

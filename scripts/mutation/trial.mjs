@@ -11,6 +11,9 @@ import { forEach } from './workers.mjs';
 /** What the tests of one mutant may take in all, in milliseconds of their usual time. */
 const BUDGET_MS = 8_000;
 
+/** The most tests for what runs when its module is loaded: each loads the sources. */
+const MOST_ANEW = 20;
+
 /** The most tests that killed a neighbour and are therefore tried first. */
 const RECENT = 6;
 
@@ -44,8 +47,9 @@ export async function tryAll(mutants, known, { every, jobs, where }) {
     );
     let outcome = await tryOne(mutant, live, { hits, worker });
     if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
-      const all = inBudget(order(ofFile.get(mutant.file) ?? [], first));
-      outcome = await tryOne(mutant, all, { hits, worker, fromStart: true });
+      const all = order(ofFile.get(mutant.file) ?? [], first).slice(0, MOST_ANEW);
+      const usable = await passingAnew(all, worker);
+      outcome = await tryOne(mutant, inBudget(usable), { hits, worker, anew: true });
     }
     const { verdict, by, cut } = outcome;
     if (by !== null) killers.set(mutant.file, [by, ...first.filter((test) => test !== by)].slice(0, RECENT));
@@ -66,22 +70,41 @@ const isTrivial = ({ id, operator }, { covering, fixed }) =>
 /**
  * @param {Mutant} mutant
  * @param {{ tests: readonly KnownTest[], cut: boolean }} plan
- * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker>, fromStart?: boolean }} options
+ * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker>, anew?: boolean }} options
  * @returns {Promise<{ verdict: Verdict, by: KnownTest | null, cut: boolean }>}
  */
-async function tryOne({ id }, { tests, cut }, { hits, worker, fromStart = false }) {
+async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
   if (tests.length === 0) return { verdict: 'uncovered', by: null, cut };
   const timed = tests.map(({ file, index, ms }) => ({ file, index, limitMs: 2_500 + 8 * ms }));
-  const request = { mutant: fromStart ? null : id, tests: timed, hitLimit: Math.max(1_000_000, 100 * hits) };
-  const options = { limitsMs: timed.map(({ limitMs }) => limitMs), ...(fromStart ? { mutant: id } : {}) };
-  let answer = await worker.ask(request, options);
+  const request = { mutant: id, tests: timed, hitLimit: Math.max(1_000_000, 100 * hits), anew };
+  const limitsMs = timed.map(({ limitMs }) => limitMs);
+  let answer = await worker.ask(request, limitsMs);
   // what an earlier mutant left behind may have ended it
-  if ('lost' in answer && answer.lost === 'crashed') answer = await worker.ask(request, options);
+  if ('lost' in answer && answer.lost === 'crashed') answer = await worker.ask(request, limitsMs);
   if ('lost' in answer) {
     return { verdict: answer.lost === 'timeout' ? 'timeout' : 'killed', by: tests[answer.at] ?? null, cut };
   }
   const { verdict, at } = answer.result;
   return { verdict, by: tests[at] ?? null, cut };
+}
+
+/**
+ * Those that pass when all sources are loaded once more, without any mutant.
+ * @param {readonly KnownTest[]} tests
+ * @param {ReturnType<typeof import('./workers.mjs').aWorker>} worker
+ */
+async function passingAnew(tests, worker) {
+  const passing = [];
+  for (const test of tests) {
+    if (test.passesAnew === undefined) {
+      const { file, index } = test;
+      const timed = [{ file, index, limitMs: 20_000 }];
+      const answer = await worker.ask({ mutant: null, tests: timed, hitLimit: 0, anew: true }, [20_000]);
+      test.passesAnew = 'result' in answer && answer.result.verdict === 'survived';
+    }
+    if (test.passesAnew) passing.push(test);
+  }
+  return passing;
 }
 
 /**

@@ -11,7 +11,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /**
  * @typedef {{ file: string, index: number }} TestId
  * @typedef {TestId & { limitMs: number }} Timed
- * @typedef {{ list: string } | { cover: Timed } | { mutant: string | null, tests: Timed[], hitLimit: number }} Request
+ * @typedef {{ list: string } | { cover: Timed } | { mutant: string | null, tests: Timed[], hitLimit: number,
+ *   anew: boolean }} Request
  */
 
 const [root = '', code = ''] = process.argv.slice(2);
@@ -22,12 +23,13 @@ const { Test } = await import('tap');
 /** @type {{ activeMutant?: string, currentTestId?: string, hitCount?: number, hitLimit?: number,
  *   mutantCoverage?: { static: Record<string, number>, perTest: Record<string, Record<string, number>> } }} */
 const switches = Object.assign(globalThis, { __stryker__: {} }).__stryker__;
-const activeFromStart = process.env['MUTANT'];
-if (activeFromStart) switches.activeMutant = activeFromStart;
 
 /** @type {Set<string>} */
 const loaded = new Set();
 let runs = 0;
+/** Part of the address of each source while sources are loaded once more; empty while the loaded ones are used. */
+let generation = '';
+const ours = ['src/', 'test/'].map((folder) => `${pathToFileURL(root)}/${folder}`);
 let seen = 0;
 let wanted = -1;
 /** @type {string[]} */
@@ -59,10 +61,13 @@ function testIfWanted(...args) {
 }
 
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'tap' && context.parentURL?.includes('/test/')
-      ? { url: 'mutation:tap', format: 'module', shortCircuit: true }
-      : next(specifier, context),
+  resolve: (specifier, context, next) => {
+    if (specifier === 'tap' && context.parentURL?.includes('/test/'))
+      return { url: 'mutation:tap', format: 'module', shortCircuit: true };
+    const found = next(specifier, context);
+    if (generation === '' || !ours.some((folder) => found.url.startsWith(folder))) return found;
+    return { ...found, url: `${found.url}${found.url.includes('?') ? '&' : '?'}${generation}` };
+  },
   load: (url, context, next) => {
     if (url === 'mutation:tap')
       return { format: 'module', source: 'export default globalThis.__mutationTap;', shortCircuit: true };
@@ -128,9 +133,10 @@ async function cover(test) {
 /**
  * @param {string | null} mutant
  * @param {readonly Timed[]} tests
- * @param {number} hitLimit
+ * @param {{ hitLimit: number, anew: boolean }} options `anew`: with all sources loaded while the mutant is active
  */
-async function tryMutant(mutant, tests, hitLimit) {
+async function tryMutant(mutant, tests, { hitLimit, anew }) {
+  if (anew) generation = `anew=${runs}`;
   if (mutant !== null) Object.assign(switches, { activeMutant: mutant, hitCount: 0, hitLimit });
   try {
     for (const [at, test] of tests.entries()) {
@@ -141,6 +147,7 @@ async function tryMutant(mutant, tests, hitLimit) {
     return { verdict: 'survived', at: -1 };
   } finally {
     if (mutant !== null) delete switches.activeMutant;
+    generation = '';
     delete switches.hitLimit;
     delete switches.hitCount;
   }
@@ -150,7 +157,7 @@ async function tryMutant(mutant, tests, hitLimit) {
 async function answer(request) {
   if ('list' in request) return await list(request.list);
   if ('cover' in request) return await cover(request.cover);
-  return await tryMutant(request.mutant, request.tests, request.hitLimit);
+  return await tryMutant(request.mutant, request.tests, request);
 }
 
 process.on('message', async (/** @type {Request} */ request) => {

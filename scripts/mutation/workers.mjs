@@ -21,15 +21,12 @@ export function aWorker({ root, code }) {
     child = null;
   };
 
-  /** @param {string | undefined} mutant active from the start */
-  function begin(mutant) {
-    const env = { ...process.env, ...(mutant === undefined ? {} : { MUTANT: mutant }) };
+  function begin() {
     const file = path.join(import.meta.dirname, 'worker.mjs');
     const made = fork(file, [root, code], {
       execPath: modernNode(root),
       execArgv: ['--no-warnings'],
       cwd: root,
-      env,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     watch(made);
@@ -42,12 +39,11 @@ export function aWorker({ root, code }) {
      * The answer, or how the worker was lost: `timeout` when it said nothing for the limit of the test that it is in, `crashed`
      * when it ended by itself.
      * @param {import('./worker.mjs').Request} request
-     * @param {{ limitsMs: readonly number[], mutant?: string }} options
+     * @param {readonly number[]} limitsMs of its tests
      * @returns {Promise<{ result: any } | { lost: 'timeout' | 'crashed', at: number }>}
      */
-    ask(request, { limitsMs, mutant }) {
-      if (mutant !== undefined) end();
-      const worker = child ?? begin(mutant);
+    ask(request, limitsMs) {
+      const worker = child ?? begin();
       child = worker;
       return new Promise((resolve) => {
         let at = 0;
@@ -58,7 +54,7 @@ export function aWorker({ root, code }) {
           clearTimeout(timer);
           worker.removeAllListeners('message');
           worker.off('exit', onExit);
-          if ('lost' in outcome || mutant !== undefined) end();
+          if ('lost' in outcome) end();
           resolve(outcome);
         };
         const onExit = () => done({ lost: 'crashed', at });
