@@ -71,10 +71,11 @@ registerHooks({
   load: (url, context, next) => {
     if (url === 'mutation:tap')
       return { format: 'module', source: 'export default globalThis.__mutationTap;', shortCircuit: true };
-    if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
-    const mutated = path.join(code, `${path.relative(root, fileURLToPath(url))}.mjs`);
+    if (!url.startsWith('file:')) return next(url, context);
+    const source = path.relative(root, fileURLToPath(url));
+    const mutated = path.join(code, `${source}.mjs`);
     if (!existsSync(mutated)) return next(url, context);
-    loaded.add(path.relative(root, fileURLToPath(url)));
+    loaded.add(source);
     return { format: 'module', source: readFileSync(mutated, 'utf8'), shortCircuit: true };
   },
 });
