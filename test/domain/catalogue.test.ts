@@ -5,12 +5,13 @@ import {
   type Image,
   imageFaults,
   installsSomething,
+  NEEDED,
   pinned,
   type Role,
   roleFaults,
   tierFaults,
 } from '../../src/domain/catalogue.ts';
-import type { Tier } from '../../src/domain/resources.ts';
+import type { FieldFaults, Tier } from '../../src/domain/resources.ts';
 import { aTier } from '../support/builders.ts';
 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
@@ -42,12 +43,25 @@ const images: readonly (readonly [string, Partial<Image>, readonly string[]])[] 
   ['a label of two lines', { label: 'a\nb' }, ['label']],
   ['a long label', { label: 'x'.repeat(101) }, ['label']],
   ['a key that could be a path', { key: '../x' }, ['key']],
+  ['a key that goes on as a path', { key: 'x/../y' }, ['key']],
+  ['a label of one letter', { label: 'x' }, []],
+  ['a label with a space behind it', { label: 'padded ' }, ['label']],
+  ['a digest with something before it', { digest: `x${DIGEST}` }, ['digest']],
+  ['a digest with something behind it', { digest: `${DIGEST}0` }, ['digest']],
+  ['a shell below a folder', { shell: 'usr/bin/sh' }, ['shell']],
+  ['a long shell', { shell: `/${'a'.repeat(255)}` }, ['shell']],
+  ['the longest reference', { reference: 'a'.repeat(255) }, []],
 ];
+
+/** Each field that is refused says why. */
+const saysWhy = (faults: FieldFaults): boolean => Object.values(faults).every((words) => /\w/.test(words));
 
 t.test('an image names what an engine can be asked for', async (t) => {
   t.same(imageFaults(image), {});
   for (const [name, over, fields] of images) {
-    t.same(Object.keys(imageFaults({ ...image, ...over })).sort(), fields, name);
+    const faults = imageFaults({ ...image, ...over });
+    t.same(Object.keys(faults).sort(), fields, name);
+    t.ok(saysWhy(faults), name);
   }
   t.equal(pinned(image), image.reference);
   t.equal(pinned({ ...image, digest: DIGEST }), `${image.reference}@${DIGEST}`);
@@ -66,12 +80,17 @@ const roles: readonly (readonly [string, Partial<Role>, readonly string[]])[] = 
   ['too many', { packages: { apt: Array(150).fill('a'), apk: Array(51).fill('a') } }, ['packages']],
   ['a long script', { script: 'é'.repeat(8193) }, ['script']],
   ['NUL in a script', { script: 'a\0b' }, ['script']],
+  ['the longest script', { script: 'a'.repeat(16_384) }, []],
+  ['the most packages', { packages: { apt: Array(200).fill('a') } }, []],
+  ['a bad key', { key: 'Ruby' }, ['key']],
 ];
 
 t.test('a role names packages that no manager takes for anything else', async (t) => {
   t.same(roleFaults(role), {});
   for (const [name, over, fields] of roles) {
-    t.same(Object.keys(roleFaults({ ...role, ...over })).sort(), fields, name);
+    const faults = roleFaults({ ...role, ...over });
+    t.same(Object.keys(faults).sort(), fields, name);
+    t.ok(saysWhy(faults), name);
   }
 });
 
@@ -92,12 +111,16 @@ const tiers: readonly (readonly [string, Partial<Tier>, readonly string[]])[] = 
   ['counts', { maxContainers: -1, maxAgents: 10_001 }, ['max_agents', 'max_containers']],
   ['nothing to install into', { layerMb: 0 }, ['layer_mb']],
   ['a name', { name: 'Gold' }, ['name']],
+  ['the largest sizes', { memoryMb: { min: 64, max: 16_777_216 }, layerMb: 16_777_216 }, []],
+  ['more to install into than is stored', { layerMb: 16_777_217 }, ['layer_mb']],
 ];
 
 t.test('a tier has ranges that can be met', async (t) => {
   t.same(tierFaults(aTier()), {});
   for (const [name, over, fields] of tiers) {
-    t.same(Object.keys(tierFaults(aTier(over))).sort(), fields, name);
+    const faults = tierFaults(aTier(over));
+    t.same(Object.keys(faults).sort(), fields, name);
+    t.ok(saysWhy(faults), name);
   }
 });
 
@@ -119,4 +142,22 @@ t.test('tiers go by size, other entries by label behind the default', async (t) 
     entries.map(({ key }) => key),
     ['z', 'y', 'w', 'x'],
   );
+  const [b, c] = [named('b', 512), named('c', 512)];
+  t.same([Math.sign(compareTiers(b, c)), Math.sign(compareTiers(c, b))], [-1, 1]);
+  const [first, second, third] = [
+    { key: 'z', label: 'Z' },
+    { key: 'y', label: 'A' },
+    { key: 'x', label: 'B' },
+  ] as const;
+  const compare = defaultFirst('z');
+  for (const [before, after] of [
+    [first, second],
+    [first, third],
+    [second, third],
+  ] as const)
+    t.same([Math.sign(compare(before, after)), Math.sign(compare(after, before))], [-1, 1]);
+});
+
+t.test('there is an entry that the service gives by itself, of each kind', async (t) => {
+  t.same(NEEDED, { tier: ['guest', 'free', 'enterprise'], image: ['debian'], role: ['standard'] });
 });

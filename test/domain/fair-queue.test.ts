@@ -74,6 +74,27 @@ const CASES: readonly Case[] = [
     [['ada1'], [], [], [], ['bob1'], ['ada2'], ['bob2']],
   ],
   [
+    'who was served last is behind, however often the others were served before',
+    { ...WIDE, total: 1 },
+    [
+      ...[enter('ada1@a'), enter('ada2@a'), enter('ada3@a'), enter('bob1@b'), enter('bob2@b')],
+      ...[leave('ada1'), leave('bob1'), leave('ada2')],
+    ],
+    [['ada1'], [], [], [], [], ['bob1'], ['ada2'], ['bob2']],
+  ],
+  [
+    'who was never served comes before who was',
+    { ...WIDE, total: 1 },
+    [enter('ada1@a'), enter('bob1@b'), enter('ada2@a'), enter('eve1@c'), leave('ada1'), leave('bob1')],
+    [['ada1'], [], [], [], ['bob1'], ['eve1']],
+  ],
+  [
+    'one that takes too long closes no other container',
+    WIDE,
+    [enter('ada1@dev'), enter('bob1@web'), late('ada1'), enter('bob2@web'), enter('ada2@dev')],
+    [['ada1'], ['bob1'], [], ['bob2'], []],
+  ],
+  [
     'one that leaves while it waits is not started',
     { ...WIDE, perContainer: 1 },
     [enter('ada1@dev'), enter('ada2@dev'), enter('ada3@dev'), leave('ada2'), leave('ada1')],
@@ -128,6 +149,7 @@ t.test('so many wait of a user and of a container', async (t) => {
   t.notOk(isUnresponsive(queue, 'dev'));
   queue = nextQueue(queue, late('ada1'), WIDE).queue;
   t.ok(isUnresponsive(queue, 'dev'));
+  t.notOk(isUnresponsive(queue, 'web'));
   t.notOk(isUnresponsive(nextQueue(queue, leave('ada1'), WIDE).queue, 'dev'));
 });
 
