@@ -10,16 +10,16 @@ import path from 'node:path';
  */
 
 const WANTED_PERCENT = 85;
-const FILE = path.join(import.meta.dirname, 'judged.json');
+const JUDGED = path.join(import.meta.dirname, 'judged.json');
 const MAX_SHOWN = 160;
 
 /**
  * Prints the score and the survivors, those that nobody has judged last. Returns the exit code.
  * @param {readonly Judged[]} all
- * @param {{ judge: boolean }} options with `judge` the new survivors are added to the file of judgements
+ * @param {{ judge: boolean, file?: string }} options with `judge` the new survivors are added to the file of judgements
  */
-export function report(all, { judge }) {
-  const judgements = readJudgements();
+export function report(all, { judge, file = JUDGED }) {
+  const judgements = readJudgements(file);
   const survivors = all.filter(({ verdict }) => verdict === 'survived' || verdict === 'uncovered');
   const judgementOf = (/** @type {Judged} */ mutant) =>
     judgements[mutant.file]?.find((one) => key(one) === key(keyed(mutant)) && one.verdict !== 'new');
@@ -36,13 +36,16 @@ export function report(all, { judge }) {
       const ofFile = judgements[mutant.file] ?? [];
       judgements[mutant.file] = [...ofFile, { ...keyed(mutant), verdict: 'new', why: '' }];
     }
-    writeFileSync(FILE, `${JSON.stringify(judgements, null, 2)}\n`);
+    writeFileSync(file, `${JSON.stringify(judgements, null, 2)}\n`);
   }
   return fresh.length === 0 && score >= WANTED_PERCENT ? 0 : 1;
 }
 
-/** @returns {Record<string, Judgement[]>} */
-const readJudgements = () => (existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {});
+/**
+ * @param {string} file
+ * @returns {Record<string, Judgement[]>}
+ */
+const readJudgements = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 
 /** @param {Judged} mutant */
 const keyed = ({ operator, text, original, replacement }) => ({

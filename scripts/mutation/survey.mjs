@@ -23,23 +23,22 @@ export async function survey(files, { jobs, where }) {
   /** @type {Survey} */
   const known = { tests: [], covering: new Map(), fixed: new Set(), loaded: new Set() };
   await forEach(files, jobs, where, async (file, worker) => {
-    const listed = await worker.ask({ list: file }, [60_000]);
-    if ('lost' in listed || !listed.result.ok) {
+    const listed = await askTwice(worker, { list: file }, 60_000);
+    if (listed === null) {
       console.log(`# not used: ${file} does not pass`);
       return;
     }
-    for (const id of listed.result.fixed) known.fixed.add(id);
-    for (const source of listed.result.loaded) known.loaded.add(source);
-    for (const [index, name] of listed.result.names.entries()) {
+    for (const id of listed.fixed) known.fixed.add(id);
+    for (const source of listed.loaded) known.loaded.add(source);
+    for (const [index, name] of listed.names.entries()) {
       const cover = { file, index, limitMs: SLOWEST_MS };
-      const covered = await worker.ask({ cover }, [SLOWEST_MS]);
-      if ('lost' in covered || !covered.result.ok) {
+      const covered = await askTwice(worker, { cover }, SLOWEST_MS);
+      if (covered === null) {
         console.log(`# not used: ${file}: ${name}`);
-        worker.end();
         continue;
       }
-      const reached = Object.entries(/** @type {Record<string, number>} */ (covered.result.reached));
-      const test = { file, index, name, ms: covered.result.ms, reach: reached.length };
+      const reached = Object.entries(/** @type {Record<string, number>} */ (covered.reached));
+      const test = { file, index, name, ms: covered.ms, reach: reached.length };
       known.tests.push(test);
       for (const [id, hits] of reached) {
         const tests = known.covering.get(id) ?? [];
@@ -51,4 +50,19 @@ export async function survey(files, { jobs, where }) {
   const seconds = known.tests.reduce((sum, { ms }) => sum + ms, 0) / 1000;
   console.log(`# ${known.tests.length} tests, ${seconds.toFixed(0)} s one after the other`);
   return known;
+}
+
+/**
+ * The result of one that passes; null when it does not, also not in a fresh process.
+ * @param {ReturnType<typeof import('./workers.mjs').aWorker>} worker
+ * @param {import('./worker.mjs').Request} request
+ * @param {number} limitMs
+ */
+async function askTwice(worker, request, limitMs) {
+  for (let times = 0; times < 2; times += 1) {
+    const answer = await worker.ask(request, [limitMs]);
+    if ('result' in answer && answer.result.ok) return answer.result;
+    worker.end();
+  }
+  return null;
 }

@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { report } from '../../scripts/mutation/report.mjs';
+
+const SOURCE = 'src/domain/x.ts';
+const mutant = (line: number, verdict: 'killed' | 'timeout' | 'survived' | 'uncovered') => ({
+  id: `${line}`,
+  file: SOURCE,
+  line,
+  operator: 'BooleanLiteral',
+  text: `  const is${line} = true;`,
+  original: 'true',
+  replacement: 'false',
+  changed: `  const is${line} = false;`,
+  verdict,
+  by: '',
+  cut: false,
+});
+const killed = (count: number) => Array.from({ length: count }, (_, at) => mutant(100 + at, 'killed'));
+
+function aReport(t: Test, judgements: object = {}) {
+  const file = path.join(t.testdir(), 'judged.json');
+  writeFileSync(file, JSON.stringify(judgements));
+  const printed: unknown[] = [];
+  t.intercept(console, 'log', { value: (line: unknown) => printed.push(line) });
+  const run = (all: Parameters<typeof report>[0], judge = false) => {
+    const code = report(all, { judge, file });
+    return { code, text: printed.splice(0).join('\n') };
+  };
+  return { run, judged: () => JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+const judgement = (verdict: string) => ({
+  operator: 'BooleanLiteral',
+  line: 'const is1 = true;',
+  from: 'true',
+  to: 'false',
+  verdict,
+  why: 'nobody reads it',
+});
+
+t.test('a survivor that nobody has judged fails the run, and stands last with its line', async (t) => {
+  const { run } = aReport(t);
+  const { code, text } = run([...killed(19), mutant(1, 'survived')]);
+  t.equal(code, 1);
+  t.match(
+    text,
+    /nobody has judged\nsrc\/domain\/x\.ts:1 BooleanLiteral.*\n {2}- const is1 = true;\n {2}\+ const is1 = false;/,
+  );
+  t.match(text, /95\.0 % of 20 killed/);
+});
+
+t.test('one that was judged does not, wherever its line is now', async (t) => {
+  const { run } = aReport(t, { [SOURCE]: [judgement('equivalent')] });
+  const { code, text } = run([...killed(19), { ...mutant(1, 'survived'), line: 7 }]);
+  t.equal(code, 0);
+  t.match(text, /equivalent: nobody reads it/);
+});
+
+t.test('fewer than 85 % fail the run', async (t) => {
+  const { run } = aReport(t, { [SOURCE]: [judgement('accepted')] });
+  t.equal(run([...killed(17), ...Array(3).fill(mutant(1, 'survived'))]).code, 0);
+  t.equal(run([...killed(16), ...Array(4).fill(mutant(1, 'uncovered'))]).code, 1);
+  t.equal(run([mutant(2, 'timeout'), ...killed(5), mutant(1, 'survived')]).code, 0, 'a time limit kills');
+});
+
+t.test('new ones are written down, and still fail until they have a verdict', async (t) => {
+  const { run, judged } = aReport(t);
+  const all = [...killed(19), mutant(1, 'survived')];
+  run(all, true);
+  t.match(judged(), { [SOURCE]: [{ ...judgement('new'), why: '' }] });
+  t.equal(run(all).code, 1);
+});
