@@ -2,35 +2,34 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ensureBuild } from './lib/build.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
-import { runMain } from './lib/fault.mjs';
+import { Fault, runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
 import { processorUse } from './lib/processor-use.mjs';
+import { allTests } from './lib/units.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const args = process.argv.slice(2);
 const withLong = args[0] === '--all';
 const everything = args.length === 0 || withLong;
-const files = withLong ? [] : args.flatMap(testFiles);
+/** Files that are long on purpose may each take this many seconds. */
+const LONG_LIMIT_SECONDS = 1200;
 
 await runMain(async () => {
   const use = processorUse();
+  const files = everything ? allTests(root, { withLong }) : args.flatMap(testFiles);
   await ensureDependencies(root, { dev: true });
   const { summary } = await import('./lib/tally.mjs');
+  const { prepare, runTests, runTestsTwice } = await import('./lib/tests.mjs');
+  const prepared = everything ? prepare(root, console.log) : Promise.resolve();
   const failed = everything ? await runChecks(staticChecks(root)) : 0;
-  if (failed > 0 || (!everything && files.length === 0)) {
+  if (failed > 0 || files.length === 0) {
     console.log(summary({ passed: 0, failed, skipped: 0 }));
     return 1;
   }
-  if (everything || !args.every(needsNoBuild)) await ensureBuild(root);
-  const { runTests, runTestsTwice } = await import('./lib/tests.mjs');
-  // the first test that needs a slow part would else wait for it within its own time limit
-  const { code, tally } = everything
-    ? await runTestsTwice(root, {
-        config: withLong ? '.taprc-all' : '.taprc',
-        env: { TEST_PREPARE: 'all' },
-        print: console.log,
-      })
-    : await runTests(root, { args: files, print: console.log });
+  if (!files.every(needsNoBuild)) await ensureBuild(root);
+  const isLong = withLong || files.some((file) => file.endsWith('.long.test.ts'));
+  const options = { prepared, print: console.log, ...(isLong && { limitSeconds: LONG_LIMIT_SECONDS }) };
+  const { code, tally } = await (everything ? runTestsTwice : runTests)(root, files, options);
   if (everything) console.log(`# ${use()}`);
   console.log(summary(tally));
   return code;
@@ -41,12 +40,14 @@ await runMain(async () => {
  * @param {string} arg
  */
 function testFiles(arg) {
-  if (!statSync(arg, { throwIfNoEntry: false })?.isDirectory()) return [arg];
+  const found = statSync(arg, { throwIfNoEntry: false });
+  if (found === undefined) throw new Fault(`there is no ${arg}: name test files or folders of them`);
+  if (!found.isDirectory()) return [arg];
   const inside = readdirSync(arg, { recursive: true }).map((name) => path.join(arg, `${name}`));
-  return inside.filter((file) => file.endsWith('.test.ts'));
+  return inside.filter((file) => file.endsWith('.test.ts')).sort();
 }
 
-/** @param {string} arg */
-function needsNoBuild(arg) {
-  return arg.startsWith('-') || /^test\/(domain|app|http|docs|adapters|scripts)\b/.test(arg);
+/** @param {string} file */
+function needsNoBuild(file) {
+  return /^test\/(domain|app|http|docs|adapters|scripts)\b/.test(path.normalize(file));
 }

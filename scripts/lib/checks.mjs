@@ -17,9 +17,9 @@ import { toolEnvironment } from './node.mjs';
 export function staticChecks(root) {
   const web = existsSync(path.join(root, 'web', 'tsconfig.json'));
   return [
-    { label: 'types', run: () => tool(root, 'tsc', ['-p', 'tsconfig.json']) },
+    { label: 'types', run: () => types(root, 'tsconfig.json', 'types') },
     ...(web
-      ? [{ label: 'types of the pages', run: () => tool(root, 'tsc', ['-p', 'web/tsconfig.json']) }]
+      ? [{ label: 'types of the pages', run: () => types(root, 'web/tsconfig.json', 'web-types') }]
       : []),
     { label: 'lint', run: () => tool(root, 'biome', ['check', '.']) },
     { label: 'layers', run: () => checkLayers(root) },
@@ -44,6 +44,15 @@ async function runCheck({ label, run }) {
   if (!ok) console.log(report.trimEnd());
   return ok;
 }
+
+/**
+ * Looks only at what has changed since the last time, and what depends on it.
+ * @param {string} root
+ * @param {string} project
+ * @param {string} name
+ */
+const types = (root, project, name) =>
+  tool(root, 'tsc', ['-p', project, '--incremental', '--tsBuildInfoFile', `.tap/${name}.tsbuildinfo`]);
 
 /**
  * @param {string} root

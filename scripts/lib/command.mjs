@@ -83,7 +83,7 @@ function stopAll(signal) {
  * @param {import("node:child_process").ChildProcess} child
  * @param {NodeJS.Signals} signal
  */
-function killGroup(child, signal) {
+export function killGroup(child, signal) {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);

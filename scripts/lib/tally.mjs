@@ -11,11 +11,12 @@ import { Parser } from 'tap-parser';
  */
 
 /**
- * A stream for the raw output of tap. `onFile` gets each test file's result when the file ends. With `failSkips` a
- * skipped test counts as failed, with the reason of the skip.
+ * A stream for what a process of test files prints. `onFile` gets each file's result when the file ends, and
+ * `unfinished` is what came after the last one. With `failSkips` a skipped test counts as failed, with the reason of
+ * the skip.
  * @param {(file: FileResult) => void} onFile
  * @param {{ failSkips?: boolean }} [options]
- * @returns {{ parser: Parser, tally: Tally }}
+ * @returns {{ parser: Parser, unfinished: () => Pick<FileResult, 'failures' | 'counts'> }}
  */
 export function tallying(onFile, { failSkips = false } = {}) {
   const parser = new Parser();
@@ -35,7 +36,7 @@ export function tallying(onFile, { failSkips = false } = {}) {
       before = { ...tally };
     },
   });
-  return { parser, tally };
+  return { parser, unfinished: () => ({ failures, counts: since(before, tally) }) };
 }
 
 /**
@@ -72,10 +73,9 @@ function follow(parser, path, { file, ...sink }) {
     if (verdict === 'failed' && !child?.failures) fail(describe([...path, point.name], point));
     if (child !== null) countTest(seen, verdict, child, tally);
     else countAssertion(seen, verdict);
-    // Outside of every file the runner itself complains. A file whose time is up counts by itself.
-    if (file && child === null && verdict === 'failed' && !point.diag?.expired) tally.failed += 1;
-    // Such a complaint may also come as the result of the file that has just run.
-    file?.(point, child === null ? point.name : childName);
+    // what is thrown outside of every test counts with the file that ends next
+    if (file && child === null && verdict === 'failed') tally.failed += 1;
+    if (child !== null) file?.(point, childName);
     child = null;
   });
   return seen;

@@ -1,132 +1,179 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { exitCode, watch } from './command.mjs';
-import { toolEnvironment } from './node.mjs';
-import { tallying } from './tally.mjs';
+import { capture, watch } from './command.mjs';
+import { modernNode, toolEnvironment } from './node.mjs';
+import { runUnit } from './run-unit.mjs';
+import { workThrough } from './schedule.mjs';
+import { unitsOf } from './units.mjs';
+import { mayRunAgain, note, recordOf } from './unsteady.mjs';
 
 /**
  * @typedef {import('./tally.mjs').Tally} Tally
- * @typedef {{ args?: readonly string[], config?: string, env?: NodeJS.ProcessEnv, print: (line: string) => void }} Options
- * @typedef {{ code: number, tally: Tally, failed: { name: string, counts: Tally }[] }} Outcome
+ * @typedef {import('./tally.mjs').FileResult} FileResult
+ * @typedef {{ limitSeconds?: number, prepared?: Promise<unknown>, print: (line: string) => void }} Options
+ * @typedef {{ code: number, tally: Tally, results: ReadonlyMap<string, FileResult> }} Outcome
  */
 
 /** With more files than these something is broken, and a second run would only say so again. */
 const MOST_AGAIN = 10;
+const LIMIT_SECONDS = 400;
 
 /**
- * Runs the tests, and each file that failed once more, alone: what fails only beside other load is named, and does
- * not count as failed.
+ * A whole run: each file that failed runs once more, alone. What fails only beside other load is named and recorded,
+ * and fails the run when it was so shortly before. What depends on no load gets no second chance.
  * @param {string} root
+ * @param {readonly string[]} files
  * @param {Options} options
  * @returns {Promise<Outcome>}
  */
-export async function runTestsTwice(root, options) {
-  const first = await runTests(root, options);
-  const names = first.failed.map(({ name }) => name);
-  if (names.length === 0 || names.length > MOST_AGAIN) return first;
-  options.print(`# ${names.length} of the files failed: each once more, alone`);
-  const second = await runTests(root, { ...options, args: ['--jobs=1', ...names] });
-  const stillFailed = new Set(second.failed.map(({ name }) => name));
-  const unsteady = names.filter((name) => !stillFailed.has(name));
-  if (unsteady.length > 0) options.print(`# passed only when run alone: ${unsteady.join(', ')}`);
-  const before = first.failed.reduce((tally, { counts }) => add(tally, counts, -1), first.tally);
-  const tally = add(before, second.tally, 1);
-  return { ...second, tally, code: second.code || (tally.failed > 0 ? 1 : 0) };
+export async function runTestsTwice(root, files, options) {
+  return await inOneRun(root, async () => {
+    const first = await run(root, unitsOf(files), options);
+    const failed = failedOf(first);
+    const again = failed.length > MOST_AGAIN ? [] : failed.filter(mayRunAgain);
+    if (again.length > 0) options.print(`# ${again.length} of the files failed: each once more, alone`);
+    const second = await run(root, again.map(alone), { ...options, atOnce: 1 });
+    const unsteady = again.filter((name) => second.get(name)?.ok);
+    if (unsteady.length > 0) options.print(`# passed only when run alone: ${unsteady.join(', ')}`);
+    const firstFailure = (/** @type {string} */ file) => first.get(file)?.failures[0]?.path ?? '';
+    const entries = unsteady.map((file) => ({ file, failure: firstFailure(file) }));
+    const twice = note(recordOf(root), await presentRun(root), entries);
+    if (twice.length > 0) options.print(`# not for the first time in ten runs: ${twice.join(', ')}`);
+    const { code, ...rest } = outcome(new Map([...first, ...second]));
+    return { ...rest, code: code || (twice.length > 0 ? 1 : 0) };
+  });
 }
 
 /**
- * @param {Tally} to
- * @param {Tally} counts
- * @param {1 | -1} sign
- * @returns {Tally}
+ * @param {string} root
+ * @returns {Promise<import('./unsteady.mjs').Run>}
  */
-const add = (to, counts, sign) => ({
-  passed: to.passed + sign * counts.passed,
-  failed: to.failed + sign * counts.failed,
-  skipped: to.skipped + sign * counts.skipped,
-});
+async function presentRun(root) {
+  const git = capture('git', ['rev-parse', '--short', 'HEAD'], { cwd: root });
+  const commit = await git.then(({ stdout }) => stdout.trim()).catch(() => '');
+  return { commit: commit || 'unknown', at: new Date().toISOString() };
+}
 
 /**
- * Runs tap over the files of a configuration, one line a file, and what failed in full. The code is tap's own, and
- * 1 when nothing ran, when a file gave no result, and with REQUIRE_ALL=1 when anything was skipped.
+ * Runs test files, a line for each, and what failed in full. The code is 1 when a test failed or none ran, and with
+ * REQUIRE_ALL=1 when one was skipped.
  * @param {string} root
+ * @param {readonly string[]} files
  * @param {Options} options
  * @returns {Promise<Outcome>}
  */
-export function runTests(root, { args = [], config = '.taprc', env = {}, print }) {
-  const tap = path.join(root, 'node_modules', '.bin', 'tap');
-  const environment = { ...toolEnvironment(root), TAP_RCFILE: config, ...env };
-  const child = spawn(tap, ['--reporter=tap', ...args], {
+export const runTests = (root, files, options) =>
+  inOneRun(root, async () => outcome(await run(root, unitsOf(files), options)));
+
+/**
+ * Begins to bring up what many tests share, so that the first of them does not wait for it within its own time limit.
+ * What cannot be had is reported by the tests that need it.
+ * @param {string} root
+ * @param {(line: string) => void} print
+ */
+export const prepare = (root, print) => support(root, 'before', print);
+
+/**
+ * What tests start for each other, such as a database server, is theirs until the end of the run.
+ * @template T
+ * @param {string} root
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function inOneRun(root, work) {
+  try {
+    return await work();
+  } finally {
+    await support(root, 'after', console.error);
+  }
+}
+
+/**
+ * @param {string} root
+ * @param {readonly import('./units.mjs').Unit[]} units
+ * @param {Options & { atOnce?: number }} options
+ * @returns {Promise<ReadonlyMap<string, FileResult>>}
+ */
+async function run(
+  root,
+  units,
+  { limitSeconds = LIMIT_SECONDS, prepared = Promise.resolve(), print, ...lanes },
+) {
+  /** @type {Map<string, FileResult>} */
+  const results = new Map();
+  const options = {
     cwd: root,
-    env: { ...environment, NODE_COMPILE_CACHE: compileCache(root) },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: testEnvironment(root),
+    limitSeconds,
+    failSkips: process.env['REQUIRE_ALL'] === '1',
+    print,
+    /** @param {FileResult} file */
+    onFile: (file) => {
+      results.set(file.name, file);
+      print(fileReport(file));
+    },
+  };
+  await workThrough(units, {
+    run: (files) => runUnit(files, options),
+    prepared,
+    ...lanes,
+  });
+  return results;
+}
+
+/**
+ * Runs a module of the test support to its end, where a checkout has it.
+ * @param {string} root
+ * @param {'before' | 'after'} name
+ * @param {(line: string) => void} print
+ */
+async function support(root, name, print) {
+  const file = path.join(root, 'test', 'support', `${name}.ts`);
+  if (!existsSync(file)) return;
+  const child = spawn(modernNode(root), [file], {
+    cwd: root,
+    env: testEnvironment(root),
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   watch(child);
-  /** @type {Outcome['failed']} */
-  const failed = [];
-  /** @type {Set<string>} */
-  const reported = new Set();
-  /** @param {import('./tally.mjs').FileResult} file */
-  const report = (file) => {
-    print(fileReport(file));
-    if (!existsSync(path.join(root, file.name))) return;
-    reported.add(file.name);
-    if (!file.ok) failed.push(file);
-  };
-  const { parser, tally } = tallying(report, { failSkips: process.env['REQUIRE_ALL'] === '1' });
-  let planned = 0;
-  parser.on('plan', ({ end }) => {
-    planned = end ?? 0;
-  });
-  child.stdout.pipe(parser);
   child.stderr.on('data', (chunk) => print(`${chunk}`.trimEnd()));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => {
-      // What tap complains of takes the place of a file in its plan, and the last file gives no result.
-      const files = signal === null && reported.size < planned ? listFiles(tap, args, root, environment) : [];
-      for (const name of files.filter((file) => !reported.has(file))) {
-        tally.failed += 1;
-        report(withoutResult(name));
-      }
-      const isRed = tally.failed > 0 || tally.passed === 0;
-      resolve({ code: exitCode(code, signal) || (isRed ? 1 : 0), tally, failed });
-    });
-  });
+  await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
 }
 
 /**
- * @param {string} tap
- * @param {readonly string[]} args
- * @param {string} cwd
- * @param {NodeJS.ProcessEnv} env
+ * What one process has compiled, the others take over.
+ * @param {string} root
+ * @returns {NodeJS.ProcessEnv}
  */
-function listFiles(tap, args, cwd, env) {
-  const listed = execFileSync(tap, ['list', ...args], { cwd, env, encoding: 'utf8' });
-  return listed.split('\n').filter((line) => line.endsWith('.ts'));
-}
-
-/**
- * @param {string} name
- * @returns {import('./tally.mjs').FileResult}
- */
-const withoutResult = (name) => ({
-  name,
-  ok: false,
-  ms: 0,
-  skip: null,
-  failures: [{ path: name, detail: 'it gave no result' }],
-  counts: { passed: 0, failed: 1, skipped: 0 },
+const testEnvironment = (root) => ({
+  ...toolEnvironment(root),
+  NODE_COMPILE_CACHE: path.join(root, '.tap', 'compile-cache'),
+  TEST_RUN: `${process.pid}`,
 });
 
-/**
- * Each test file is a process that loads most of the service: what one has compiled, the others take over.
- * @param {string} root
- */
-const compileCache = (root) => path.join(root, '.tap', 'compile-cache');
+/** @param {ReadonlyMap<string, FileResult>} results */
+const failedOf = (results) => [...results.values()].filter(({ ok }) => !ok).map(({ name }) => name);
 
-/** @param {import('./tally.mjs').FileResult} file */
+/**
+ * @param {string} file
+ * @returns {import('./units.mjs').Unit}
+ */
+const alone = (file) => ({ name: file, files: [file], needs: 'nothing' });
+
+/**
+ * @param {ReadonlyMap<string, FileResult>} results
+ * @returns {Outcome}
+ */
+function outcome(results) {
+  const tally = { passed: 0, failed: 0, skipped: 0 };
+  for (const { counts } of results.values())
+    for (const kind of /** @type {const} */ (['passed', 'failed', 'skipped'])) tally[kind] += counts[kind];
+  const isRed = tally.failed > 0 || tally.passed === 0 || failedOf(results).length > 0;
+  return { code: isRed ? 1 : 0, tally, results };
+}
+
+/** @param {FileResult} file */
 function fileReport({ name, ok, ms, skip, failures }) {
   const verdict = skip !== null ? 'skip' : ok ? 'ok  ' : 'FAIL';
   const head = `${verdict} ${name} ${skip ?? `${(ms / 1000).toFixed(1)} s`}`;

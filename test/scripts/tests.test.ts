@@ -1,17 +1,25 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { workThrough } from '../../scripts/lib/schedule.mjs';
+import { allTests, fastTests, unitsOf } from '../../scripts/lib/units.mjs';
+import { mayRunAgain, note } from '../../scripts/lib/unsteady.mjs';
 import { type Child, runProcess } from '../support/child.ts';
+import { aFolder } from '../support/folder.ts';
 import { aTree } from '../support/tree.ts';
 
-const CONFIG = 'type-strip-only: true\ndisable-coverage: true\njobs: 2\ntimeout: 20\n';
+const fine = "t.test('fine', async (t) => t.ok(1));";
 
-/** What `npm test -- <files>` says in a checkout with these test files. */
-async function run(t: Test, tests: Readonly<Record<string, string>>, { requireAll = false } = {}) {
-  const files = Object.fromEntries(
-    Object.entries(tests).map(([name, code]) => [`test/domain/${name}.test.ts`, code]),
-  );
-  const imported = Object.entries(files).map(([name, code]) => [name, `import t from 'tap';\n${code}\n`]);
-  const root = aTree(t, { '.taprc': CONFIG, ...Object.fromEntries(imported) });
+/** A checkout with these test files, by their path without `test/` and `.test.ts`. */
+function aCheckout(t: Test, tests: Readonly<Record<string, string>>): string {
+  const files = Object.entries(tests).map(([name, code]) => [
+    `test/${name}.test.ts`,
+    `import t from 'tap';\n${code}\n`,
+  ]);
+  return aTree(t, Object.fromEntries(files));
+}
+
+/** What `npm test -- test/domain` says in a checkout. */
+async function run(t: Test, root: string, { requireAll = false } = {}) {
   const command = [`REQUIRE_ALL=${requireAll ? 1 : 0}`, process.execPath, 'scripts/test.mjs', 'test/domain'];
   const child = runProcess(t, '/usr/bin/env', command, root);
   const lines = await linesOf(child);
@@ -26,112 +34,220 @@ async function linesOf(child: Child): Promise<string[]> {
 
 const next = (child: Child): Promise<string | null> => child.line().catch(() => null);
 
-t.test('innermost tests are counted, not assertions, and the sum is the last line', async (t) => {
-  const result = await run(t, {
-    many: "t.test('outer', async (t) => { t.test('a', async (t) => { t.ok(1); t.ok(2); }); t.test('b', async (t) => t.ok(3)); });",
-    bare: 't.ok(true);',
-    skipped:
-      "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); }); t.test('d', async (t) => t.ok(1));",
+t.test('what a run says', async (t) => {
+  const root = aCheckout(t, {
+    'domain/bare': 't.ok(true);',
+    'domain/beside':
+      "t.test('outer', async (t) => { await t.test('a', async (t) => t.ok(1)); t.equal(1 + 1, 3, 'beside'); });",
+    'domain/counted':
+      "t.test('outer', async (t) => { t.test('a', async (t) => { t.ok(1); t.ok(2); }); t.test('b', async (t) => t.ok(3)); });",
+    'domain/dies': `${fine} t.test('dies', async () => process.kill(process.pid, 'SIGKILL'));`,
+    'domain/hooks1': `
+      t.beforeEach(() => { globalThis.begun = (globalThis.begun ?? 0) + 1; });
+      t.teardown(() => { globalThis.tornDown = true; });
+      t.setTimeout(60_000);
+      ${fine}`,
+    'domain/hooks2':
+      "t.test('hooks', async (t) => t.same([globalThis.begun, globalThis.tornDown], [1, true]));",
+    'domain/loose':
+      "t.test('waits', async () => { await new Promise((done) => { setTimeout(done, 50); setTimeout(() => { throw new Error('a loose end'); }); }); });",
+    'domain/skipped': "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); });",
+    'domain/sums':
+      "t.test('outer', async (t) => { t.test('sums', async (t) => { t.equal(1 + 1, 3, 'two and'); t.ok(1); }); });",
+    'domain/thrown': "throw new Error('at import');",
+    'domain/todo': "t.test('d', { skip: 'needs root' }, async (t) => t.ok(1));",
   });
-  t.match(result, { code: 0, last: '4 passed, 0 failed, 1 skipped' });
+  const { code, last, all } = await run(t, root);
+  t.equal(code, 1);
+  t.equal(last, '7 passed, 5 failed, 2 skipped', 'innermost tests are counted, not assertions');
+  t.match(
+    all,
+    /✗ test\/domain\/sums\.test\.ts > outer > sums > two and\n.*-3\n *\+2/s,
+    'what failed, and why',
+  );
+  t.match(all, /✗ test\/domain\/beside\.test\.ts > outer > beside/, 'what fails between tests, too');
+  t.match(all, /FAIL test\/domain\/thrown\.test\.ts.*at import/s);
+  t.match(all, /FAIL test\/domain\/loose\.test\.ts.*a loose end/s);
+  t.match(all, /FAIL test\/domain\/dies\.test\.ts.*its process ended with SIGKILL/s);
+  for (const name of ['bare', 'counted', 'hooks1', 'hooks2'])
+    t.match(all, `ok   test/domain/${name}.test.ts`, 'no other file minds');
 });
 
 t.test('with REQUIRE_ALL=1 whatever is skipped counts as failed, with its reason', async (t) => {
-  const tests = {
-    assertion: "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); t.ok(1); });",
-    option: "t.test('d', { skip: 'needs root' }, async (t) => t.ok(1));",
-    good: "t.test('e', async (t) => t.ok(1));",
-  };
-  t.match(await run(t, tests), { code: 0 });
-  const strict = await run(t, tests, { requireAll: true });
+  const root = aCheckout(t, {
+    'domain/assertion': "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); t.ok(1); });",
+    'domain/good': fine,
+    'domain/option': "t.test('d', { skip: 'needs root' }, async (t) => t.ok(1));",
+  });
+  t.match(await run(t, root), { code: 0 });
+  const strict = await run(t, root, { requireAll: true });
   t.match(strict, { code: 1, last: '1 passed, 2 failed' });
   t.match(strict.all, /FAIL test\/domain\/assertion\.test\.ts.*\n.*> c > c\n.*skipped: \n *no engine/);
   t.match(strict.all, /FAIL test\/domain\/option\.test\.ts.*\n.*> d\n.*skipped: \n *needs root/);
 });
 
-t.test('what failed is named, with its reason', async (t) => {
-  const result = await run(t, {
-    good: "t.test('fine', async (t) => t.ok(1));",
-    bad: "t.test('outer', async (t) => { t.test('sums', async (t) => { t.equal(1 + 1, 3, 'two and'); t.ok(1); }); });",
-  });
-  t.match(result, { code: 1, last: '1 passed, 1 failed' });
-  t.match(result.all, /✗ test\/domain\/bad\.test\.ts > outer > sums > two and\n.*-3\n *\+2/s);
-});
-
-t.test('what fails beside the tests within a test counts, too', async (t) => {
-  const result = await run(t, {
-    beside:
-      "t.test('outer', async (t) => { await t.test('a', async (t) => t.ok(1)); t.equal(1 + 1, 3, 'beside'); });",
-  });
-  t.match(result, { code: 1, last: '1 passed, 1 failed' });
-});
-
-t.test('a file that dies counts as a failure, however much of it had passed', async (t) => {
-  const result = await run(t, {
-    killed:
-      "t.test('fine', async (t) => t.ok(1)); t.test('dies', async () => process.kill(process.pid, 'SIGKILL'));",
-    thrown: "throw new Error('at import');",
-  });
-  t.match(result, { code: 1, last: '1 passed, 2 failed' });
-  t.match(result.all, /at import/);
-});
-
 t.test('a run of no tests fails', async (t) => {
-  t.match(await run(t, {}), { code: 1, last: '0 passed, 0 failed' });
+  t.match(await run(t, aTree(t, { 'test/domain/none.ts': '' })), { code: 1, last: '0 passed, 0 failed' });
 });
 
 const WHOLE = `
   import { runTestsTwice } from './scripts/lib/tests.mjs';
-  const { code, tally } = await runTestsTwice('.', { print: console.log });
+  import { allTests } from './scripts/lib/units.mjs';
+  const files = allTests('.', { withLong: false });
+  const { code, tally } = await runTestsTwice('.', files, { print: console.log, limitSeconds: 2 });
   console.log(JSON.stringify({ code, ...tally }));
 `;
 
+const whole = (t: Test, root: string): Promise<string[]> =>
+  linesOf(runProcess(t, process.execPath, ['--input-type=module', '--eval', WHOLE], root));
+
+/** Fails when it runs for the first time. */
+const once = (name: string, fails: string): string => `
+  import { existsSync, writeFileSync } from 'node:fs';
+  const tried = existsSync('${name}');
+  writeFileSync('${name}', '');
+  t.test('first', async (t) => t.ok(1));
+  t.test('second', async (t) => { if (!tried) ${fails}; t.ok(1); });`;
+
 t.test(
-  'in a whole run a file that failed runs once more, alone, and is named when it passes then',
+  'a file that failed runs once more, alone, and one that is unsteady twice fails the run',
   async (t) => {
-    const root = aTree(t, {
-      '.taprc': `include: ["test/**/*.test.ts"]\n${CONFIG}`,
-      'test/good.test.ts': "import t from 'tap'; t.test('fine', async (t) => t.ok(1));",
-      'test/unsteady.test.ts': `
-      import { existsSync, writeFileSync } from 'node:fs';
-      import t from 'tap';
-      const tried = existsSync('tried');
-      t.test('first', async (t) => t.ok(1));
-      t.test('second', async (t) => { writeFileSync('tried', ''); t.ok(tried); });`,
+    const root = aCheckout(t, {
+      'http/a-unsteady': once('unsteady', 't.ok(0)'),
+      'http/b-hangs': once('hangs', 'await new Promise((done) => setTimeout(done, 60_000))'),
+      'http/c-blocks': once('blocks', 'for (;;);'),
+      'http/d-good': fine,
     });
     const mended = await whole(t, root);
-    t.match(mended.at(-1), '{"code":0,"passed":3,"failed":0,"skipped":0}');
-    t.match(mended.at(-2), '# passed only when run alone: test/unsteady.test.ts');
-    writeFileSync(`${root}/test/good.test.ts`, "import t from 'tap'; t.test('never', async (t) => t.ok(0));");
+    t.equal(mended.at(-1), '{"code":0,"passed":7,"failed":0,"skipped":0}');
+    const files = ['a-unsteady', 'b-hangs', 'c-blocks'].map((name) => `test/http/${name}.test.ts`);
+    t.equal(mended.at(-2), `# passed only when run alone: ${files.join(', ')}`);
+    t.equal(mended.filter((line) => line === 'ok   test/http/d-good.test.ts').length, 0);
+    t.match(
+      mended.join('\n'),
+      'ok   test/http/d-good.test.ts',
+      'a file whose time is up costs no other its result',
+    );
+
+    const record = `${root}/.tap/unsteady.tsv`;
+    const noted = readFileSync(record, 'utf8').trim().split('\n');
+    t.match(noted[0], /^unknown\t\d{4}-\S+Z\ttest\/http\/a-unsteady\.test\.ts\t.*> second > /);
+    t.equal(noted.length, 3);
+
+    writeFileSync(`${root}/test/http/a-unsteady.test.ts`, `import t from 'tap';${once('now', 't.ok(0)')}`);
+    writeFileSync(
+      `${root}/test/http/d-good.test.ts`,
+      "import t from 'tap'; t.test('never', async (t) => t.ok(0));",
+    );
     const broken = await whole(t, root);
-    t.match(broken.at(-1), '{"code":1,"passed":2,"failed":1,"skipped":0}');
-    t.notMatch(broken.join('\n'), 'passed only');
+    t.equal(broken.at(-1), '{"code":1,"passed":6,"failed":1,"skipped":0}');
+    t.equal(broken.at(-2), '# not for the first time in ten runs: test/http/a-unsteady.test.ts');
   },
 );
 
-t.test('a file whose time is up costs no other file its result, and may pass alone', async (t) => {
-  const fine = "import t from 'tap'; t.test('fine', async (t) => t.ok(1));";
-  const root = aTree(t, {
-    '.taprc': `include: ["test/**/*.test.ts"]\n${CONFIG.replace('jobs: 2\ntimeout: 20', 'jobs: 1\ntimeout: 3')}`,
-    'test/a.test.ts': `
-      import { existsSync, writeFileSync } from 'node:fs';
-      import t from 'tap';
-      const tried = existsSync('tried');
-      t.test('hangs', async (t) => {
-        writeFileSync('tried', '');
-        if (!tried) await new Promise((done) => setTimeout(done, 60_000));
-        t.ok(1);
-      });`,
-    'test/b.test.ts': fine,
-    'test/c.test.ts': fine,
-  });
-  const lines = await whole(t, root);
-  t.match(lines.at(-1), '{"code":0,"passed":3,"failed":0,"skipped":0}');
-  t.match(lines.at(-2), /passed only when run alone:.* test\/a\.test\.ts/);
-  for (const name of ['a', 'b', 'c']) t.match(lines.join('\n'), `ok   test/${name}.test.ts`);
+t.test('what depends on no load gets no second chance', async (t) => {
+  for (const folder of ['domain', 'app', 'docs', 'scripts', 'web'])
+    t.notOk(mayRunAgain(`test/${folder}/a.test.ts`), folder);
+  for (const folder of ['http', 'adapters', 'e2e', 'faults', 'attacks'])
+    t.ok(mayRunAgain(`test/${folder}/a.test.ts`), folder);
 });
 
-async function whole(t: Test, root: string): Promise<string[]> {
-  const child = runProcess(t, process.execPath, ['--input-type=module', '--eval', WHOLE], root);
-  return linesOf(child);
+t.test('the record of unsteady files looks back ten runs', async (t) => {
+  const record = `${aFolder(t)}/runs/unsteady.tsv`;
+  let runs = 0;
+  const noteRun = (...files: string[]) => {
+    runs += 1;
+    const unsteady = files.map((file) => ({ file, failure: 'never:\n\tnot so' }));
+    return note(record, { commit: 'abc', at: `run ${runs}` }, unsteady);
+  };
+  t.same(noteRun('a', 'b'), []);
+  for (let n = 0; n < 8; n++) t.same(noteRun(), []);
+  t.same(noteRun('a', 'c'), ['a'], 'the tenth run');
+  t.same(noteRun('b'), [], 'the eleventh');
+  t.match(readFileSync(record, 'utf8'), /^abc\trun 1\ta\tnever: not so\nabc\trun 1\tb\t/);
+});
+
+t.test('every test file belongs to one process, and what needs nothing is in the quick check', async (t) => {
+  const all = allTests('.', { withLong: true });
+  t.same(
+    unitsOf(all)
+      .flatMap(({ files }) => files)
+      .sort(),
+    all,
+  );
+  const fast = new Set(fastTests('.'));
+  for (const folder of ['domain', 'app', 'web', 'docs'])
+    t.same(
+      all.filter((file) => file.startsWith(`test/${folder}/`) && !fast.has(file)),
+      [],
+      folder,
+    );
+  t.same(
+    [...fast].filter((file) => /\/(e2e|faults|attacks|scripts)\//.test(file)),
+    [],
+  );
+});
+
+/** Works through units whose ends the test decides; says what runs. */
+function aSchedule(names: readonly string[], atOnce: number) {
+  const running: string[] = [];
+  const ends = new Map<string, (left?: readonly string[]) => void>();
+  let prepare = () => {};
+  const units = names.map((name) => ({
+    name,
+    files: [name],
+    needs: name.startsWith('engine') ? ('engine' as const) : ('nothing' as const),
+  }));
+  const done = workThrough(units, {
+    atOnce,
+    prepared: new Promise<void>((resolve) => {
+      prepare = resolve;
+    }),
+    run: (files) => {
+      running.push(...files);
+      return new Promise((resolve) => ends.set(`${files}`, (left = []) => resolve(left)));
+    },
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    running: () => running.toSorted(),
+    async prepared() {
+      prepare();
+      await turn();
+    },
+    async end(name: string, left?: readonly string[]) {
+      running.splice(running.indexOf(name), 1);
+      ends.get(name)?.(left);
+      await turn();
+    },
+    done,
+  };
 }
+
+t.test('what needs an engine waits for it, and leaves room for what needs none', async (t) => {
+  const schedule = aSchedule(['engine1', 'engine2', 'engine3', 'a', 'b', 'c'], 3);
+  t.same(schedule.running(), ['a', 'b'], 'one place is kept for what uses the engine');
+  await schedule.prepared();
+  t.same(schedule.running(), ['a', 'b', 'engine1']);
+  await schedule.end('a');
+  t.same(schedule.running(), ['b', 'engine1', 'engine2']);
+  await schedule.end('b');
+  t.same(schedule.running(), ['c', 'engine1', 'engine2']);
+  await schedule.end('c', ['left over']);
+  t.same(schedule.running(), ['engine1', 'engine2', 'left over'], 'what a dead process did not get to');
+  await schedule.end('left over');
+  t.same(schedule.running(), ['engine1', 'engine2', 'engine3'], 'nothing else is left');
+  for (const name of schedule.running()) await schedule.end(name);
+  await schedule.done;
+});
+
+t.test('one at a time', async (t) => {
+  const schedule = aSchedule(['a', 'engine1', 'b'], 1);
+  t.same(schedule.running(), ['a']);
+  await schedule.prepared();
+  for (const name of ['a', 'engine1', 'b']) {
+    t.equal(schedule.running().length, 1);
+    await schedule.end(schedule.running()[0] ?? name);
+  }
+  await schedule.done;
+});

@@ -2,4 +2,4 @@ import { ask, type Need } from './infra.ts';
 
 // Whatever is missing then is reported by the test that needs it.
 const all: readonly Need[] = ['postgres', 'engine', 'browser'];
-if (process.env['TEST_PREPARE'] === 'all') await Promise.all(all.map((need) => ask(need)));
+await Promise.all(all.map((need) => ask(need)));

@@ -32,8 +32,9 @@ const KEEPER = path.join(import.meta.dirname, 'keeper.ts');
 /** A machine that runs many tests may need more than a minute to start a process that compiles its modules. */
 const START_WITHIN_MS = 120_000;
 
-/** The run: tap's process, which starts every test file, or a test file that was started by hand. */
-const owner = process.env['_TAPJS_PROCESSINFO_CWD_'] ? process.ppid : process.pid;
+/** The run: the process that starts every test file, ours or tap's, or a test file that was started by hand. */
+const owner =
+  Number(process.env['TEST_RUN']) || (process.env['_TAPJS_PROCESSINFO_CWD_'] ? process.ppid : process.pid);
 
 export const folderOf = (run: number): string => path.join(tmpdir(), `${PREFIX}${run}`);
 export const socketOf = (run: number): string => path.join(folderOf(run), 'keeper.sock');
