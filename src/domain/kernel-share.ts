@@ -1,16 +1,33 @@
 /**
  * Counters of the kernel that all containers share, beside memory and processor. `descriptorsInFlight`: file descriptors in messages
  * over unix sockets that nobody has received. `terminals`: pseudo-terminals. `pipePages`: room in pipes, in pages of 4 KiB.
- * `pendingSignals`: signals that wait, and timers.
+ * `pendingSignals`: signals that wait, and timers. `messageQueueBytes`: room in POSIX message queues. `keys`: of sessions, one for each
+ * process that the engine starts. `aioRequests`: of io_setup. `connections`: entries of the packet filter's table.
  */
 export type SharedCounter =
   | 'descriptorsInFlight'
   | 'inotifyInstances'
   | 'pipePages'
   | 'pendingSignals'
-  | 'terminals';
+  | 'terminals'
+  | 'messageQueueBytes'
+  | 'keys'
+  | 'aioRequests'
+  | 'connections';
 
 export type SharedCounts = Readonly<Record<SharedCounter, number>>;
+
+export const NO_COUNTS: SharedCounts = {
+  descriptorsInFlight: 0,
+  inotifyInstances: 0,
+  pipePages: 0,
+  pendingSignals: 0,
+  terminals: 0,
+  messageQueueBytes: 0,
+  keys: 0,
+  aioRequests: 0,
+  connections: 0,
+};
 
 /** What one container has of each. */
 export type KernelShare = { readonly runtimeId: string; readonly counts: SharedCounts };
@@ -39,6 +56,8 @@ export type Hog = {
 export const SHORT_ABOVE = 1 / 2;
 /** What one owner may have of a counter that is short. */
 export const ALLOWANCE = 1 / 8;
+/** Above this part of a limit, taken by all owners together, one is stopped although none is above the allowance. */
+export const NEARLY_GONE_ABOVE = 3 / 4;
 
 const WORDS: Readonly<Record<SharedCounter, string>> = {
   descriptorsInFlight: 'file descriptors in flight over sockets',
@@ -46,11 +65,19 @@ const WORDS: Readonly<Record<SharedCounter, string>> = {
   pipePages: 'pages of pipe buffers',
   pendingSignals: 'pending signals and timers',
   terminals: 'pseudo-terminals',
+  messageQueueBytes: 'bytes of POSIX message queues',
+  keys: 'session keys',
+  aioRequests: 'requests of io_setup',
+  connections: 'connections of the packet filter',
 };
 
 /** Shown to the owner of a container that was stopped. */
-export const hogReason = ({ counter, used, limit }: Pick<Hog, 'counter' | 'used' | 'limit'>): string =>
-  `it used ${used} of ${limit} ${WORDS[counter]} that all containers share: end what takes them, then start it`;
+export function hogReason({ counter, used, limit }: Pick<Hog, 'counter' | 'used' | 'limit'>): string {
+  const what = `${used} of ${limit} ${WORDS[counter]} that all containers share`;
+  return used > limit * ALLOWANCE
+    ? `it used ${what}: end what takes them, then start it`
+    : `it used most of what was nearly gone, ${what}: use fewer, or start it later`;
+}
 
 /** The counters that are short. */
 export function shortCounters({ limits, totals, shares }: KernelLook): readonly SharedCounter[] {
@@ -64,7 +91,7 @@ export function shortCounters({ limits, totals, shares }: KernelLook): readonly 
 
 /**
  * Which containers to stop, one for each counter that is short: the largest of the owner who has most of it, if that is above the
- * allowance. Nobody is stopped while enough is left, and nobody who has little.
+ * allowance, or if the owners together have nearly all. Nobody is stopped while enough is left, or for what containers do not have.
  */
 export function findHogs(look: KernelLook, owned: readonly OwnedShare[]): readonly Hog[] {
   const hogs = shortCounters(look).flatMap((counter) => {
@@ -73,7 +100,8 @@ export function findHogs(look: KernelLook, owned: readonly OwnedShare[]): readon
     for (const { ownerId, counts } of owned)
       usedBy.set(ownerId, (usedBy.get(ownerId) ?? 0) + counts[counter]);
     const [ownerId, used] = [...usedBy].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
-    if (used <= limit * ALLOWANCE) return [];
+    const together = [...usedBy.values()].reduce((sum, one) => sum + one, 0);
+    if (used <= limit * ALLOWANCE && together <= limit * NEARLY_GONE_ABOVE) return [];
     const theirs = owned.filter((share) => share.ownerId === ownerId);
     const largest = theirs.reduce((a, b) => (b.counts[counter] > a.counts[counter] ? b : a));
     return [{ runtimeId: largest.runtimeId, ownerId, counter, used, limit }];

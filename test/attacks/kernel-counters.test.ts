@@ -9,7 +9,12 @@ import { kernelSharesContract } from '../contract/kernel-shares.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { DESCRIPTORS_IN_FLIGHT, INOTIFY_INSTANCES, ONE_INOTIFY } from '../support/kernel-attacks.ts';
+import {
+  DESCRIPTORS_IN_FLIGHT,
+  INOTIFY_INSTANCES,
+  MESSAGE_QUEUES,
+  ONE_INOTIFY,
+} from '../support/kernel-attacks.ts';
 import { aPerson, aService, as, type Person } from '../support/service.ts';
 
 /** So few that nobody else on this machine, whose processes may have more open, notices what is in flight here. */
@@ -27,6 +32,9 @@ t.test('counters of the kernel', async (t) => {
     inFlight(t, scene, ''),
   );
   await t.test('also when no process has the socket that holds them', (t) => inFlight(t, scene, 'hidden'));
+  for (const how of ['', 'nameless']) {
+    await t.test(`message queues: who takes most is stopped ${how}`, (t) => queues(t, scene, how));
+  }
   await t.test('inotify: neighbours and this machine still get instances', (t) => inotify(t, scene));
 });
 
@@ -113,6 +121,17 @@ async function inFlight(t: Test, scene: Scene, hidden: string): Promise<void> {
   const after = await instance.terminals.open(box, aTerminal('main'));
   t.equal(after.muxSession, 'main', 'tmux starts');
   await after.close();
+}
+
+async function queues(t: Test, scene: Scene, how: string): Promise<void> {
+  const { storage, attack, attacker, mallory, neighbourNow } = scene;
+  const before = storage.state.audit.length;
+  t.ok((await attack(MESSAGE_QUEUES, 8, how)) >= 5, 'more than half of what all containers may have');
+  await untilStopped(scene);
+  t.match(await attacker(), { status_reason: /bytes of POSIX message queues that all containers share/ });
+  const records = storage.state.audit.slice(before).filter(({ action }) => action === 'container_over_share');
+  t.match(records, [{ userId: mallory.id, details: /messageQueueBytes/ }]);
+  t.match(await neighbourNow(), { status: 'running' });
 }
 
 async function inotify(t: Test, scene: Scene): Promise<void> {

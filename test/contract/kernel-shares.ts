@@ -12,7 +12,7 @@ export type OpenShares = {
 export async function kernelSharesContract(t: Test, { shares, runtimeId, stop }: OpenShares): Promise<void> {
   const seen = async () => (await shares.look())?.shares.find((share) => share.runtimeId === runtimeId);
   const counts = Object.values((await seen())?.counts ?? {});
-  t.equal(counts.length, 5, 'a container that runs is looked at');
+  t.equal(counts.length, 9, 'a container that runs is looked at');
   t.ok(
     counts.every((count) => Number.isInteger(count) && count >= 0),
     `${counts}`,

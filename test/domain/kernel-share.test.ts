@@ -3,23 +3,16 @@ import {
   findHogs,
   hogReason,
   type KernelLook,
+  NO_COUNTS,
   type OwnedShare,
   type SharedCounts,
   shortCounters,
 } from '../../src/domain/kernel-share.ts';
 
-const NOTHING: SharedCounts = {
-  descriptorsInFlight: 0,
-  inotifyInstances: 0,
-  pipePages: 0,
-  pendingSignals: 0,
-  terminals: 0,
-};
-
 const share = (runtimeId: string, ownerId: string, counts: Partial<SharedCounts>): OwnedShare => ({
   runtimeId,
   ownerId,
-  counts: { ...NOTHING, ...counts },
+  counts: { ...NO_COUNTS, ...counts },
 });
 
 const lookAt = (shares: readonly OwnedShare[], given: Partial<KernelLook> = {}): KernelLook => ({
@@ -40,9 +33,13 @@ t.test('whoever has most of what is short is stopped, above the allowance', asyn
   t.same(stopped([]), []);
 });
 
-t.test('nobody is stopped who has little, however short it is', async (t) => {
-  const all = Array.from({ length: 8 }, (_, at) => share(`c${at}`, `u${at}`, { descriptorsInFlight: 125 }));
-  t.same(stopped(all), []);
+t.test('several with little are left alone until together they have nearly all', async (t) => {
+  const each = (count: number): readonly OwnedShare[] =>
+    Array.from({ length: 7 }, (_, at) => share(`c${at}`, `u${at}`, { descriptorsInFlight: count + at }));
+  t.same(stopped(each(104)), [], '749 of 1000');
+  t.same(stopped(each(105)), ['c6'], '756 of 1000, the largest');
+  const few = [share('few', 'ada', { descriptorsInFlight: 100 })];
+  t.same(stopped(few, { totals: { descriptorsInFlight: 999 } }), [], 'what others of the machine have');
 });
 
 t.test('containers of one owner are charged to the owner', async (t) => {
@@ -75,4 +72,6 @@ t.test('a counter without a limit is never short', async (t) => {
 t.test('the reason says what was used, and of how much', async (t) => {
   const reason = hogReason({ counter: 'inotifyInstances', used: 700, limit: 800 });
   t.match(reason, /^it used 700 of 800 inotify instances that all containers share/);
+  const little = hogReason({ counter: 'keys', used: 100, limit: 800 });
+  t.match(little, /^it used most of what was nearly gone, 100 of 800 session keys that all containers share/);
 });

@@ -5,7 +5,7 @@ my $machine = (POSIX::uname())[4] eq 'x86_64' ? 0 : 1;
 my %call = (sendmsg => [46, 211], inotify_init1 => [294, 26], fanotify_init => [300, 262], add_key => [248, 217],
   keyctl => [250, 219], perf_event_open => [298, 241], bpf => [321, 280], userfaultfd => [323, 282],
   io_uring_setup => [425, 425], unshare => [272, 97], syslog => [103, 116], timer_create => [222, 107],
-  mq_open => [240, 180], mlock => [149, 228], io_setup => [206, 0],
+  mq_open => [240, 180], mq_unlink => [241, 181], mlock => [149, 228], io_setup => [206, 0],
   epoll_create1 => [291, 20], epoll_ctl => [233, 21], shmget => [29, 194]);
 sub kernel { my $name = shift; return syscall($call{$name}[$machine], @_) }
 $| = 1;
@@ -50,3 +50,23 @@ sleep 3600;
 
 /** Prints whether another inotify instance can be had. */
 export const ONE_INOTIFY = `${CALLS} print kernel('inotify_init1', 0) >= 0 ? "one more\\n" : "none: $!\\n";`;
+
+/**
+ * Takes a message queue of the usual size as each of ARGV[0] users, and keeps it. With ARGV[1] it has no name any more. Prints how many
+ * there are.
+ */
+export const MESSAGE_QUEUES = `${CALLS}
+my ($users, $nameless) = @ARGV; my $taken = 0;
+for my $user (1..$users) {
+  pipe(my $in, my $out) or die;
+  if (!fork) {
+    close $in; POSIX::setuid($user); my $name = "berth$user";
+    print $out kernel('mq_open', $name, 0102, 0600, 0) >= 0 ? "1\\n" : "0\\n"; close $out;
+    kernel('mq_unlink', $name) if $nameless;
+    sleep 3600;
+  }
+  close $out; $taken += <$in>;
+}
+print "taken $taken\\n";
+sleep 3600;
+`;

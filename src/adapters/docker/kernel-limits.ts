@@ -17,7 +17,8 @@ type Wanted = {
 export const SHARED_LIMITS: readonly Wanted[] = [
   // Every container and every process started in one takes a key; remapped ones have one user, with 200 in all (keyrings(7)).
   { name: 'kernel.keys.maxkeys', atLeast: 20_000 },
-  { name: 'kernel.keys.maxbytes', atLeast: 500_000 },
+  // One takes about 70 bytes: so the number ends first.
+  { name: 'kernel.keys.maxbytes', atLeast: 2_000_000 },
   // User namespaces charge their maker, which is root of this machine: 128 instances for all (inotify(7)).
   { name: 'fs.inotify.max_user_instances', atLeast: 65_536 },
   { name: 'fs.inotify.max_user_watches', atLeast: 4_194_304 },

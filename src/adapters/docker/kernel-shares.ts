@@ -1,15 +1,26 @@
-import { open, readdir, readlink } from 'node:fs/promises';
-import { ALLOWANCE, type KernelShare, SHORT_ABOVE, type SharedCounts } from '../../domain/kernel-share.ts';
+import { readdir, readlink } from 'node:fs/promises';
+import {
+  ALLOWANCE,
+  type KernelShare,
+  NO_COUNTS,
+  SHORT_ABOVE,
+  type SharedCounts,
+} from '../../domain/kernel-share.ts';
 import type { KernelShares } from '../../ports/kernel-shares.ts';
 import { readText, run, startTicks } from './host.ts';
 import { moreInFlight } from './in-flight-probe.ts';
+import { ofTheKernel } from './kernel-totals.ts';
 import { cgroupName } from './labels.ts';
+import { queueBytes, queueNames } from './message-queues.ts';
 import { type Budget, type Seen, scanProcesses } from './process-scan.ts';
+import { linesOf, withShortOnes } from './short-shares.ts';
 
 /** Descriptors that one look at all containers reads, about a quarter of a second; those that were left out come first next time. */
 const BUDGET = 50_000;
 /** Of the list of a container's unix sockets, some 60,000. */
 const LIST_BYTES = 4 * 1024 * 1024;
+/** Containers whose message queues are measured in one look, as each takes a program; only those whose queues have changed. */
+const QUEUE_PROBES = 8;
 /** What each user in a container may have of the limits that its maker is charged for; a container cannot raise it (user_namespaces(7)). */
 const OF_ONE_USER = { max_inotify_instances: 1_024, max_inotify_watches: 524_288 } as const;
 
@@ -21,16 +32,23 @@ type Settings = {
 
 type Group = { readonly runtimeId: string; readonly pids: readonly number[] };
 /** What is remembered of a container between two looks. */
-type Known = { hidden: ReadonlySet<string>; first: number; started: string | null };
+type Known = {
+  hidden: ReadonlySet<string>;
+  first: number;
+  started: string | null;
+  queues: { readonly names: string; readonly bytes: number };
+};
+/** What one look may take. */
+type Room = Budget & { probes: number };
 
 /** What containers of an engine on this machine take of the kernel's counters, by what /proc says of their processes. */
 export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelShares {
   let known = new Map<string, Known>();
   let turn = 0;
 
-  async function share(group: Group, budget: Budget, isShort: boolean): Promise<KernelShare> {
+  async function share(group: Group, budget: Room, isShort: boolean): Promise<KernelShare> {
     const { runtimeId, pids } = group;
-    const now = known.get(runtimeId) ?? { hidden: new Set<string>(), first: 0, started: null };
+    const now = known.get(runtimeId) ?? unknown();
     known.set(runtimeId, now);
     // Each start makes another user namespace, often under the number of the one before.
     const oldest = Math.min(...pids);
@@ -43,8 +61,10 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
     const suspects = [...hidden].filter((inode) => now.hidden.has(inode)).length + (seen.unseen > 0 ? 1 : 0);
     now.hidden = hidden;
     // A socket that is in flight itself shows nobody what it holds: as much as it takes to be stopped.
-    const unknown = isShort ? suspects * (Math.floor(openFiles * ALLOWANCE) + 1) : 0;
-    return { runtimeId, counts: { ...countsOf(seen), descriptorsInFlight: seen.inFlight + unknown } };
+    const hiding = isShort ? suspects * (Math.floor(openFiles * ALLOWANCE) + 1) : 0;
+    const messageQueueBytes = await measureQueues(now, oldest, seen, budget);
+    const counts = { ...countsOf(seen), descriptorsInFlight: seen.inFlight + hiding, messageQueueBytes };
+    return { runtimeId, counts };
   }
 
   return {
@@ -52,29 +72,50 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
       const groups = await groupsOf(cgroupName(instanceId));
       if (groups === null) return null;
       const most = Math.floor(openFiles * SHORT_ABOVE);
-      const isMore = await moreInFlight(await rootOf(groups[0]?.pids[0]), most);
+      const root = await rootOf(groups[0]?.pids[0]);
+      const isMore = await moreInFlight(root, most);
       known = new Map([...known].filter(([id]) => groups.some(({ runtimeId }) => runtimeId === id)));
       turn = groups.length === 0 ? 0 : (turn + 1) % groups.length;
-      const budget = { left: BUDGET };
+      const budget = { left: BUDGET, probes: QUEUE_PROBES };
       const shares: KernelShare[] = [];
       for (const group of [...groups.slice(turn), ...groups.slice(0, turn)])
         shares.push(await share(group, budget, isMore === true));
-      const { limits, terminals } = await ofTheKernel();
-      return {
+      const { limits, totals } = await ofTheKernel(root);
+      const look = {
         limits: { ...limits, descriptorsInFlight: openFiles },
         totals: {
-          ...(terminals === null ? {} : { terminals }),
+          ...totals,
           // Of the containers' other users it says nothing: what is seen of theirs counts.
           ...(isMore === true ? { descriptorsInFlight: most + 1 } : {}),
         },
         shares,
       };
+      const pidsOf = (id: string) => groups.find(({ runtimeId }) => runtimeId === id)?.pids ?? [];
+      return { ...look, shares: await withShortOnes(look, pidsOf, root) };
     },
   };
 }
 
+const unknown = (): Known => ({
+  hidden: new Set(),
+  first: 0,
+  started: null,
+  queues: { names: '', bytes: 0 },
+});
+
+/** Measured again when there are others. */
+async function measureQueues(now: Known, pid: number, { queues }: Seen, room: Room): Promise<number> {
+  const linked = await queueNames(pid);
+  const names = [...[...linked].flat(), ...queues.keys()].join('/');
+  if (names === now.queues.names || room.probes === 0) return now.queues.bytes;
+  if (names !== '') room.probes -= 1;
+  const bytes = await queueBytes(pid, [...linked.keys()], [...queues.values()]);
+  if (bytes !== null) now.queues = { names, bytes };
+  return now.queues.bytes;
+}
+
 const countsOf = (seen: Seen): SharedCounts => ({
-  descriptorsInFlight: seen.inFlight,
+  ...NO_COUNTS,
   inotifyInstances: seen.inotify,
   pipePages: seen.pipePages,
   pendingSignals: seen.pendingSignals,
@@ -124,46 +165,8 @@ async function boundUsers(pid: number): Promise<void> {
 
 /** Unix sockets of a container that none of its processes has: they are in flight, with all that they hold. */
 async function hiddenSockets(pid: number | undefined, { sockets }: Seen): Promise<ReadonlySet<string>> {
-  const lines = (await beginningOf(`/proc/${pid}/net/unix`, LIST_BYTES)).split('\n').slice(1);
-  const inodes = lines.map((line) => line.split(/\s+/)[6] ?? '0');
-  return new Set(inodes.filter((inode) => inode !== '0' && !sockets.has(`socket:[${inode}]`)));
-}
-
-/** Of a file in /proc, which says of itself that it is empty. */
-async function beginningOf(path: string, maxBytes: number): Promise<string> {
-  const file = await open(path).catch(() => null);
-  if (file === null) return '';
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of file.createReadStream({ end: maxBytes - 1, autoClose: false }))
-      chunks.push(chunk as Buffer);
-  } catch {
-    // Its process has ended.
-  }
-  await file.close();
-  return Buffer.concat(chunks).toString('latin1');
-}
-
-async function ofTheKernel() {
-  const number = async (name: string): Promise<number | null> => {
-    const text = await readText(`/proc/sys/${name}`);
-    return text === null ? null : Number(text);
-  };
-  const [inotify, pipes, ptys, reserve, terminals, processes] = await Promise.all([
-    number('fs/inotify/max_user_instances'),
-    number('fs/pipe-user-pages-soft'),
-    number('kernel/pty/max'),
-    number('kernel/pty/reserve'),
-    number('kernel/pty/nr'),
-    readText('/proc/self/limits'),
-  ]);
-  const signals = Number(/^Max pending signals\s+\S+\s+(\d+)/m.exec(processes ?? '')?.[1] ?? 0);
-  const limits = {
-    ...(inotify === null ? {} : { inotifyInstances: inotify }),
-    // Zero is no limit.
-    ...(pipes ? { pipePages: pipes } : {}),
-    ...(ptys === null ? {} : { terminals: ptys - (reserve ?? 0) }),
-    ...(signals > 0 ? { pendingSignals: signals } : {}),
-  };
-  return { limits, terminals };
+  const inodes: string[] = [];
+  for await (const lines of linesOf(`/proc/${pid}/net/unix`, LIST_BYTES))
+    for (const line of lines.split('\n')) inodes.push(line.split(/\s+/)[6] ?? '0');
+  return new Set(inodes.filter((inode) => /^[1-9]\d*$/.test(inode) && !sockets.has(`socket:[${inode}]`)));
 }

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
+import { QUEUES } from './message-queues.ts';
 
 /** Descriptors that are looked at before others have a turn: about a millisecond. */
 const SLICE = 200;
@@ -15,12 +16,17 @@ export type Seen = {
   readonly pendingSignals: number;
   /** Inodes of the sockets that a process has. */
   readonly sockets: ReadonlySet<string>;
+  /** Message queues that have no name any more: a path to each, by its inode. */
+  readonly queues: ReadonlyMap<number, string>;
   /** Processes that there was no time for. */
   readonly unseen: number;
 };
 
 /** What may be looked at yet, in descriptors. */
 export type Budget = { left: number };
+
+/** A queue lies in the root of a file system of its own. */
+const NAMELESS = /^\/[^/]+ \(deleted\)$/;
 
 const tried = <T>(read: () => T, otherwise: T): T => {
   try {
@@ -39,6 +45,7 @@ export async function scanProcesses(pids: readonly number[], budget: Budget): Pr
   const sockets = new Set<string>();
   const pipes = new Set<string>();
   const signals = new Map<string, number>();
+  const queues = new Map<number, string>();
   let [inFlight, inotify, terminals, unseen] = [0, 0, 0, 0];
   let untilTurn = SLICE;
 
@@ -52,6 +59,14 @@ export async function scanProcesses(pids: readonly number[], budget: Budget): Pr
     } else if (link.startsWith('pipe:')) pipes.add(link);
     else if (link === 'anon_inode:inotify') inotify += 1;
     else if (link.endsWith('/ptmx')) terminals += 1;
+    else if (NAMELESS.test(link)) {
+      const path = `/proc/${pid}/fd/${fd}`;
+      if (tried(() => statfsSync(path).type, 0) === QUEUES)
+        queues.set(
+          tried(() => statSync(path).ino, 0),
+          path,
+        );
+    }
   };
   const status = (pid: number): void => {
     const text = tried(() => readFileSync(`/proc/${pid}/status`, 'latin1'), '');
@@ -76,5 +91,5 @@ export async function scanProcesses(pids: readonly number[], budget: Budget): Pr
   }
   const pendingSignals = [...signals.values()].reduce((sum, count) => sum + count, 0);
   const pipePages = pipes.size * PAGES_OF_A_PIPE;
-  return { inFlight, inotify, terminals, pipePages, pendingSignals, sockets, unseen };
+  return { inFlight, inotify, terminals, pipePages, pendingSignals, sockets, queues, unseen };
 }

@@ -1,14 +1,6 @@
-import type { KernelLook, SharedCounts } from '../../domain/kernel-share.ts';
+import { type KernelLook, NO_COUNTS, type SharedCounts } from '../../domain/kernel-share.ts';
 import type { KernelShares } from '../../ports/kernel-shares.ts';
 import type { memoryRuntime } from './container-runtime.ts';
-
-const NOTHING: SharedCounts = {
-  descriptorsInFlight: 0,
-  inotifyInstances: 0,
-  pipePages: 0,
-  pendingSignals: 0,
-  terminals: 0,
-};
 
 /** Every running container has nothing, until `taken` says otherwise. */
 export function memoryKernelShares(runtime: ReturnType<typeof memoryRuntime>): KernelShares & {
@@ -22,7 +14,7 @@ export function memoryKernelShares(runtime: ReturnType<typeof memoryRuntime>): K
     async look() {
       const running = (await runtime.list()).filter(({ state }) => state === 'running');
       const shares = running.map(({ handle: { runtimeId } }) => {
-        return { runtimeId, counts: { ...NOTHING, ...taken.get(runtimeId) } };
+        return { runtimeId, counts: { ...NO_COUNTS, ...taken.get(runtimeId) } };
       });
       return { limits: this.limits, totals: {}, shares };
     },

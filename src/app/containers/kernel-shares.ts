@@ -18,9 +18,10 @@ export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => 
     return row === undefined ? [] : [{ ...share, ownerId: row.ownerId }];
   });
   const hogs = findHogs(look, owned);
-  if (hogs.length === 0)
+  const others = shortCounters(look).filter((name) => !hogs.some(({ counter }) => counter === name));
+  if (others.length > 0)
     deps.log.warn(
-      { counters: shortCounters(look) },
+      { counters: others },
       'counters of the kernel are short, and no container has much of them',
     );
   await Promise.all(hogs.map((hog) => stop(deps, running.get(hog.runtimeId), hog)));
