@@ -15,7 +15,7 @@ export type Replica = {
 
 const MAX_STARTS = 5;
 
-/** Two real processes on one database and one engine, and an API token of their administrator; null when skipped. */
+/** Two real processes on one database and one engine, their administrator's login and API token; null when skipped. */
 export async function aPairOfReplicas(t: Test) {
   const url = await freshDatabase(t);
   if (url === null) return null;
@@ -28,7 +28,7 @@ export async function aPairOfReplicas(t: Test) {
   await call('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
   const { body } = await call('POST', '/api/tokens', { name: 'test' });
   const replicas = [asReplica(t, one, first), asReplica(t, two, await startService(t, two))] as const;
-  return { url, token: body['token'] as string, replicas };
+  return { url, login, token: body['token'] as string, replicas };
 }
 
 function asReplica(t: Test, place: Place, started: Running): Replica {
