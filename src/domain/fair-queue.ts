@@ -47,6 +47,35 @@ export const ENGINE_LATE_MS = 5_000;
 export const LATE_WAIT_MS = 5_000;
 export const ENGINE_RETRY_SECONDS = 5;
 
+/**
+ * What is dear for an engine beside that, each with its own turns.
+ *
+ * `transfers`: archives and uploads from begin to end. Their clients decide how long that takes, so they have a limit for each user and
+ * container, and none for all. `pieces`: one piece of a file on its way, some 64 KiB, so few move at the same time. One that
+ * does not come within a second gives its turn to others. `figures`: a container's statistics; where they are late, others go on.
+ * `sizes`: the size of a container's layer, of which the engine looks at every file.
+ */
+export const WORK_LIMITS = {
+  transfers: {
+    limits: { total: Number.MAX_SAFE_INTEGER, perContainer: 4, perUser: 8 },
+    wait: { perContainer: 16, perUser: 32, ms: ENGINE_WAIT_MS },
+  },
+  pieces: {
+    limits: { total: 8, perContainer: 2, perUser: 4 },
+    wait: null,
+    late: { ms: 1_000, closes: false },
+  },
+  figures: {
+    limits: { total: 4, perContainer: 1, perUser: 2 },
+    wait: { perContainer: 4, perUser: 32, ms: 10_000 },
+    late: { ms: 2_000, closes: true },
+  },
+  sizes: {
+    limits: { total: 2, perContainer: 1, perUser: 1 },
+    wait: { perContainer: 4, perUser: 16, ms: ENGINE_WAIT_MS },
+  },
+} as const satisfies Readonly<Record<string, unknown>>;
+
 export type FairQueue = {
   /** In the order they came. */
   readonly waiting: readonly SlotRequest[];

@@ -10,6 +10,8 @@ export type EngineCall = {
 
 /** A wait for the engine is over: the call `started`, or was refused by this code. */
 export type EngineWait = {
+  /** `calls` change something or start a process; `transfers` are archives and uploads, `figures` and `sizes` those of containers. */
+  readonly work: 'calls' | 'transfers' | 'figures' | 'sizes';
   readonly outcome: 'started' | 'engine_busy' | 'container_unresponsive';
   readonly seconds: number;
 };
@@ -26,7 +28,9 @@ export type TerminalBytes = { in: number; out: number };
 /** Numbers that are looked at when somebody asks for them. */
 export type Gauge =
   | 'terminals_open'
+  | 'address_sockets_most'
   | 'engine_waiting'
+  | 'engine_work_waiting'
   | 'database_connections'
   | 'database_connections_in_use'
   | 'database_waiting'

@@ -4,6 +4,7 @@ import Docker from 'dockerode';
 import { RuntimeFailure, RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import { limitAnswers } from './answer-limit.ts';
 import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
+import { type WorkTurns, workTurns } from './work-turns.ts';
 
 /** Time limits of engine calls, in seconds. */
 export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
@@ -76,6 +77,8 @@ export type EngineCalls = {
   /** The start of a process in a container, in its turn. Throws `RuntimeBusy` when that does not come in time. */
   start<T>(containerId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
+  /** Turns at what is dear beside that. */
+  readonly work: WorkTurns;
 };
 
 /** One engine has one queue, however many look after what is in it. */
@@ -111,6 +114,7 @@ function newCalls(docker: Docker): EngineCalls {
     change: (seconds, work, of = {}) => slots.change(of, () => asked(seconds, work)),
     start: (containerId, seconds, work) => slots.start(containerId, () => asked(seconds, work)),
     slots,
+    work: workTurns(slots.ownerOf),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { FILE_LIMITS, type FileError, type FilePath } from '../../domain/files.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../ports/container-files.ts';
-import { RuntimeFailure } from '../../ports/container-runtime.ts';
+import { type OutputRoom, RuntimeFailure } from '../../ports/container-runtime.ts';
 import { onlyFilesAndFolders } from './archive-filter.ts';
 import type { EngineCalls } from './client.ts';
 import { answerOf, refusal, WORK_SECONDS, where } from './file-answers.ts';
@@ -13,18 +13,24 @@ import type { Ownership } from './ownership.ts';
 import { readableOf } from './readable.ts';
 import { type ScriptRun, startScript } from './script-run.ts';
 import { upload } from './upload.ts';
+import { inTurns, type Release } from './work-turns.ts';
 
 /** Files in containers of one Docker engine, by programs that run as the container's user. */
 export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles {
   return {
-    async open(handle, path, folderAs) {
+    async open(handle, path, folderAs, room) {
       const { id } = await own.require(handle);
       const run = await startScript(calls, id, { script: OPEN, args: [folderAs, ...where('keep', path)] });
-      return await opened(run, path, folderAs);
+      return await opened(
+        run,
+        { path, folderAs, room },
+        { piece: () => calls.work.piece(id), transfer: () => calls.work.transfer(id) },
+      );
     },
     async write(handle, path, content, maxBytes) {
       const { id } = await own.require(handle);
-      return await upload(calls, id, path, content, maxBytes);
+      const release = await calls.work.transfer(id);
+      return await upload(calls, id, path, content, maxBytes).finally(release);
     },
     async remove(handle, path) {
       const { id } = await own.require(handle);
@@ -36,19 +42,33 @@ export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles 
   };
 }
 
+type Asked = {
+  readonly path: FilePath;
+  readonly folderAs: 'archive' | 'listing';
+  readonly room: OutputRoom | undefined;
+};
+type Turns = { readonly piece: () => Promise<Release>; readonly transfer: () => Promise<Release> };
+
 async function opened(
   run: ScriptRun,
-  path: FilePath,
-  folderAs: 'archive' | 'listing',
+  { path, folderAs, room }: Asked,
+  turns: Turns,
 ): Promise<Result<Opened, FileError>> {
   const [kind, ...figures] = await answerOf(run);
   if (kind === 'folder' && folderAs === 'listing') {
-    const found = await listing(run.rest(), FILE_LIMITS.listed).finally(run.end);
+    const found = await listing(run.rest(), FILE_LIMITS, room).finally(run.end);
     return ok({ kind: 'listing', ...found });
   }
   if (kind === 'folder') {
-    const archive = onlyFilesAndFolders(run.rest(), path.at(-1) ?? 'workspace', FILE_LIMITS);
-    return ok({ kind: 'archive', content: readable(archive, run) });
+    const release = await turns.transfer().catch(async (error: unknown) => {
+      await run.end();
+      throw error;
+    });
+    const pieces = inTurns(run.rest(), turns.piece);
+    const archive = onlyFilesAndFolders(pieces, path.at(-1) ?? 'workspace', FILE_LIMITS);
+    const content = readable(archive, run);
+    content.once('close', release);
+    return ok({ kind: 'archive', content });
   }
   const [sizeBytes = Number.NaN, modified = Number.NaN] = figures.map(Number);
   if (
@@ -57,7 +77,7 @@ async function opened(
     sizeBytes >= 0 &&
     Number.isSafeInteger(modified)
   ) {
-    const content = readable(exactly(run.rest(), sizeBytes), run);
+    const content = readable(exactly(inTurns(run.rest(), turns.piece), sizeBytes), run);
     return ok({ kind: 'file', sizeBytes, modifiedAt: fileTime(modified), content });
   }
   await run.finish();

@@ -20,9 +20,11 @@ export type Statistics = {
 
 export type Sample = { readonly at: number; readonly statistics: Statistics };
 
-/** Reads the figures of containers; two that ask within a second get the same answer. */
+type Answer = { readonly usage: Promise<ContainerUsage>; freshUntilMs: number };
+
+/** Reads the figures of containers, of each one at a time: who asks meanwhile, or within a second, gets the same answer. */
 export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
-  const answers = new Map<string, { readonly at: number; readonly usage: Promise<ContainerUsage> }>();
+  const answers = new Map<string, Answer>();
   const samples = new Map<string, Sample>();
   const disk = diskReader(calls);
   const read = async (id: string): Promise<ContainerUsage> => {
@@ -35,11 +37,16 @@ export function usageReader(calls: EngineCalls): (id: string) => Promise<Contain
   };
   return (id) => {
     const last = answers.get(id);
-    if (last !== undefined && Date.now() - last.at < FRESH_MS) return last.usage;
-    const usage = read(id);
-    usage.catch(() => answers.delete(id));
-    keep(answers, id, { at: Date.now(), usage });
-    return usage;
+    if (last !== undefined && Date.now() < last.freshUntilMs) return last.usage;
+    const answer: Answer = { usage: read(id), freshUntilMs: Number.POSITIVE_INFINITY };
+    const isOver = (): void => {
+      answer.freshUntilMs = Date.now() + FRESH_MS;
+    };
+    answer.usage.then(isOver, () => {
+      if (answers.get(id) === answer) answers.delete(id);
+    });
+    keep(answers, id, answer);
+    return answer.usage;
   };
 }
 
@@ -52,10 +59,11 @@ function keep<T>(into: Map<string, T>, id: string, value: T): void {
 }
 
 async function sample(calls: EngineCalls, id: string): Promise<Sample> {
-  const statistics = await calls.read(LIMITS.inspect, async (abortSignal): Promise<Statistics> => {
+  const reading = async (abortSignal: AbortSignal): Promise<Statistics> => {
     const options = { stream: false as const, 'one-shot': true, abortSignal };
     return (await calls.docker.getContainer(id).stats(options)) as Statistics;
-  });
+  };
+  const statistics = await calls.work.figures(id, () => calls.read(LIMITS.inspect, reading));
   const at = Date.parse(statistics.read);
   // The engine's word for a container that does not run.
   if (!(at > 0)) throw new RuntimeFailure('container is not running', 409);

@@ -61,7 +61,7 @@ export function engineSlots() {
       isUnresponsive(queue, containerId) || suspects.has(containerId)
         ? 'container_unresponsive'
         : 'engine_busy';
-    told({ seconds, outcome: code });
+    told({ work: 'calls', seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
 
@@ -73,7 +73,7 @@ export function engineSlots() {
     const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
     const seconds = (performance.now() - since) / 1000;
     if (!isStarted) throw refusal(asked, seconds);
-    told({ seconds, outcome: 'started' });
+    told({ work: 'calls', seconds, outcome: 'started' });
     return await work(id).finally(() => apply({ type: 'leave', id }));
   }
 
@@ -114,6 +114,9 @@ export function engineSlots() {
       owners.set(containerId, ownerId);
       trim(owners);
     },
+
+    /** Who is charged for what is done in the container. */
+    ownerOf: (containerId: string): string => userOf({ containerId }),
 
     /** Whether the last start of a process in the container was late, and none has succeeded since. */
     isSuspect: (containerId: string): boolean => suspects.has(containerId),

@@ -59,7 +59,7 @@ async function layerOf(
       return calls.docker.getContainer(id).inspect(options);
     });
   // Summing up a big layer may take too long.
-  const info = await inspect(true).catch(() => inspect(false));
+  const info = await calls.work.size(id, () => inspect(true)).catch(() => inspect(false));
   const upper = info.GraphDriver?.Data?.UpperDir ?? null;
   return { layerBytes: info.SizeRw ?? null, isRunning: info.State.Running, upper };
 }
@@ -129,20 +129,6 @@ function parsed(text: string): readonly PathChange[] {
   }));
 }
 
-async function readUpTo(
-  source: AsyncIterable<Buffer>,
-  maxBytes: number,
-): Promise<{ readonly text: string; readonly complete: boolean }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of source) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) return { text: Buffer.concat(chunks).toString(), complete: false };
-  }
-  return { text: Buffer.concat(chunks).toString(), complete: true };
-}
-
 async function measured(
   calls: EngineCalls,
   id: string,
@@ -192,7 +178,7 @@ async function packages(
   if (names.length === 0) return [];
   const run = await startScript(calls, id, { script: DEBIAN, args: names });
   try {
-    return debianPackagesOf((await readUpTo(run.rest(), MAX_OUTPUT_BYTES)).text);
+    return await debianPackagesOf(run.rest(), MAX_OUTPUT_BYTES);
   } finally {
     await run.end();
   }

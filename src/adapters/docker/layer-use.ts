@@ -36,11 +36,11 @@ async function countHere(folder: string): Promise<number | null> {
 }
 
 async function countByEngine(calls: EngineCalls, id: string): Promise<number | null> {
-  const counting = calls.read(COUNT_SECONDS, async (abortSignal) => {
+  const asking = async (abortSignal: AbortSignal): Promise<number> => {
     const info = await calls.docker.getContainer(id).inspect({ size: true, abortSignal } as object);
     return (info as { SizeRw?: number }).SizeRw ?? 0;
-  });
-  return await counting.catch(() => null);
+  };
+  return await calls.work.size(id, () => calls.read(COUNT_SECONDS, asking)).catch(() => null);
 }
 
 /** How much larger the private image is than the catalogue's. */

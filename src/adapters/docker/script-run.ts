@@ -9,6 +9,7 @@ import { openExec } from './exec-stream.ts';
 import { frames } from './frames.ts';
 import { KeptOutput } from './kept-output.ts';
 import { endOf, withTail } from './tail.ts';
+import type { Release } from './work-turns.ts';
 
 /** A program that says nothing for so long is ended. */
 const SILENT_SECONDS = 60;
@@ -26,8 +27,11 @@ export type ScriptRun = {
   rest(): AsyncGenerator<Buffer>;
   /** The first 8 KiB of what it complained about so far. */
   complaints(): string;
-  /** Gives it `content` as its input, and ends that; answers how many bytes it was. Leaves unread what it does not take. */
-  feed(content: Readable, maxBytes: number): Promise<Fed>;
+  /**
+   * Gives it `content` as its input, each piece when its turn comes, and ends that; answers how many bytes it was. Leaves unread what
+   * it does not take.
+   */
+  feed(content: Readable, maxBytes: number, turn?: () => Promise<Release>): Promise<Fed>;
   /** Lets it come to its end, or ends it when it has more to say. Never throws. */
   finish(): Promise<void>;
   /** Ends all that it started. Never throws. */
@@ -79,7 +83,7 @@ export async function startScript(
       for (let chunk = await next(); chunk !== null; chunk = await next()) if (chunk.length > 0) yield chunk;
     },
     complaints: () => errors.bytes().toString(),
-    feed: (content, maxBytes) => feed(stream, content, maxBytes),
+    feed: (content, maxBytes, turn) => feed(stream, content, maxBytes, turn),
     finish: () => inTime(drained(next, ending.end), FINISH_SECONDS, ending.end).catch(() => {}),
     end: ending.end,
   };
@@ -120,15 +124,22 @@ async function inTime<T>(work: Promise<T>, seconds: number | null, end: () => Pr
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-async function feed(into: Duplex, content: Readable, maxBytes: number): Promise<Fed> {
+const AT_ONCE = async (): Promise<Release> => () => {};
+
+async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT_ONCE): Promise<Fed> {
   let size = 0;
   const closed = once(into, 'close');
   // Left open, so that whoever sends it can still be told why it is not taken.
   for await (const chunk of content.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
     if (size > maxBytes) return 'too_large';
-    if (into.destroyed || into.writableEnded) return 'ended';
-    if (!into.write(chunk)) await Promise.race([once(into, 'drain'), closed]);
+    const release = await turn();
+    try {
+      if (into.destroyed || into.writableEnded) return 'ended';
+      if (!into.write(chunk)) await Promise.race([once(into, 'drain'), closed]);
+    } finally {
+      release();
+    }
   }
   into.end();
   return size;

@@ -7,6 +7,7 @@ import type { EngineCalls } from './client.ts';
 import { answerOf, refusal, WORK_SECONDS, where } from './file-answers.ts';
 import { COMMIT, DISCARD, RECEIVE } from './file-scripts.ts';
 import { type ScriptRun, startScript } from './script-run.ts';
+import type { Release } from './work-turns.ts';
 
 /**
  * Receives into a temporary file beside the target, and renames that when all has come and is on the disk. A
@@ -30,7 +31,7 @@ export async function upload(
   }
   let isDone = false;
   try {
-    const received = await receive(receiving, content, maxBytes);
+    const received = await receive(receiving, content, maxBytes, () => calls.work.piece(id));
     if (!received.ok) return received;
     const sizeBytes = received.value;
     const commit = await start(COMMIT, [temporary, String(sizeBytes), ...where('keep', path)]);
@@ -53,9 +54,10 @@ async function receive(
   run: ScriptRun,
   content: Readable,
   maxBytes: number,
+  turn: () => Promise<Release>,
 ): Promise<Result<number, FileError>> {
   const answering = answerOf(run, null);
-  const feeding = run.feed(content, maxBytes);
+  const feeding = run.feed(content, maxBytes, turn);
   // Whichever of the two is left behind fails with nobody to tell.
   feeding.catch(() => {});
   answering.catch(() => {});

@@ -7,7 +7,10 @@ const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 1
 
 const GAUGES: Readonly<Record<GaugeName, string>> = {
   terminals_open: 'Sockets of terminals that are open in this process.',
+  address_sockets_most: 'Open sockets of the address that has most of them in this process.',
   engine_waiting: 'Calls that wait for their turn at the container engine.',
+  engine_work_waiting:
+    'Archives, uploads, figures and sizes that wait for their turn at the container engine.',
   database_connections: 'Connections to the database that the pool holds.',
   database_connections_in_use: 'Connections to the database that somebody uses.',
   database_waiting: 'Who waits for a connection to the database.',
@@ -36,7 +39,7 @@ export function prometheusMetrics(): Metrics {
   const waits = new Histogram({
     name: 'berth_engine_wait_seconds',
     help: 'Waits for a turn at the container engine, by what became of them.',
-    labelNames: ['outcome'],
+    labelNames: ['work', 'outcome'],
     buckets: ENGINE_SECONDS,
     ...of,
   });
@@ -53,7 +56,7 @@ export function prometheusMetrics(): Metrics {
     authenticated: authentications(registers),
     stepDone: (step) => steps.inc(step),
     engineCalled: ({ kind, outcome, seconds }) => calls.observe({ kind, outcome }, seconds),
-    engineWaited: ({ outcome, seconds }) => waits.observe({ outcome }, seconds),
+    engineWaited: ({ work, outcome, seconds }) => waits.observe({ work, outcome }, seconds),
     eventSent: (seconds) => lag.observe(Math.max(0, seconds)),
     terminalBytes,
     watch: (gauge, read) => void reads.set(gauge, read),

@@ -170,9 +170,10 @@ async function attach(
     return done;
   }
   const { docker, warning } = engine;
-  const { slots } = engineCalls(docker);
-  slots.listen(metrics.engineWaited);
+  const { slots, work } = engineCalls(docker);
+  for (const turns of [slots, work]) turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', slots.waiting);
+  metrics.watch('engine_work_waiting', work.waiting);
   if (warning !== null) log.warn(warning);
   const [network, disk] = await Promise.all([
     ensureNetwork(engine, { instanceId, log }),
