@@ -78,6 +78,8 @@ export type DomainError =
   | { readonly code: 'role_setup_not_needed' }
   | { readonly code: 'role_setup_not_active' }
   | { readonly code: 'too_many_at_once'; readonly retryAfterSeconds: number }
+  /** Of all users behind one address together. */
+  | { readonly code: 'address_full'; readonly retryAfterSeconds: number }
   | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];

@@ -13,6 +13,8 @@ export type Settings = {
   readonly historyDays: number;
   /** What all recordings of one user may hold; 0 for none. */
   readonly recordingsMbPerUser: number;
+  /** Terminals and event sockets that are open at once from one address (of IPv6 one /64), in each process. */
+  readonly socketsPerAddress: number;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -24,4 +26,6 @@ export const DEFAULT_SETTINGS: Settings = {
   retentionDays: 7,
   historyDays: 30,
   recordingsMbPerUser: 512,
+  // An office of 250 behind one address, each with a page and three terminals.
+  socketsPerAddress: 1000,
 };

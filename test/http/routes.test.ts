@@ -2,6 +2,7 @@ import t from 'tap';
 import { httpServer } from '../../src/adapters/http/server.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { noMetrics } from '../../src/adapters/memory/index.ts';
+import { addressSockets } from '../../src/app/address-sockets.ts';
 import { lastingUses } from '../../src/app/lasting-use.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
 import { aService, as } from '../support/service.ts';
@@ -25,6 +26,8 @@ t.test('a route that declares no scope stops the start', async (t) => {
         lasting: lastingUses(),
         limits: {} as never,
         requestsPerMinute: async () => 0,
+        addressSockets: addressSockets(),
+        socketsPerAddress: async () => 1,
       },
       [register],
     );

@@ -98,6 +98,10 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   role_setup_not_needed: [409, 'the role installs nothing'],
   role_setup_not_active: [409, 'no tools are being installed'],
   too_many_at_once: [429, 'you have too many of these at once: end one, or wait until one ends'],
+  address_full: [
+    429,
+    'too many terminals and pages are open from your address: close one, or try again later',
+  ],
   rate_limited: [429, 'too many requests'],
 };
 

@@ -1,6 +1,11 @@
 import type { Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LastingUse } from '../../domain/use-limits.ts';
 import type { Http } from './types.ts';
+
+/** What is counted as long as its socket is open. */
+export const isSocket = (use: LastingUse | undefined): boolean =>
+  use === 'terminals' || use === 'event_sockets';
 
 /** What to call once the handler has answered. */
 const answered = new WeakMap<FastifyRequest, () => void>();
@@ -23,8 +28,7 @@ export function noticeAnswers(http: Http): void {
 export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, release: () => void): void {
   const { lasting } = request.routeOptions.config;
   if (request.headers.upgrade !== undefined) {
-    // A request that was injected has a socket of its answer alone.
-    whenGone(reply.raw.socket ?? reply.raw, release);
+    releaseWithSocket(reply, release);
     return;
   }
   let waitsFor = lasting === 'commands' ? 2 : 1;
@@ -40,6 +44,10 @@ export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, relea
   }
   whenGone(reply.raw, ended);
 }
+
+/** A request that was injected has a socket of its answer alone. */
+export const releaseWithSocket = ({ raw }: FastifyReply, release: () => void): void =>
+  whenGone(raw.socket ?? raw, release);
 
 /** Does it when that is closed, or at once when it is already: a client may leave while its credential is looked up. */
 function whenGone(stream: Writable | undefined, work: () => void): void {

@@ -8,6 +8,7 @@ import { compilers } from './compilers.ts';
 import { connectionBudget, limitConnections } from './connections.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import { headersOfEveryAnswer } from './headers.ts';
+import { limitSocketsByAddress, type SocketLimit } from './limit-sockets.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './login-token.ts';
 import { measureAnswers } from './measure.ts';
 import { workOneAtATime } from './one-at-a-time.ts';
@@ -19,15 +20,16 @@ import { refuseOtherUpgrades } from './upgrades.ts';
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
 
-export type HttpOptions = Omit<AuthDeps, 'tokens'> & {
-  readonly logger: FastifyBaseLogger;
-  readonly signingKeys: SigningKeys;
-  /** Proxies whose X-Forwarded-For is believed; empty for none. */
-  readonly trustProxy: readonly string[];
-  readonly version: string;
-  /** How many files this process may have open; null for no limit. */
-  readonly openFiles: number | null;
-};
+export type HttpOptions = Omit<AuthDeps, 'tokens'> &
+  SocketLimit & {
+    readonly logger: FastifyBaseLogger;
+    readonly signingKeys: SigningKeys;
+    /** Proxies whose X-Forwarded-For is believed; empty for none. */
+    readonly trustProxy: readonly string[];
+    readonly version: string;
+    /** How many files this process may have open; null for no limit. */
+    readonly openFiles: number | null;
+  };
 
 /** Registers routes on the server; the composition root passes one for each part of the interface. */
 export type Routes = (http: Http, tokens: LoginTokens) => void;
@@ -76,6 +78,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   });
   authenticateEverything(http, { ...options, tokens });
   refuseOtherUpgrades(http);
+  limitSocketsByAddress(http, options);
   await http.register(async (scope) => {
     for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
   });

@@ -29,6 +29,9 @@ export async function administrator(address: string, setupCode: string): Promise
   const setup = { code: setupCode, ...person };
   const { token } = await client(address, null).call<{ token: string }>('POST', '/api/auth/setup', setup);
   const admin = client(address, token);
-  await admin.call('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
+  await admin.call('PATCH', '/api/admin/settings', {
+    requests_per_minute: 0,
+    sockets_per_address: 1_000_000,
+  });
   return admin;
 }

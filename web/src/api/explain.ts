@@ -25,6 +25,10 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Too many at once',
     next: 'Close a terminal or page that you do not need, or wait until a command, upload or download ends.',
   }),
+  address_full: () => ({
+    title: 'Too many terminals and pages are open from your network',
+    next: 'Close one that you do not need. An administrator can allow more for one address.',
+  }),
   rate_limited: (error) => ({
     title: 'Too many tries',
     next: inSeconds(error.retryAfterSeconds),

@@ -29,6 +29,7 @@ const toBody = (settings: Settings): SettingsBody => ({
   retention_days: settings.retentionDays,
   history_days: settings.historyDays,
   recordings_mb_per_user: settings.recordingsMbPerUser,
+  sockets_per_address: settings.socketsPerAddress,
 });
 
 const toChanges = (body: SettingsChange): Partial<Settings> => ({
@@ -40,4 +41,5 @@ const toChanges = (body: SettingsChange): Partial<Settings> => ({
   ...(body.retention_days === undefined ? {} : { retentionDays: body.retention_days }),
   ...(body.history_days === undefined ? {} : { historyDays: body.history_days }),
   ...(body.recordings_mb_per_user === undefined ? {} : { recordingsMbPerUser: body.recordings_mb_per_user }),
+  ...(body.sockets_per_address === undefined ? {} : { socketsPerAddress: body.sockets_per_address }),
 });

@@ -10,6 +10,7 @@ export const SettingsBody = Type.Object({
   retention_days: Type.Integer(),
   history_days: Type.Integer(),
   recordings_mb_per_user: Type.Integer(),
+  sockets_per_address: Type.Integer(),
 });
 
 export const SettingsChange = Closed({
@@ -24,6 +25,8 @@ export const SettingsChange = Closed({
   /** How long what has ended is kept; revoked sessions are listed for 30 days. */
   history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 3650 })),
   recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
+  /** For one address, in each process. Fewer would lock out an office behind one address. */
+  sockets_per_address: Type.Optional(Type.Integer({ minimum: 250, maximum: 1_000_000 })),
 });
 
 export const VersionBody = Type.Object({ name: Type.String(), version: Type.String() });

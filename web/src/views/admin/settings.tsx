@@ -62,6 +62,12 @@ const NUMBERS = [
     unit: 'MB',
     hint: '0 for no recordings.',
   },
+  {
+    key: 'sockets_per_address',
+    label: 'Terminals and pages open from one address',
+    unit: 'at most',
+    hint: '250 or more: everyone in an office may share one address.',
+  },
 ] as const;
 
 const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;
