@@ -1,5 +1,6 @@
 import type { StreamEnd } from '../domain/terminal-end.ts';
 import type { Held } from '../domain/terminal-resume.ts';
+import type { OutputRoom } from '../ports/container-runtime.ts';
 import type { ScreenSize, Screens } from '../ports/screen.ts';
 import type { LookedBack, PtyStream } from '../ports/terminal-backend.ts';
 import { latest } from './latest.ts';
@@ -64,7 +65,7 @@ export type TerminalStream = {
   /** Waits for its end, and tells what it was. */
   ending(): Promise<StreamEnd>;
   /** What there is to scroll back to, as it is after the call. */
-  lookBack(): Promise<LookedBack>;
+  lookBack(room?: OutputRoom): Promise<LookedBack>;
   /** Lets a multiplexer draw all of its screen once more; that is output like any other. */
   drawAnew(): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;

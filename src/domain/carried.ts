@@ -1,5 +1,6 @@
 import { type FileGroup, type LossReport, MAX_ROWS } from './changes.ts';
 import type { PackageChange } from './layer.ts';
+import { shortened } from './loss-size.ts';
 
 /** The private image that a container is made of since what was installed in it was carried over. */
 export type Carried = {
@@ -17,13 +18,13 @@ export function withCarried(now: LossReport, carried: Carried | null): LossRepor
   const files = joinedFiles(before.files, now.files);
   const layerBytes = sum(before.layerBytes, now.layerBytes);
   const cut = packages.length > MAX_ROWS || files.length > MAX_ROWS;
-  return {
+  return shortened({
     packages: packages.slice(0, MAX_ROWS),
     packageCount: packages.length + hidden(before) + hidden(now),
     files: files.slice(0, MAX_ROWS),
     layerBytes: before.layerBytes === null || now.layerBytes === null ? null : layerBytes,
     complete: before.complete && now.complete && !cut,
-  };
+  });
 }
 
 /** Packages that a report counts and does not name. */

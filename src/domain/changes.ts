@@ -5,6 +5,7 @@ import {
   type PackageChange,
   type PathChange,
 } from './layer.ts';
+import { shortened } from './loss-size.ts';
 
 /** Files of one folder, or a single file under its own path. */
 export type FileGroup = {
@@ -95,11 +96,20 @@ export function* lossSteps(layer: LayerChanges): Generator<void, LossReport> {
     parents.add(parentOf(each.path));
     if (isOfTheLayer(each.path)) paths.push(each);
   }
-  const packages = [...debianPackages(layer, paths), ...otherPackages(paths)].sort(
-    (a, b) => Number(a.automatic) - Number(b.automatic) || (a.name < b.name ? -1 : 1),
-  );
+  const packages = debianPackages(layer, paths);
+  for (let at = 0; at < paths.length; at += PIECE) {
+    yield;
+    packages.push(...otherPackages(paths.slice(at, at + PIECE)));
+  }
+  packages.sort((a, b) => Number(a.automatic) - Number(b.automatic) || (a.name < b.name ? -1 : 1));
   yield;
-  const owned = new Set((layer.debian ?? []).flatMap(({ files }) => files.map(merged)));
+  const owned = new Set<string>();
+  for (const { files } of layer.debian ?? []) {
+    for (const [at, file] of files.entries()) {
+      if (at % PIECE === PIECE - 1) yield;
+      owned.add(merged(file));
+    }
+  }
   const groups = new Map<string, Group>();
   for (const [at, file] of paths.entries()) {
     if (at % PIECE === 0) yield;
@@ -107,13 +117,13 @@ export function* lossSteps(layer: LayerChanges): Generator<void, LossReport> {
     if (!isFolder && !parents.has(path) && !owned.has(merged(path))) put(groups, file);
   }
   yield;
-  return {
+  return shortened({
     packages: packages.slice(0, MAX_ROWS),
     packageCount: packages.length,
-    files: rowsOf(groups),
+    files: yield* rowsOf(groups),
     layerBytes: layer.layerBytes,
     complete: layer.complete,
-  };
+  });
 }
 
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')));
@@ -130,8 +140,11 @@ function put(groups: Map<string, Group>, file: PathChange): void {
   else group.files.push(file);
 }
 
-function rowsOf(groups: Map<string, Group>): readonly FileGroup[] {
-  while (groups.size > MAX_ROWS) foldDeepest(groups);
+function* rowsOf(groups: Map<string, Group>): Generator<void, readonly FileGroup[]> {
+  while (groups.size > MAX_ROWS) {
+    foldDeepest(groups);
+    yield;
+  }
   return [...groups.values()].map(toRow).sort(byWeight);
 }
 

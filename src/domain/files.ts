@@ -1,3 +1,4 @@
+import { jsonBytes } from './json-size.ts';
 import type { FieldFaults } from './resources.ts';
 import { ok, type Result, refuse } from './result.ts';
 
@@ -34,10 +35,18 @@ export const FILE_LIMITS = {
   depth: 64,
   /** Entries of one listing. */
   listed: 10_000,
+  /** Of the same as JSON: a name may consist of control characters, which are six bytes each. */
+  listedJsonBytes: 2 * 1_048_576,
   /** Entries and content of a folder that is downloaded whole. */
   archived: 1_000_000,
   archiveBytes: 64 * 1024 ** 3,
 } as const;
+
+/** Of an entry without its name. */
+const ENTRY_JSON_BYTES = 112;
+
+/** What an entry takes in the JSON of a listing, at most. */
+export const entryJsonBytes = ({ name }: FileEntry): number => ENTRY_JSON_BYTES + jsonBytes(name);
 
 const HOME = '/workspace';
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FileEntry, FileError, FilePath } from '../domain/files.ts';
 import type { Result } from '../domain/result.ts';
-import type { RuntimeHandle } from './container-runtime.ts';
+import type { OutputRoom, RuntimeHandle } from './container-runtime.ts';
 
 /** Destroying `content` ends the reading inside the container. It fails rather than end early or late. */
 export type Opened =
@@ -13,7 +13,7 @@ export type Opened =
     }
   /** A folder as tar: regular files and folders alone, below its own name. */
   | { readonly kind: 'archive'; readonly content: Readable }
-  /** Sorted by name. Cut at the limit, and without names that are not UTF-8: then `complete` is false. */
+  /** Sorted by name. Cut at the limits of number and size, and without names that are not UTF-8: then `complete` is false. */
   | { readonly kind: 'listing'; readonly entries: readonly FileEntry[]; readonly complete: boolean };
 
 export type Written = { readonly sizeBytes: number; readonly isNew: boolean };
@@ -24,10 +24,12 @@ export type Written = { readonly sizeBytes: number; readonly isNew: boolean };
  * Throws `RuntimeFailure` 404 or 409 for a container that is gone or does not run.
  */
 export interface ContainerFiles {
+  /** `room`: how much of a listing may be kept; above `freeBytes` of JSON it asks for more. */
   open(
     handle: RuntimeHandle,
     path: FilePath,
     folderAs: 'archive' | 'listing',
+    room?: OutputRoom,
   ): Promise<Result<Opened, FileError>>;
   /**
    * Makes missing folders and puts the whole content there at once: until then, and after any failure, what was

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { OpenFault, StreamEnd } from '../domain/terminal-end.ts';
 import type { Leftovers } from '../domain/terminal-reaping.ts';
-import type { RuntimeHandle } from './container-runtime.ts';
+import type { OutputRoom, RuntimeHandle } from './container-runtime.ts';
 import type { TerminalBytes } from './metrics.ts';
 
 export type TerminalRequest = {
@@ -69,8 +69,11 @@ export interface PtyStream {
   readonly isFallback?: boolean;
   /** cols and rows from 1 to 1000. Never throws after the end. */
   resize(cols: number, rows: number): Promise<void>;
-  /** What there is to scroll back to. A multiplexer does not draw all that scrolls by, but keeps it. Never throws. */
-  lookBack(): Promise<LookedBack>;
+  /**
+   * What there is to scroll back to. A multiplexer does not draw all that scrolls by, but keeps it. `room`: how much of it may be
+   * kept; without more of it there is no snapshot. Never throws.
+   */
+  lookBack(room?: OutputRoom): Promise<LookedBack>;
   /** Where a multiplexer draws: it draws all of its screen once more. Never throws. */
   drawAnew(): Promise<void>;
   /** Waits for the end of the stream, and tells what it was. Never throws. */

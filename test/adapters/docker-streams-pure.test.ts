@@ -12,6 +12,7 @@ import { listed } from '../../src/adapters/docker/layer-changes.ts';
 import { listing } from '../../src/adapters/docker/listing.ts';
 import { withTail } from '../../src/adapters/docker/tail.ts';
 import { unframed } from '../../src/adapters/docker/unframed.ts';
+import { FILE_LIMITS } from '../../src/domain/files.ts';
 import { frame } from '../support/printing-engine.ts';
 import { untar } from '../support/untar.ts';
 
@@ -22,6 +23,8 @@ const pieces = (bytes: Buffer, size: number): AsyncIterable<Buffer> =>
       bytes.subarray(index * size, (index + 1) * size),
     ),
   );
+
+const upTo = (listed: number) => ({ ...FILE_LIMITS, listed });
 
 async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
@@ -59,7 +62,7 @@ t.test('a listing is read wherever it is cut, whatever the names', async (t) => 
     Buffer.from('41ed/4096/200/./folder/\na1ff/3/300/./link/\n11a4/0/400/./pipe/\n'),
   ]);
   for (const size of [1, 5, 17, 1000]) {
-    const { entries, complete } = await listing(pieces(output, size), 100);
+    const { entries, complete } = await listing(pieces(output, size), upTo(100));
     t.ok(complete);
     t.same(
       entries.map(({ name }) => name),
@@ -78,24 +81,35 @@ t.test('a listing is read wherever it is cut, whatever the names', async (t) => 
       { kind: 'other', modifiedAt: new Date(400_000) },
     );
   }
-  t.match(await listing(pieces(output, 9), 2), { complete: false, entries: [{}, {}] }, 'above the limit');
+  t.match(
+    await listing(pieces(output, 9), upTo(2)),
+    { complete: false, entries: [{}, {}] },
+    'above the limit',
+  );
   const bad = Buffer.concat([
     Buffer.from('81a4/1/1/./'),
     Buffer.from([0xff]),
     Buffer.from('/\n81a4/1/1/./ok/\n'),
   ]);
-  t.match(await listing(pieces(bad, 4), 9), { complete: false, entries: [{ name: 'ok' }] }, 'not UTF-8');
-  t.match(await listing(pieces(Buffer.from('x/y/z/./name/\n'), 4), 9), { complete: false, entries: [] });
-  t.same(await listing(pieces(Buffer.alloc(0), 4), 9), { complete: true, entries: [] });
+  t.match(
+    await listing(pieces(bad, 4), upTo(9)),
+    { complete: false, entries: [{ name: 'ok' }] },
+    'not UTF-8',
+  );
+  t.match(await listing(pieces(Buffer.from('x/y/z/./name/\n'), 4), upTo(9)), {
+    complete: false,
+    entries: [],
+  });
+  t.same(await listing(pieces(Buffer.alloc(0), 4), upTo(9)), { complete: true, entries: [] });
   for (const [mtime, year] of [
     ['9007199254000000', '9999'],
     ['-9007199254000000', '0001'],
   ] as const) {
-    const { entries } = await listing(pieces(Buffer.from(`81a4/1/${mtime}/./name/\n`), 4), 9);
+    const { entries } = await listing(pieces(Buffer.from(`81a4/1/${mtime}/./name/\n`), 4), upTo(9));
     t.match(entries[0]?.modifiedAt.toISOString(), new RegExp(`^${year}-`), 'a time that no calendar has');
   }
   const negative = Buffer.from('81a4/-5/1/./name/\n');
-  t.match(await listing(pieces(negative, 4), 9), { complete: false, entries: [] });
+  t.match(await listing(pieces(negative, 4), upTo(9)), { complete: false, entries: [] });
 });
 
 type Made = {
@@ -222,11 +236,14 @@ t.test('the package database is read in its three parts', async (t) => {
     '/etc/nanorc',
     '',
   ].join('\n');
-  t.same(debianPackagesOf(output), [
-    { name: 'jq', version: '1.6-2', automatic: false, files: ['/.', '/usr/bin/jq'] },
-    { name: 'libjq1', version: '1.6-2', automatic: true, files: ['/usr/lib/libjq.so.1'] },
-  ]);
-  t.same(debianPackagesOf(''), []);
+  for (const size of [1, 7, 4096])
+    t.same(await debianPackagesOf(pieces(Buffer.from(output), size), 4096), [
+      { name: 'jq', version: '1.6-2', automatic: false, files: ['/.', '/usr/bin/jq'] },
+      { name: 'libjq1', version: '1.6-2', automatic: true, files: ['/usr/lib/libjq.so.1'] },
+    ]);
+  t.same(await debianPackagesOf(pieces(Buffer.alloc(0), 1), 4096), []);
+  const endless = pieces(Buffer.from(`== installed\njq 1 installed\n${'x'.repeat(100_000)}`), 1000);
+  t.match(await debianPackagesOf(endless, 4096), [{ name: 'jq' }], 'what is too long is not read');
 });
 
 /** So many chunks, each made when it is asked for, and how many were. */

@@ -33,6 +33,16 @@ t.test('what tmux prints of a history and a screen', async (t) => {
   t.same(snapshot('shell 80 2 1 3 0\nä\nb\n\n'), whole, 'the last row is empty');
   const cut = { program: 'shell', snapshot: { ...figures, text: 'b\nc' } };
   t.same(snapshot('shell 80 2 1 3 0\nrest\nb\nc\n', 8), cut, 'without the rest of a line');
+  const last = (lines: string, maxJsonBytes: number): unknown => {
+    const found = snapshotOf(Buffer.from(`shell 80 2 1 3 0\n${lines}\n`), 1000, maxJsonBytes);
+    return found.program === 'shell' && found.snapshot?.text;
+  };
+  const colours = '\u001b[1mold\n\u001b[2mnew';
+  t.equal(last(colours, 14 + 12), colours);
+  t.equal(last(colours, 14 + 11), '\u001b[2mnew', 'the oldest lines go first');
+  t.equal(last(colours, 11), '');
+  t.equal(last('\n\nx', 5), '\n\nx', 'empty lines are lines');
+  t.equal(last('\n\nx', 4), '\nx');
 });
 
 t.test(

@@ -9,9 +9,10 @@ import { inputLimit } from '../../src/adapters/websocket/input-limit.ts';
 import { questions } from '../../src/adapters/websocket/look-back.ts';
 import { OutputPump } from '../../src/adapters/websocket/pump.ts';
 import { SocketRest } from '../../src/adapters/websocket/socket-rest.ts';
+import { outputSlots } from '../../src/app/output-slots.ts';
 import { outputTurns } from '../../src/app/output-turns.ts';
 import { type TerminalStream, terminalStream } from '../../src/app/terminal-stream.ts';
-import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import type { OutputRoom, RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
 import { waitFor } from '../support/patience.ts';
@@ -159,10 +160,13 @@ t.test('a reader that stops and asks for the history again and again costs no mo
   const asked: (number | null)[] = [];
   const sent: (() => void)[] = [];
   const socket = { send: (_: unknown, done: () => void) => void sent.push(done) };
-  const looks = questions(socket as unknown as WebSocket, async (id) => {
+  const outputs = outputSlots({ slots: 1, slotsPerUser: 1 });
+  const answer = async (id: number | null, room: OutputRoom) => {
     asked.push(id);
-    return { type: 'redrawn', id };
-  });
+    await room.more();
+    return { type: 'redrawn', id } as const;
+  };
+  const looks = questions(socket as unknown as WebSocket, answer, () => outputs.hold('ada'));
   t.teardown(() => looks.stop());
   for (let id = 1; id <= 50; id += 1) looks.ask(id);
   await waitFor(async () => sent.length === 1);
@@ -171,6 +175,17 @@ t.test('a reader that stops and asks for the history again and again costs no mo
   sent[0]?.();
   await waitFor(async () => sent.length === 2);
   t.same(asked, [1, 100], 'and of all that were asked meanwhile the newest is answered');
+  let hasRoom = false;
+  void outputs
+    .hold('ada')
+    .more()
+    .then(() => {
+      hasRoom = true;
+    });
+  await new Promise(setImmediate);
+  t.notOk(hasRoom, 'what is not read takes its room');
+  looks.stop();
+  await waitFor(async () => hasRoom);
 });
 
 t.test('frames with nothing in them count as well', async (t) => {

@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { DebianPackage } from '../../domain/layer.ts';
 
 /**
@@ -21,8 +22,29 @@ exit 0
 
 type Found = { version: string | null; automatic: boolean; files: string[] };
 
-/** Reads what `DEBIAN` printed. */
-export function debianPackagesOf(output: string): readonly DebianPackage[] {
+/** What is longer is cut: no path and no version is. */
+const MAX_LINE = 8_192;
+
+/** Reads what `DEBIAN` printed, as it comes: no piece holds up the service for long. */
+export async function debianPackagesOf(
+  output: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<readonly DebianPackage[]> {
+  const take = reader();
+  const decoder = new StringDecoder('utf8');
+  let [rest, left] = ['', maxBytes];
+  for await (const chunk of output) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = (lines.pop() ?? '').slice(-MAX_LINE);
+    for (const line of lines) take.line(line.slice(0, MAX_LINE));
+    left -= chunk.length;
+    if (left < 0) break;
+  }
+  take.line(rest);
+  return take.packages();
+}
+
+function reader() {
   const found = new Map<string, Found>();
   const at = (name: string): Found => {
     const known = found.get(name) ?? { version: null, automatic: false, files: [] };
@@ -30,16 +52,19 @@ export function debianPackagesOf(output: string): readonly DebianPackage[] {
     return known;
   };
   let [part, name] = ['', ''];
-  for (const line of output.split('\n')) {
-    const heading = /^== (\w+) ?(.*)$/.exec(line);
-    if (heading !== null) [part, name] = [heading[1] ?? '', heading[2] ?? ''];
-    else if (part === 'installed') readInstalled(line, at);
-    else if (part === 'automatic') name = readAutomatic(line, name, found);
-    else if (part === 'files' && line.startsWith('/')) at(name).files.push(line);
-  }
-  return [...found].flatMap(([each, { version, automatic, files }]) =>
-    version === null ? [] : [{ name: each, version, automatic, files }],
-  );
+  return {
+    line(line: string): void {
+      const heading = /^== (\w+) ?(.*)$/.exec(line);
+      if (heading !== null) [part, name] = [heading[1] ?? '', heading[2] ?? ''];
+      else if (part === 'installed') readInstalled(line, at);
+      else if (part === 'automatic') name = readAutomatic(line, name, found);
+      else if (part === 'files' && line.startsWith('/')) at(name).files.push(line);
+    },
+    packages: (): readonly DebianPackage[] =>
+      [...found].flatMap(([each, { version, automatic, files }]) =>
+        version === null ? [] : [{ name: each, version, automatic, files }],
+      ),
+  };
 }
 
 function readInstalled(line: string, at: (name: string) => Found): void {

@@ -78,12 +78,42 @@ export async function printedBy(
   maxBytes: number,
   seconds = SCRIPT_SECONDS,
 ): Promise<Buffer> {
+  return (await printed(calls, containerId, [script, ...args], { maxBytes, seconds })).bytes;
+}
+
+/** The same, and nothing at all when it does not come to its end in time. `room`: how much may be kept. */
+export async function printedWhole(
+  calls: EngineCalls,
+  containerId: string,
+  script: string,
+  args: readonly string[],
+  maxBytes: number,
+  room?: OutputRoom,
+): Promise<Buffer> {
+  const limits = { maxBytes, seconds: SCRIPT_SECONDS, room };
+  const { bytes, isWhole } = await printed(calls, containerId, [script, ...args], limits);
+  return isWhole ? bytes : Buffer.alloc(0);
+}
+
+type Limits = {
+  readonly maxBytes: number;
+  readonly seconds: number;
+  readonly room?: OutputRoom | undefined;
+};
+
+async function printed(
+  calls: EngineCalls,
+  containerId: string,
+  [script = '', ...args]: readonly string[],
+  { maxBytes, seconds, room }: Limits,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const command = ['sh', '-c', script, 'berth', ...args];
   const { stream } = await openExec(calls, containerId, { command, env: {}, tty: false, stdin: false });
   const out = new KeptOutput(maxBytes);
-  const reading = keepOutput(stream, out, new KeptOutput(0));
-  if (!(await endsWithin(reading, seconds))) stream.destroy();
-  return out.bytes();
+  const reading = keepOutput(stream, out, new KeptOutput(0), room);
+  const isWhole = await endsWithin(reading, seconds);
+  if (!isWhole) stream.destroy();
+  return { bytes: out.bytes(), isWhole };
 }
 
 /**

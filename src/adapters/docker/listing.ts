@@ -1,4 +1,5 @@
-import type { FileEntry, FileKind } from '../../domain/files.ts';
+import { entryJsonBytes, type FileEntry, type FileKind } from '../../domain/files.ts';
+import type { OutputRoom } from '../../ports/container-runtime.ts';
 import { fileTime } from './file-times.ts';
 
 const KINDS = new Map<number, FileKind>([
@@ -13,21 +14,35 @@ const SLASH = 0x2f;
 /** `mode/size/mtime/./name/`, and the line's end before the next one. */
 const RECORD_FIELDS = 5;
 
+type Limits = { readonly listed: number; readonly listedJsonBytes: number };
+
 /**
  * Reads what `stat` printed, sorted by name. Entries above the limit and names that are not UTF-8 are left out:
  * then it is not complete.
  */
 export async function listing(
   output: AsyncIterable<Buffer>,
-  max: number,
+  { listed, listedJsonBytes }: Limits,
+  room?: OutputRoom,
 ): Promise<{ readonly entries: readonly FileEntry[]; readonly complete: boolean }> {
   const entries: FileEntry[] = [];
   let complete = true;
+  let bytes = 0;
+  let free = room?.freeBytes ?? Number.POSITIVE_INFINITY;
   for await (const fields of records(output)) {
     const entry = entryOf(fields);
-    if (entry === null) complete = false;
-    else if (entries.length < max) entries.push(entry);
-    else return { entries: sorted(entries), complete: false };
+    if (entry === null) {
+      complete = false;
+      continue;
+    }
+    bytes += entryJsonBytes(entry);
+    if (entries.length === listed || bytes > listedJsonBytes)
+      return { entries: sorted(entries), complete: false };
+    if (bytes > free) {
+      free = Number.POSITIVE_INFINITY;
+      await room?.more();
+    }
+    entries.push(entry);
   }
   return { entries: sorted(entries), complete };
 }

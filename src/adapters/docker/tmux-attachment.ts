@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../domain/terminal-end.ts';
+import type { OutputRoom } from '../../ports/container-runtime.ts';
 import type { LookedBack } from '../../ports/terminal-backend.ts';
 import type { EngineCalls } from './client.ts';
-import { printedBy, runScript } from './exec.ts';
+import { printedBy, printedWhole, runScript } from './exec.ts';
 import {
   asScrollback,
   endOf,
@@ -18,7 +19,7 @@ export type TmuxAttachment = {
   readonly session: string;
   /** Puts the history before all that is read of the stream from then on. */
   putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
-  lookBack(): Promise<LookedBack>;
+  lookBack(room?: OutputRoom): Promise<LookedBack>;
   drawAnew(): Promise<void>;
   /** Asked after the end of the attachment: what became of the session. */
   ending(): Promise<StreamEnd>;
@@ -42,8 +43,8 @@ export function tmuxAttachment(
       const isOpen = !stream.destroyed && !stream.readableEnded;
       if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
     },
-    async lookBack() {
-      return snapshotOf(await printedBy(calls, containerId, SNAPSHOT, args, most));
+    async lookBack(room) {
+      return snapshotOf(await printedWhole(calls, containerId, SNAPSHOT, args, most, room));
     },
     async drawAnew() {
       await runScript(calls, containerId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);

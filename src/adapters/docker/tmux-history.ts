@@ -1,3 +1,4 @@
+import { jsonBytes } from '../../domain/json-size.ts';
 import type { StreamEnd } from '../../domain/terminal-end.ts';
 import type { LookedBack } from '../../ports/terminal-backend.ts';
 
@@ -5,13 +6,19 @@ const ESC = '\x1b';
 /** Rows of history that are sent: what people scroll back to, and not too much for a slow line. */
 export const HISTORY_ROWS = 5_000;
 export const HISTORY_BYTES = 1_048_576;
+/** Of the same as JSON, where each escape character takes six bytes. */
+export const HISTORY_JSON_BYTES = 2 * HISTORY_BYTES;
 /** For the first line of what SNAPSHOT prints. */
 export const FIGURES_BYTES = 256;
 
 const NONE: LookedBack = { program: 'shell', snapshot: null };
 
 /** Takes apart what SNAPSHOT prints: figures, and up to one byte more of text than is sent. */
-export function snapshotOf(printed: Buffer, maxBytes = HISTORY_BYTES): LookedBack {
+export function snapshotOf(
+  printed: Buffer,
+  maxBytes = HISTORY_BYTES,
+  maxJsonBytes = HISTORY_JSON_BYTES,
+): LookedBack {
   const end = printed.indexOf('\n');
   const first = printed.subarray(0, Math.max(0, end)).toString();
   if (first === 'full_screen') return { program: 'full_screen' };
@@ -20,15 +27,29 @@ export function snapshotOf(printed: Buffer, maxBytes = HISTORY_BYTES): LookedBac
     .split(' ')
     .slice(1)
     .map(Number);
-  const text = wholeLines(printed.subarray(end + 1), maxBytes)
+  const lines = wholeLines(printed.subarray(end + 1), maxBytes)
     .toString()
     .replace(/\n$/, '');
+  const text = newest(lines, maxJsonBytes);
   return { program: 'shell', snapshot: { cols, rows, historyRows, cursorX, cursorY, text } };
 }
 
 /** Without the rest of a line that was cut to so many bytes. */
 function wholeLines(lines: Buffer, maxBytes: number): Buffer {
   return lines.length > maxBytes ? lines.subarray(lines.indexOf('\n') + 1) : lines;
+}
+
+/** As many of the last lines as fit into so much JSON. */
+function newest(lines: string, maxJsonBytes: number): string {
+  let left = maxJsonBytes;
+  let start = lines.length + 1;
+  while (start > 0) {
+    const before = start < 2 ? 0 : lines.lastIndexOf('\n', start - 2) + 1;
+    left -= jsonBytes(lines.slice(before, start));
+    if (left < 0) break;
+    start = before;
+  }
+  return lines.slice(start);
 }
 
 /**

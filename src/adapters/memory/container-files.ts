@@ -1,10 +1,16 @@
 import { Readable } from 'node:stream';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
-import type { FileEntry, FileError, FilePath } from '../../domain/files.ts';
+import {
+  entryJsonBytes,
+  FILE_LIMITS,
+  type FileEntry,
+  type FileError,
+  type FilePath,
+} from '../../domain/files.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../ports/container-files.ts';
-import type { ContainerRuntime } from '../../ports/container-runtime.ts';
+import type { ContainerRuntime, OutputRoom } from '../../ports/container-runtime.ts';
 import { requireRunning } from './container-commands.ts';
 
 type File = { readonly kind: 'file'; readonly content: Buffer; readonly modifiedAt: Date };
@@ -23,9 +29,11 @@ export function memoryFiles(runtime: ContainerRuntime): ContainerFiles {
     return home;
   };
   return {
-    async open(handle, path, folderAs) {
+    async open(handle, path, folderAs, room) {
       const node = find(await homeOf(handle), path);
-      return node === undefined ? refuse({ code: 'file_not_found' }) : ok(opened(node, path, folderAs));
+      if (node === undefined) return refuse({ code: 'file_not_found' });
+      if (node.kind === 'folder' && folderAs === 'listing') return ok(await listing(node, room));
+      return ok(opened(node, path));
     },
     async write(handle, path, content, maxBytes) {
       const folder = makeFolders(await homeOf(handle), path.slice(0, -1));
@@ -75,17 +83,28 @@ async function readAll(content: Readable, maxBytes: number): Promise<Buffer | nu
   return Buffer.concat(chunks);
 }
 
-function opened(node: Node, path: FilePath, folderAs: 'archive' | 'listing'): Opened {
+function opened(node: Node, path: FilePath): Opened {
   if (node.kind === 'file') {
     const { content, modifiedAt } = node;
     return { kind: 'file', sizeBytes: content.length, modifiedAt, content: Readable.from([content]) };
   }
-  if (folderAs === 'archive') {
-    const blocks = [...archive(node, path.at(-1) ?? 'workspace'), Buffer.alloc(1024)];
-    return { kind: 'archive', content: Readable.from(blocks, { objectMode: false }) };
+  const blocks = [...archive(node, path.at(-1) ?? 'workspace'), Buffer.alloc(1024)];
+  return { kind: 'archive', content: Readable.from(blocks, { objectMode: false }) };
+}
+
+async function listing({ inside }: Folder, room: OutputRoom | undefined): Promise<Opened> {
+  const entries: FileEntry[] = [];
+  let bytes = 0;
+  for (const [name, each] of inside) {
+    const entry = entryOf(name, each);
+    const before = bytes;
+    bytes += entryJsonBytes(entry);
+    if (entries.length === FILE_LIMITS.listed || bytes > FILE_LIMITS.listedJsonBytes) break;
+    if (room !== undefined && before <= room.freeBytes && bytes > room.freeBytes) await room.more();
+    entries.push(entry);
   }
-  const entries = [...node.inside].map(([name, each]) => entryOf(name, each));
-  return { kind: 'listing', entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), complete: true };
+  const complete = entries.length === inside.size;
+  return { kind: 'listing', entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), complete };
 }
 
 const entryOf = (name: string, node: Node): FileEntry => ({

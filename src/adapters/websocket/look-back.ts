@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import type { OutputHold } from '../../app/output-slots.ts';
+import type { OutputRoom } from '../../ports/container-runtime.ts';
 import type { LookedBack } from '../../ports/terminal-backend.ts';
 import type { ServerMessage } from './protocol.ts';
 
@@ -10,23 +12,27 @@ export type Questions = { ask(id?: number): void; stop(): void };
 
 /**
  * Answers requests that run a command in the container, one at a time: the next one starts after the previous answer is
- * sent, so a client that does not read causes no extra work. Of the requests that arrive meanwhile, only the newest is answered.
+ * sent, so a client that does not read causes no extra work, and what it leaves unread is charged to its user. Of the requests that arrive meanwhile, only the newest is answered.
  */
 export function questions(
   socket: Pick<WebSocket, 'send'>,
-  answer: (id: number | null) => Promise<ServerMessage>,
+  answer: (id: number | null, room: OutputRoom) => Promise<ServerMessage>,
+  hold: () => OutputHold,
 ): Questions {
   let waiting: number | null | undefined;
   let busy = false;
   let stopped = false;
+  let room: OutputHold | null = null;
   const run = async (): Promise<void> => {
     busy = true;
     while (waiting !== undefined && !stopped) {
       const id = waiting;
       waiting = undefined;
-      const message = JSON.stringify(await answer(id));
+      room = hold();
+      const message = JSON.stringify(await answer(id, room));
       if (stopped) break;
       await new Promise<void>((resolve) => socket.send(message, () => resolve()));
+      room.release();
       await delay(LOOK_REST_MS);
     }
     busy = false;
@@ -38,6 +44,7 @@ export function questions(
     },
     stop() {
       stopped = true;
+      room?.release();
     },
   };
 }

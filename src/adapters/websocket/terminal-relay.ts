@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value';
 import type { WebSocket } from 'ws';
 import type { Registration } from '../../app/live-sockets.ts';
+import type { OutputHold, OutputSlots } from '../../app/output-slots.ts';
 import type { RecordingTold } from '../../app/recording-news.ts';
 import type { SharedNews } from '../../app/shared-terminals.ts';
 import type { TerminalGrant } from '../../app/terminal-grant.ts';
@@ -19,6 +20,7 @@ const FALLBACK = 'tmux could not start in this container: this is a plain shell'
 export type RelayDeps = {
   readonly registration: Registration;
   readonly close: (reason: CloseReason) => void;
+  readonly outputs: OutputSlots;
 };
 
 export const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JSON.stringify(message));
@@ -32,9 +34,9 @@ export function sendRecording(socket: WebSocket, { id, on, message }: RecordingT
 /** Frames of a socket to its terminal and back. What it returns stops it at once. */
 export function relay(
   socket: WebSocket,
-  { ask, access, mode, container }: TerminalGrant,
+  { ask, access, mode, container, caller }: TerminalGrant,
   terminal: OpenTerminal,
-  { registration, close }: RelayDeps,
+  { registration, close, outputs }: RelayDeps,
 ): () => void {
   const { stream, from } = terminal;
   let stopped = false;
@@ -111,11 +113,13 @@ export function relay(
     over: () => void tellEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
-  const looks = questions(socket, async (id) => toOnScreen(id, await stream.lookBack()));
-  const draws = questions(socket, async (id) => {
+  const hold = (): OutputHold => outputs.hold(caller.user.id);
+  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), hold);
+  const redraw = async (id: number | null): Promise<ServerMessage> => {
     await stream.drawAnew();
     return { type: 'redrawn', id };
-  });
+  };
+  const draws = questions(socket, redraw, hold);
   return () => {
     stopped = true;
     looks.stop();

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { LiveSockets } from '../../app/live-sockets.ts';
+import type { OutputSlots } from '../../app/output-slots.ts';
 import type { RecordingTold } from '../../app/recording-news.ts';
 import type { Admitted } from '../../app/terminal-admission.ts';
 import type { TerminalAsk } from '../../app/terminal-grant.ts';
@@ -38,6 +39,8 @@ export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
   readonly live: LiveSockets;
+  /** For what a terminal has to scroll back to. */
+  readonly outputs: OutputSlots;
 };
 
 /** GET /api/containers/{id}/terminal: refused as plain HTTP before the upgrade, a terminal after it. */
@@ -93,7 +96,7 @@ function orRefuse<T>(result: Result<T, DomainError>): T {
 async function serve(
   socket: WebSocket,
   { grant, turn }: Admitted,
-  { terminals, log, live }: TerminalSocketDeps,
+  { terminals, log, live, outputs }: TerminalSocketDeps,
 ): Promise<void> {
   let closed: CloseReason | null = null;
   let stop = (): void => {};
@@ -144,7 +147,7 @@ async function serve(
   if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);
   ready = true;
   terminal.shown();
-  stop = relay(socket, grant, terminal, { registration, close });
+  stop = relay(socket, grant, terminal, { registration, close, outputs });
   keepAlive(socket, terminal.pinged);
   socket.once('close', () => {
     stop();

@@ -4,11 +4,12 @@ import type { DomainError } from '../../domain/errors.ts';
 import { type FilePath, parseFilePath, parseTarget, pathText as pathOf } from '../../domain/files.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { Opened, Written } from '../../ports/container-files.ts';
+import type { OutputRoom } from '../../ports/container-runtime.ts';
 import { type AccessDeps, findRunning, type Inside, whereRunning } from './inside.ts';
 
 const MIB = 1024 * 1024;
 
-/** Opens a file for reading, or a folder as tar or as a list. The path is looked at before the container is. */
+/** Opens a file for reading, or a folder as tar or as a list, of which `room` bounds what is kept. The path is looked at before the container is. */
 export const openFile =
   (deps: AccessDeps) =>
   async (
@@ -17,12 +18,13 @@ export const openFile =
     folderAs: 'archive' | 'listing',
     caller: Caller,
     origin: Origin,
+    room?: OutputRoom,
   ): Promise<Result<{ readonly path: FilePath; readonly opened: Opened }, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const path = parseFilePath(pathText);
     if (!path.ok) return path;
-    const opened = await whereRunning(deps.files.open(found.value.handle, path.value, folderAs));
+    const opened = await whereRunning(deps.files.open(found.value.handle, path.value, folderAs, room));
     if (!opened.ok) return opened;
     if (opened.value.kind !== 'listing') {
       const { content } = opened.value;

@@ -20,6 +20,7 @@ import { terminalSocket } from '../../adapters/websocket/terminal-socket.ts';
 import type { CloseReason } from '../../domain/terminal.ts';
 import type { Accounts } from '../accounts.ts';
 import { actRecords } from '../act-records.ts';
+import { addressSockets } from '../address-sockets.ts';
 import { adminTerminals } from '../admin-terminals.ts';
 import { announced } from '../announced.ts';
 import { authenticator } from '../authenticate.ts';
@@ -30,6 +31,7 @@ import { forgetEnded } from '../forget-ended.ts';
 import { idempotency } from '../idempotency.ts';
 import { lastingUses } from '../lasting-use.ts';
 import { liveSockets } from '../live-sockets.ts';
+import { outputSlots } from '../output-slots.ts';
 import type { Recordings } from '../recordings.ts';
 import { requestLimits } from '../request-limits.ts';
 import { sessions } from '../sessions.ts';
@@ -110,7 +112,8 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const live = liveSockets({ bus, current: auth.current, log, monotonicMs, everyMs });
   const taped = tapes.over(shells, live);
   const keys = idempotency(repositories);
-  const boxes = workspaces({ ...ports, storage }, options, { terminals: shells, live, keys, acts });
+  const outputs = outputSlots();
+  const boxes = workspaces({ ...ports, storage }, options, { terminals: shells, live, keys, acts, outputs });
   const feed = eventFeed({
     events: repositories.events,
     bus,
@@ -120,18 +123,23 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   });
   const audit = auditing({ repositories, clock, live });
   const sockets: Routes = (http) => {
-    terminalSocket(http, { terminals: shells, log, live });
+    terminalSocket(http, { terminals: shells, log, live, outputs });
     eventSocket(http, { feed, live, log });
   };
   metrics.watch('terminals_open', shells.count);
   const lasting = lastingUses();
+  const addresses = addressSockets();
+  metrics.watch('address_sockets_most', addresses.most);
+  const settings = () => repositories.settings.read();
   const access = {
     isDraining,
     authenticator: auth,
     metrics,
     limits,
     lasting,
-    requestsPerMinute: async () => (await repositories.settings.read()).requestsPerMinute,
+    addressSockets: addresses,
+    requestsPerMinute: async () => (await settings()).requestsPerMinute,
+    socketsPerAddress: async () => (await settings()).socketsPerAddress,
   };
 
   const http = await httpServer({ ...options, ...access, signingKeys: options.keys.live }, [

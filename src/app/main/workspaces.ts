@@ -16,7 +16,7 @@ import { watchSpace } from '../containers/watch-space.ts';
 import type { Idempotency } from '../idempotency.ts';
 import type { LiveSockets } from '../live-sockets.ts';
 import { type Operations, operations } from '../operations/submit.ts';
-import { outputSlots } from '../output-slots.ts';
+import type { OutputSlots } from '../output-slots.ts';
 import { type RoleSetups, roleSetups } from '../role-setup/index.ts';
 import type { Terminals } from '../terminals.ts';
 import { type WarmPool, warmPool } from '../warm-pool.ts';
@@ -49,10 +49,11 @@ export function workspaces(
     readonly live: LiveSockets;
     readonly keys: Idempotency;
     readonly acts: ActRecords;
+    readonly outputs: OutputSlots;
   },
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
   const { storage, runtime, installer, insight, clock } = ports;
-  const { terminals, live, keys, acts } = shared;
+  const { terminals, live, keys, acts, outputs } = shared;
   const { logger: log, replica: owner, diskFloorMb } = options;
   const checkpoint = options.checkpoint ?? (async () => {});
   const pool = warmPool({
@@ -101,9 +102,9 @@ export function workspaces(
     routes: [
       containerRoutes(boxes, keys),
       roleSetupRoutes(tools),
-      execRoutes(boxes, inside, outputSlots(), cutOffWriting),
-      fileRoutes({ access: inside, cutOffReading, cutOffWriting }),
-      insightRoutes(inside, cutOffReading),
+      execRoutes(boxes, inside, outputs, cutOffWriting),
+      fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
+      insightRoutes(inside, outputs, cutOffReading),
     ],
     work: {
       warmPool: pool,

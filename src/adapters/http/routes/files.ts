@@ -2,24 +2,27 @@ import { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ContainerAccess } from '../../../app/access/index.ts';
+import type { OutputSlots } from '../../../app/output-slots.ts';
 import { type FilePath, pathText } from '../../../domain/files.ts';
 import type { Opened } from '../../../ports/container-files.ts';
 import { orThrow } from '../errors.ts';
+import { listingAnswer } from '../listing-answer.ts';
 import { IdParams } from '../schema/common.ts';
 import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../schema/files.ts';
 import type { Routes } from '../server.ts';
-import { accepts, endUnreadUpload, endWhenStalled, type Watch } from '../streaming.ts';
+import { accepts, endUnreadUpload, endWhenStalled, type Watch, whenClosed } from '../streaming.ts';
 
 const url = '/api/containers/:id/files';
 
 export type FileRouteDeps = {
   readonly access: Pick<ContainerAccess, 'openFile' | 'writeFile' | 'removeFile'>;
+  readonly outputs: OutputSlots;
   readonly cutOffReading: Watch;
   readonly cutOffWriting: Watch;
 };
 
 export const fileRoutes =
-  ({ access, cutOffReading, cutOffWriting }: FileRouteDeps): Routes =>
+  ({ access, outputs, cutOffReading, cutOffWriting }: FileRouteDeps): Routes =>
   (http) => {
     http.get(
       url,
@@ -31,10 +34,12 @@ export const fileRoutes =
       async (request, reply) => {
         const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
         const { params, query, caller, origin } = request;
+        const room = outputs.hold(caller.user.id);
+        whenClosed(reply, room.release);
         const { path, opened } = orThrow(
-          await access.openFile(params.id, query.path ?? '', folderAs, caller, origin),
+          await access.openFile(params.id, query.path ?? '', folderAs, caller, origin, room),
         );
-        if (opened.kind === 'listing') return listingBody(path, opened);
+        if (opened.kind === 'listing') return sendListing(reply, path, opened);
         cutOffReading(request, reply);
         return download(request, reply, path, opened);
       },
@@ -87,17 +92,11 @@ function uploadRoute(
   );
 }
 
-const listingBody = (path: FilePath, { entries, complete }: Extract<Opened, { kind: 'listing' }>) => ({
-  path: pathText(path),
-  entries: entries.map(({ name, kind, sizeBytes, mode, modifiedAt }) => ({
-    name,
-    type: kind,
-    size: sizeBytes,
-    mode: mode.toString(8).padStart(4, '0'),
-    modified: modifiedAt.toISOString(),
-  })),
-  complete,
-});
+const sendListing = (
+  reply: FastifyReply,
+  path: FilePath,
+  found: Extract<Opened, { kind: 'listing' }>,
+): FastifyReply => reply.type('application/json; charset=utf-8').send(listingAnswer(path, found));
 
 /** Never shown inline, whatever it contains. */
 function download(

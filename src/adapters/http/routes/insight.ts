@@ -1,18 +1,24 @@
+import type { FastifyReply } from 'fastify';
 import type { ContainerAccess } from '../../../app/access/index.ts';
 import type { UsageBesideLimits } from '../../../app/access/insight.ts';
+import type { OutputHold, OutputSlots } from '../../../app/output-slots.ts';
 import type { LossReport } from '../../../domain/changes.ts';
 import { orThrow } from '../errors.ts';
 import { IdParams } from '../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../schema/insight.ts';
 import type { Routes } from '../server.ts';
-import { noticeAbsence, sendHeadAtOnce, type Watch } from '../streaming.ts';
+import { noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../streaming.ts';
 
 const MIB = 1024 * 1024;
 /** As every container is made with. */
 const PIDS_LIMIT = 512;
 
 export const insightRoutes =
-  (access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>, cutOff: Watch): Routes =>
+  (
+    access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>,
+    outputs: OutputSlots,
+    cutOff: Watch,
+  ): Routes =>
   (http) => {
     http.get(
       '/api/containers/:id/logs',
@@ -47,9 +53,21 @@ export const insightRoutes =
         config: { scope: 'read', failure: 'failed to read changes' },
         schema: { params: IdParams, response: { 200: ChangesBody } },
       },
-      async (request) => toChangesBody(orThrow(await access.changes(request.params.id, request.caller))),
+      async (request, reply) => {
+        const { params, caller } = request;
+        const body = toChangesBody(orThrow(await access.changes(params.id, caller)));
+        return sendJson(reply, outputs.hold(caller.user.id), body);
+      },
     );
   };
+
+/** What is long waits until its user has room for it. */
+async function sendJson(reply: FastifyReply, room: OutputHold, body: ChangesBody): Promise<FastifyReply> {
+  whenClosed(reply, room.release);
+  const text = JSON.stringify(body);
+  if (text.length > room.freeBytes) await room.more();
+  return reply.type('application/json; charset=utf-8').send(text);
+}
 
 const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
   time: usage.at.toISOString(),
