@@ -27,26 +27,28 @@ export async function installationOf(dataDir: string, databaseUrl: string | unde
 
 /**
  * Removes all that an installation has in an engine: containers, volumes, images, its network with its rules. What a service
- * that was killed had begun may still come, so it is done until nothing is left.
+ * that was killed had begun may still come, and the engine removes no network that is in use: then all of it is done once more.
  */
 export async function removeInstance(engine: Engine, instanceId: string): Promise<void> {
+  let fault: unknown = null;
+  const isGone = () =>
+    removeOnce(engine, instanceId).then(
+      () => true,
+      (error) => {
+        fault = error;
+        return false;
+      },
+    );
+  await waitFor(isGone, { everyMs: 100, what: () => `an engine without ${instanceId}: ${fault}` });
+}
+
+async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
   const { docker } = engine;
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  let fault: unknown = null;
-  const isGone = async (): Promise<boolean> => {
-    const containers = await docker.listContainers({ all: true, filters });
-    const { Volumes } = await docker.listVolumes({ filters });
-    const volumes = Volumes ?? [];
-    try {
-      await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
-      await Promise.all(volumes.map(({ Name }) => docker.getVolume(Name).remove()));
-    } catch (error) {
-      fault = error;
-      return false;
-    }
-    return containers.length + volumes.length === 0;
-  };
-  await waitFor(isGone, { what: () => `an engine without ${instanceId}: ${fault}` });
+  const containers = await docker.listContainers({ all: true, filters });
+  await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
+  const { Volumes } = await docker.listVolumes({ filters });
+  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
   const images = await docker.listImages({ all: true, filters: JSON.stringify(filters) });
   for (const { Id } of images)
     await docker
