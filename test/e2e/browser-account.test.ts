@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { freshDatabase, run } from '../support/database.ts';
+import { run } from '../support/database.ts';
 import { codeAt, STEP_MS } from '../support/factors.ts';
-import { firstPage } from '../support/first-page.ts';
-import { fillPerson, focused, PERSON } from '../support/page.ts';
-import { aPlace, client } from '../support/running-service.ts';
+import { fillPerson, focused } from '../support/page.ts';
+import { client } from '../support/running-service.ts';
+import { type Visit, visit } from '../support/visit.ts';
 
 t.setTimeout(180_000);
 
@@ -13,7 +13,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const dialogs = (page: Page) => page.locator('dialog[open]').count();
 
 /** Turns the second factor on, a while after signing in, with the code of a step ago: the present one is still unused. */
-async function enrol(page: Page): Promise<string> {
+async function enrol({ page, person }: Visit): Promise<string> {
   await button(page, 'Set up').click();
   await page.getByText('Confirm that it is you').waitFor();
   t.equal(await focused(page), 'password', 'one can type at once');
@@ -21,7 +21,7 @@ async function enrol(page: Page): Promise<string> {
   await page.keyboard.type('not the password');
   await page.keyboard.press('Enter');
   await page.getByText('Wrong password').waitFor();
-  await page.fill('[name=password]', PERSON.password);
+  await page.fill('[name=password]', person.password);
   await page.keyboard.press('Enter');
   const secret = (await page.locator('.secret code').innerText()).replaceAll(' ', '');
   await page.fill('[name=code]', '000000');
@@ -38,11 +38,11 @@ async function enrol(page: Page): Promise<string> {
   return secret;
 }
 
-async function signOutAndIn(page: Page, secret: string): Promise<void> {
-  await page.getByRole('button', { name: PERSON.username }).click();
+async function signOutAndIn({ page, person }: Visit, secret: string): Promise<void> {
+  await page.getByRole('button', { name: person.username }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.waitForURL(/\/sign-in/);
-  await fillPerson(page, { email: PERSON.username, password: PERSON.password });
+  await fillPerson(page, { email: person.username, password: person.password });
   await page.getByText('One more step').waitFor();
   t.equal(await focused(page), 'code', 'one can type at once');
   await page.fill('[name=code]', 'not a code');
@@ -64,15 +64,16 @@ async function createToken(page: Page): Promise<string> {
 }
 
 t.test('second factor, API token and screen lock, from the pages alone', async (t) => {
-  const url = await freshDatabase(t);
-  const visit = await firstPage(t, url === null ? null : await aPlace(t, { DATABASE_URL: url }));
-  if (url === null || visit === null) return;
-  const { address, page } = visit;
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page, person, service } = scene;
 
   await page.goto(`${address}/settings/security`);
-  await run(url, "update sessions set created_at = created_at - interval '1 hour'");
-  const secret = await enrol(page);
-  await signOutAndIn(page, secret);
+  await button(page, 'Set up').waitFor();
+  const anHourAgo = "update sessions set created_at = created_at - interval '1 hour'";
+  await run(service.database, `${anHourAgo} where user_id = '${person.id}'`);
+  const secret = await enrol(scene);
+  await signOutAndIn(scene, secret);
   await page.getByText('10 recovery codes left').waitFor();
   t.pass('the code of the app opens the account, and leads back to where one was');
 

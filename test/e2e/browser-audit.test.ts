@@ -1,45 +1,28 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { freshDatabase, run } from '../support/database.ts';
-import { firstPage } from '../support/first-page.ts';
-import { PERSON } from '../support/page.ts';
-import { aPlace } from '../support/running-service.ts';
+import { run } from '../support/database.ts';
+import { shootBoth } from '../support/pictures.ts';
+import { visit } from '../support/visit.ts';
 
 t.setTimeout(180_000);
 
 const rows = (page: Page) => page.locator('table.audit tbody tr');
-
-/** For those who want to look: PNGs go where SCREENSHOTS says. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SCREENSHOTS'];
-  if (folder === undefined) return;
-  await page.evaluate('scrollTo(0, 0)');
-  for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    // why: colours change slowly
-    await page.waitForTimeout(400);
-    await page.screenshot({ path: path.join(folder, `${name}-${scheme}.png`) });
-  }
-  await page.emulateMedia({ colorScheme: null });
-}
 
 async function saved(page: Page, name: string): Promise<string> {
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name, exact: true }).click(),
   ]);
-  return await readFile(await download.path(), 'utf8');
+  return await text(await download.createReadStream());
 }
 
 t.test('the audit on the pages: filters, older records, files', async (t) => {
-  const url = await freshDatabase(t);
-  const visit = await firstPage(t, url === null ? null : await aPlace(t, { DATABASE_URL: url }));
-  if (url === null || visit === null) return;
-  const { address, page, faults } = visit;
+  const scene = await visit(t, { role: 'admin' });
+  if (scene === null) return;
+  const { address, page, person, service, faults } = scene;
   await run(
-    url,
+    service.database,
     `insert into audit_records (user_id, action, ip_address, user_agent, details, created_at)
      select null, 'login_failed', '203.0.113.' || n, 'Mozilla/5.0 (X11) Firefox/140.0', 'password',
        now() - n * interval '1 hour' from generate_series(1, 120) n`,
@@ -47,16 +30,16 @@ t.test('the audit on the pages: filters, older records, files', async (t) => {
 
   await page.goto(`${address}/admin/audit`);
   await rows(page).nth(49).waitFor();
-  t.match(await rows(page).first().innerText(), PERSON.username);
+  await rows(page).filter({ hasText: person.username }).first().waitFor();
   await page.getByRole('button', { name: 'Show older' }).click();
   await rows(page).nth(99).waitFor();
-  await shoot(page, 'audit');
+  await shootBoth(page, 'audit');
 
   const csv = await saved(page, 'CSV');
   t.ok(csv.split('\r\n').length > 121, 'the whole of it, not a page');
   t.match(csv, /^created_at,username,action/);
 
-  await page.getByLabel('Who').fill(PERSON.email.toUpperCase());
+  await page.getByLabel('Who').fill(person.email.toUpperCase());
   await page.keyboard.press('Enter');
   await rows(page).nth(20).waitFor({ state: 'detached' });
   t.notOk((await rows(page).allInnerTexts()).join().includes('login_failed'));
@@ -71,11 +54,11 @@ t.test('the audit on the pages: filters, older records, files', async (t) => {
   t.notOk((await rows(page).allInnerTexts()).join().includes('login_failed'), 'others are not in it');
   const own = await saved(page, 'NDJSON');
   t.equal(JSON.parse(own.split('\n')[0] ?? '').action, 'audit_exported');
-  await shoot(page, 'activity');
+  await shootBoth(page, 'activity');
   await page.setViewportSize({ width: 390, height: 780 });
   await page.goto(`${address}/admin/audit`);
   await rows(page).nth(49).waitFor();
   t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'fits a phone');
-  await shoot(page, 'audit-phone');
+  await shootBoth(page, 'audit-phone');
   t.same(faults, [], 'nothing went wrong in the page');
 });

@@ -1,18 +1,13 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { fillPerson, openPage } from '../support/page.ts';
-import { ADMIN, aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { visit } from '../support/visit.ts';
 
 t.setTimeout(180_000);
 
 t.test('an administrator makes a set of tools by keyboard, and follows how it is installed', async (t) => {
-  const [place, browser] = [await aPlace(t), await openBrowser(t)];
-  if (place === null || browser === null) return;
-  const service = await startService(t, place);
-  const call = client(service.address, await signInAdmin(service));
-  const { page, faults } = await openPage(browser);
-  await page.goto(`${service.address}/sign-in?next=%2Fadmin%2Froles`);
-  await fillPerson(page, { email: ADMIN.username, password: ADMIN.password });
+  const scene = await visit(t, { role: 'admin' });
+  if (scene === null) return;
+  const { address, page, faults, call } = scene;
+  await page.goto(`${address}/admin/roles`);
   const add = page.getByRole('button', { name: 'Add a set' });
   await add.focus();
   await page.keyboard.press('Enter');
@@ -38,7 +33,7 @@ t.test('an administrator makes a set of tools by keyboard, and follows how it is
     disk_mb: 512,
   });
   t.equal(made.status, 201);
-  await page.goto(service.address);
+  await page.goto(address);
   const link = page.getByRole('button', { name: 'Tools of dev: tools are missing' });
   await link.click();
   await page.getByText('no luck').waitFor();
@@ -53,7 +48,7 @@ t.test('an administrator makes a set of tools by keyboard, and follows how it is
   await page.getByText('dev', { exact: true }).click();
   await page.getByRole('button', { name: 'Tools of dev: tools are missing' }).waitFor();
 
-  await page.goto(`${service.address}/admin/roles`);
+  await page.goto(`${address}/admin/roles`);
   await page.getByRole('button', { name: 'Delete Broken tools' }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByText('It is still in use').waitFor();

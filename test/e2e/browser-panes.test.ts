@@ -1,17 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { typeLine } from '../support/page.ts';
-import {
-  answerOf,
-  goTo,
-  look,
-  lookAtIt,
-  paneScene,
-  sessionsIn,
-  sizeOf,
-  until,
-  untilPanes,
-} from '../support/panes.ts';
+import { answerOf, goTo, paneScene, sessionsIn, sizeOf, until, untilPanes } from '../support/panes.ts';
+import { shoot, shootBoth } from '../support/pictures.ts';
 
 t.setTimeout(300_000);
 
@@ -30,7 +21,7 @@ t.test('each pane has a shell of its own, that outlives a reload and ends when i
   const half = await sizeOf(page);
   t.ok(half.cols > alone.cols / 2 - 4 && half.cols < alone.cols / 2, `${half.cols} of ${alone.cols} columns`);
   t.equal(half.rows, alone.rows);
-  await lookAtIt(page, 'two');
+  await shootBoth(page, 'panes-two');
   await page.keyboard.press('Control+Shift+O');
   await untilPanes(page, 3);
   const below = await sizeOf(page);
@@ -91,7 +82,7 @@ t.test(
     await answerOf(page, 'tty');
     await call('POST', `/api/containers/${container}/stop`);
     await page.getByText('panes is stopped').waitFor();
-    await look(page, 'stopped');
+    await shoot(page, 'panes-stopped');
     t.equal(await page.locator('.overlay-card').count(), 1);
     await page.getByRole('button', { name: 'Start' }).click();
     await page.locator('.overlay-card').waitFor({ state: 'detached' });
@@ -120,7 +111,7 @@ t.test(
       1,
       'the main one is in one window at a time',
     );
-    await look(page, 'replaced');
+    await shoot(page, 'panes-replaced');
     await copy.close();
     await page.getByRole('button', { name: 'Use it here' }).click();
     await page.locator('.overlay-card').waitFor({ state: 'detached' });

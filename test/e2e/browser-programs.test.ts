@@ -1,48 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, testInstance } from '../support/engine.ts';
-import { firstPage, tokenOfPerson, type Visit } from '../support/first-page.ts';
 import { screenLines, typeLine, waitForLine } from '../support/page.ts';
-import { aPlace } from '../support/running-service.ts';
+import { shoot } from '../support/pictures.ts';
+import { aShell, clear, type InPage, quit, wheel } from '../support/programs.ts';
 
-t.setTimeout(600_000);
+t.setTimeout(300_000);
 
-const PROMPT = /[#$] *$/;
 const PASTED_BYTES = 1_048_576;
-const INSTALL_MS = 240_000;
-
-/** A shell in a container, on a page of its own; null when this machine can not have them. */
-async function aShell(t: Test): Promise<Visit | null> {
-  const visit = await firstPage(t, await aPlace(t));
-  if (visit === null) return null;
-  const { page } = visit;
-  await page.keyboard.press('n');
-  await page.getByText('Medium').waitFor();
-  await page.getByLabel('Name').fill('programs');
-  await page.keyboard.press('Enter');
-  await waitForLine(page, PROMPT);
-  return visit;
-}
-
-const look = (page: Page, name: string) => page.screenshot({ path: `.tap/programs-${name}.png` });
-
-/** Turns the wheel over the terminal by so many rows, up for less than 0. */
-async function wheel(page: Page, rows: number): Promise<void> {
-  const box = await page.locator('.xterm-screen').boundingBox();
-  const count = await page.locator('.xterm-rows > div').count();
-  if (box === null) throw new Error('there is no terminal');
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await page.mouse.wheel(0, (rows * box.height) / count);
-}
-
-/** What the page has, and Node.js has not. */
-type InPage = {
-  DataTransfer: new () => { setData(type: string, data: string): void };
-  ClipboardEvent: new (type: string, options: object) => Event;
-  getComputedStyle(element: unknown): { readonly color: string; readonly backgroundColor: string };
-};
 
 /** Pastes as a browser does: the text comes with the event. */
 const paste = (page: Page, text: string): Promise<unknown> =>
@@ -55,18 +20,6 @@ const paste = (page: Page, text: string): Promise<unknown> =>
     );
   }, text);
 
-/** Leaves a program by its key. What is typed before it has gone is lost with it. */
-async function quit(page: Page): Promise<void> {
-  await page.keyboard.press('q');
-  await waitForLine(page, PROMPT);
-}
-
-/** An empty screen with a prompt, whatever was on it before. */
-async function clear(page: Page): Promise<void> {
-  await typeLine(page, 'clear; echo cleared-$((1+1))');
-  await waitForLine(page, /^cleared-2$/);
-}
-
 const shell = await aShell(t);
 if (shell !== null) {
   const { page, faults } = shell;
@@ -75,9 +28,6 @@ if (shell !== null) {
   );
   await t.test('colours, wide characters and emoji', (t) => colours(t, page));
   await t.test('less and git log: the wheel scrolls a pager that has the screen', (t) => pagers(t, page));
-  await t.test('vim and htop are installed', (t) => install(t, shell));
-  await t.test('vim: the mouse moves its cursor, and the shell is as it was afterwards', (t) => vim(t, page));
-  await t.test('htop: drawn with its colours', (t) => htop(t, page));
   await t.test('a paste of 1 MB arrives byte by byte, in its brackets', (t) => pasteMuch(t, page));
   t.same(faults, [], 'nothing went wrong in the page');
 }
@@ -87,14 +37,14 @@ async function scrollsBack(page: Page): Promise<void> {
   await waitForLine(page, /^row 1000$/);
   await wheel(page, -700);
   await waitForLine(page, /^row 300$/);
-  await look(page, 'scrolled');
+  await shoot(page, 'programs-scrolled');
   await typeLine(page, 'echo back-$((1+1))');
   await waitForLine(page, /^back-2$/);
   await page.reload();
   await waitForLine(page, /^back-2$/);
   await wheel(page, -702);
   await waitForLine(page, /^row 300$/);
-  await look(page, 'scrolled-after-reload');
+  await shoot(page, 'programs-scrolled-after-reload');
   await page.locator('.xterm-helper-textarea').focus();
 }
 
@@ -114,7 +64,7 @@ async function colours(t: Test, page: Page): Promise<void> {
   const lines = await screenLines(page);
   t.ok(lines.includes('|漢字|한국|'), 'wide characters take their place');
   t.ok(lines.includes('|😀|👩‍💻|'), 'and emoji, also those of several characters');
-  await look(page, 'colours');
+  await shoot(page, 'programs-colours');
 }
 
 async function pagers(t: Test, page: Page): Promise<void> {
@@ -125,7 +75,7 @@ async function pagers(t: Test, page: Page): Promise<void> {
   await waitForLine(page, /^page row 50$/);
   await wheel(page, -20);
   await waitForLine(page, /^page row 1$/);
-  await look(page, 'less');
+  await shoot(page, 'programs-less');
   await page.keyboard.press('q');
   await waitForLine(page, /^cleared-2$/);
   const git = 'git -c user.name=a -c user.email=a@b.c -c init.defaultBranch=main';
@@ -136,95 +86,10 @@ async function pagers(t: Test, page: Page): Promise<void> {
   await waitForLine(page, /^ {4}change 30$/);
   await typeLine(page, '/change 19');
   await waitForLine(page, /^ {4}change 17$/);
-  await look(page, 'git-log');
+  await shoot(page, 'programs-git-log');
   await quit(page);
   await clear(page);
   t.pass('both leave the shell as it was');
-}
-
-/**
- * The real ones, from the packages of Debian. A service that is told of an engine leaves the way out to it, and that of the
- * tests has none: they are fetched in a container that has, and brought in as anybody brings in files.
- */
-async function install(t: Test, { page, address }: Visit): Promise<void> {
-  const authorization = `Bearer ${await tokenOfPerson(address)}`;
-  const headers = { authorization, 'content-type': 'application/octet-stream' };
-  const listed = await fetch(`${address}/api/containers`, { headers });
-  const { containers } = (await listed.json()) as { containers: { db_id: string }[] };
-  const to = `${address}/api/containers/${containers[0]?.db_id}/files?path=packages.tar`;
-  const sent = await fetch(to, { method: 'PUT', headers, body: new Uint8Array(await packages(t)) });
-  t.equal(sent.status, 201);
-  await typeLine(page, 'tar -C /tmp -xf packages.tar; dpkg -i /tmp/*.deb > /tmp/log 2>&1; echo installed-$?');
-  await waitForLine(page, /^installed-\d+$/, INSTALL_MS);
-  await typeLine(page, 'tail -n 9 /tmp/log; vim --version | head -n 1; htop --version; echo end-$((1+1))');
-  await waitForLine(page, /^end-2$/);
-  const seen = (await screenLines(page)).join('\n');
-  for (const sign of [/^installed-0$/m, /^VIM - Vi IMproved \d/m, /^htop \d/m]) t.match(seen, sign);
-  await clear(page);
-}
-
-/** Vim and htop with all that they need, for the default image, as a tar of packages. */
-async function packages(t: Test): Promise<Buffer> {
-  const engine = await engineOrSkip(t);
-  if (engine === null) throw new Error('there is no engine');
-  const { runtime, image } = await testInstance(t, engine);
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
-  const get = 'apt-get -q -o Acquire::Retries=3 -o APT::Update::Error-Mode=any';
-  const fetched = `${get} update && ${get} install -y --no-install-recommends --download-only vim htop`;
-  const script = `(${fetched}) >&2 && cd /var/cache/apt/archives && tar -cf - *.deb`;
-  const command = ['sh', '-c', script];
-  const request = { command, timeoutSeconds: INSTALL_MS / 1000, maxOutputBytes: 64 * 1_048_576 };
-  const { exitCode, stdout, stderr } = await runtime.exec(handle, request);
-  if (exitCode !== 0) throw new Error(`the packages were not fetched: ${stderr.toString().slice(-2_000)}`);
-  return stdout;
-}
-
-async function vim(t: Test, page: Page): Promise<void> {
-  await typeLine(page, 'vim rows');
-  await waitForLine(page, /^page row 10$/);
-  await page.keyboard.type(':set mouse=a');
-  await page.keyboard.press('Enter');
-  await waitForLine(page, /^:set mouse=a/);
-  const row = page.locator('.xterm-rows > div', { hasText: /^page row 7\s*$/ });
-  const box = await row.boundingBox();
-  if (box === null) throw new Error('row 7 is not on the screen');
-  await page.mouse.click(box.x + 3, box.y + box.height / 2);
-  await page.keyboard.type('Iclicked here: ');
-  await page.keyboard.press('Escape');
-  await waitForLine(page, /^clicked here: page row 7$/);
-  await look(page, 'vim-clicked');
-  // Each turn is one report of the mouse, for which vim moves by three lines.
-  for (let turn = 0; turn < 5; turn += 1) await wheel(page, 3);
-  await waitForLine(page, /^page row 46$/);
-  await look(page, 'vim');
-  await page.keyboard.type(':wq');
-  await page.keyboard.press('Enter');
-  await waitForLine(page, /^cleared-2$/);
-  await typeLine(page, 'grep -c clicked rows; sed -n 7p rows');
-  await waitForLine(page, /^clicked here: page row 7$/);
-  t.ok((await screenLines(page)).includes('1'), 'what was typed went to where the mouse was');
-}
-
-async function htop(t: Test, page: Page): Promise<void> {
-  await clear(page);
-  await typeLine(page, 'htop');
-  await waitForLine(page, /PID *USER.*Command/);
-  await waitForLine(page, /F1Help.*F10Quit/);
-  await waitForLine(page, /Tasks: *\d+/);
-  const seen = await page.locator('.xterm-rows span').evaluateAll((spans) =>
-    spans.map((span) => {
-      const { color, backgroundColor } = (globalThis as unknown as InPage).getComputedStyle(span);
-      return [color, backgroundColor];
-    }),
-  );
-  const texts = new Set(seen.map(([color]) => color));
-  const grounds = new Set(seen.map(([, ground]) => ground));
-  t.ok(texts.size >= 5, `texts in ${[...texts].join(' ')}`);
-  t.ok(grounds.size >= 3, `and bars on ${[...grounds].join(' ')}`);
-  await look(page, 'htop');
-  await quit(page);
-  await clear(page);
 }
 
 async function pasteMuch(t: Test, page: Page): Promise<void> {

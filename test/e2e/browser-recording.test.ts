@@ -1,19 +1,18 @@
 import t from 'tap';
-import { firstPage } from '../support/first-page.ts';
-import { typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
-import { aPlace, startService } from '../support/running-service.ts';
+import { newContainer, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
+import { shoot, shootBoth } from '../support/pictures.ts';
+import { sharedService } from '../support/shared-service.ts';
+import { atTheList, visit } from '../support/visit.ts';
 
-const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m 🚢 héllo\\n' $i $i; sleep 0.4; done; echo all-$((6*7))`;
+const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m 🚢 héllo\\n' $i $i; sleep 0.2; done; echo all-$((6*7))`;
 
 t.setTimeout(240_000);
 t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', async (t) => {
-  const visit = await firstPage(t, await aPlace(t));
-  if (visit === null) return;
-  const { address, page, faults } = visit;
-  await page.keyboard.press('n');
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('first');
-  await dialog.getByRole('button', { name: /create/i }).click();
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page, faults } = scene;
+  await atTheList(scene);
+  await newContainer(page, 'first');
   await page.locator('.xterm').waitFor();
   await typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
 
@@ -22,7 +21,7 @@ t.test('a terminal is recorded, listed, played back, downloaded and deleted, by 
   await record.focus();
   await page.keyboard.press('Enter');
   await page.locator('.recording-mark').waitFor();
-  await page.screenshot({ path: '.tap/recording-bar.png' });
+  await shoot(page, 'recording-bar');
   await typeLine(page, SHOWN);
   await waitForLine(page, /^all-42/);
   await page.reload();
@@ -33,46 +32,35 @@ t.test('a terminal is recorded, listed, played back, downloaded and deleted, by 
   await page.goto(`${address}/recordings`);
   const play = page.getByRole('link', { name: 'Play first' });
   await play.waitFor();
-  for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.screenshot({ path: `.tap/recordings-${scheme}.png` });
-  }
+  await shootBoth(page, 'recordings');
   await play.focus();
   await page.keyboard.press('Enter');
   await page.locator('.ap-player').waitFor();
   t.match(page.url(), /\/recordings\/[0-9a-f-]{36}$/);
-  await page.waitForTimeout(1_000);
-  await page.screenshot({ path: '.tap/playback-poster.png' });
+  await shoot(page, 'playback-poster');
   await page.keyboard.press('Space');
   await page
     .getByText(/step 4/)
     .first()
     .waitFor();
   await page.keyboard.press('Space');
-  for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    // Where it was paused is not known: a busy machine is late.
-    await page.locator('.ap-player').waitFor();
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: `.tap/playback-${scheme}.png` });
-  }
+  await shootBoth(page, 'playback');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download' }).click();
   t.match((await downloading).suggestedFilename(), /^first-\d{4}-[\d-]+\.cast$/);
 
   await page.getByRole('button', { name: 'Delete' }).click();
-  await page.screenshot({ path: '.tap/recording-delete.png' });
+  await shoot(page, 'recording-delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('There is no recording').waitFor();
   t.same(faults, []);
 });
 
 t.test('only the page that plays may compile WebAssembly, and it runs no script of others', async (t) => {
-  const place = await aPlace(t);
-  if (place === null) return;
-  const { address } = await startService(t, place);
+  const service = await sharedService(t);
+  if (service === null) return;
   const scriptsOf = async (path: string): Promise<string | undefined> => {
-    const answer = await fetch(address + path, { headers: { accept: 'text/html' } });
+    const answer = await fetch(service.address + path, { headers: { accept: 'text/html' } });
     const policy = answer.headers.get('content-security-policy') ?? '';
     return policy.split(';').find((part) => part.startsWith('script-src'));
   };

@@ -5,9 +5,11 @@ import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { type Child, runModule, runProcess } from '../support/child.ts';
 import { clearFolder } from '../support/folder.ts';
-import { type Answer, folderOf, type Message, socketOf } from '../support/infra.ts';
+import { type Answer, folderOf, type Message, type Need, socketOf } from '../support/infra.ts';
+import { eventually } from '../support/patience.ts';
+import { needs } from '../support/skip.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(180_000);
 
 const LISTENS_WITH_NO_QUEUE = `
   import { createServer } from 'node:net';
@@ -38,12 +40,14 @@ async function connected(run: number, keeper: Child): Promise<Socket> {
   }
 }
 
-async function askPostgres(run: number, keeper: Child): Promise<Answer<'postgres'>> {
+const askPostgres = (run: number, keeper: Child) => askFor('postgres', run, keeper);
+
+async function askFor<N extends Need>(need: N, run: number, keeper: Child): Promise<Answer<N>> {
   const socket = await connected(run, keeper);
-  socket.write('{"need":"postgres"}\n');
+  socket.write(`${JSON.stringify({ need })}\n`);
   for await (const line of createInterface({ input: socket })) {
     const message = JSON.parse(line) as Message;
-    if ('answer' in message) return message.answer as Answer<'postgres'>;
+    if ('answer' in message) return message.answer as Answer<N>;
   }
   throw new Error(`no answer: ${keeper.errors()}`);
 }
@@ -73,6 +77,28 @@ t.test('the infrastructure of a run outlives its test processes and its keeper',
   (await connected(run, second)).write('{"stop":true}\n');
   t.equal(await second.ended, 0);
   t.notOk(existsSync(folderOf(run)), 'and nothing is left');
+});
+
+t.test('a part that ends by itself is started once more, then its end is told', async (t) => {
+  if ((await needs(t, 'browser')) === null) return;
+  const run = aRun(t);
+  const keeper = aKeeper(t, run);
+  let pid = 0;
+  const ask = () => askFor('browser', run, keeper);
+  const killed = async (): Promise<Answer<'browser'>> => {
+    process.kill(pid, 'SIGKILL');
+    return await eventually(ask, (answer) => !answer.ok || answer.value.pid !== pid);
+  };
+  const first = await ask();
+  if (first.ok) pid = first.value.pid;
+  t.same(await ask(), first, 'everyone has the same one');
+  const second = await killed();
+  t.match(second, { ok: true });
+  if (second.ok) pid = second.value.pid;
+  t.same(await killed(), { ok: false, reason: 'Chromium ended' });
+  t.match(await askPostgres(run, keeper), { ok: true }, 'and the rest goes on');
+  (await connected(run, keeper)).write('{"stop":true}\n');
+  t.equal(await keeper.ended, 0);
 });
 
 t.test('a keeper that is too busy to take connections keeps its socket', async (t) => {

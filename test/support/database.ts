@@ -13,9 +13,15 @@ export async function freshDatabase(t: Test): Promise<string | null> {
   if (postgres === null) return null;
   made += 1;
   const name = `t_${process.pid}_${made}`;
-  await run(postgres.url, `create database ${name} template template_berth`);
+  const url = await copyTemplate(postgres.url, name);
   t.teardown(() => drop(postgres.url, name));
-  const url = postgres.url.replace('/postgres?', `/${name}?`);
+  return url;
+}
+
+/** Makes a database of that name with every migration applied, on the server of the run; answers its URL. */
+export async function copyTemplate(server: string, name: string): Promise<string> {
+  await run(server, `create database ${name} template template_berth`);
+  const url = server.replace('/postgres?', `/${name}?`);
   // Copies of the template must not take each other's containers for their own.
   await run(url, 'update installation set id = gen_random_uuid()');
   return url;

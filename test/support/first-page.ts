@@ -2,9 +2,10 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { openBrowser } from './browser.ts';
 import { fillPerson, openPage, PERSON } from './page.ts';
-import { client, type Place, startService } from './running-service.ts';
+import { client, type Place, type Running, startService } from './running-service.ts';
 
-export type Visit = {
+export type SetUpVisit = {
+  readonly running: Running;
   readonly address: string;
   readonly setUpLink: string;
   readonly page: Page;
@@ -12,14 +13,15 @@ export type Visit = {
 };
 
 /** A fresh service at this place, and a browser on its set-up link; null when this machine cannot have them. */
-export async function setUpPage(t: Test, place: Place | null): Promise<Visit | null> {
+export async function setUpPage(t: Test, place: Place | null): Promise<SetUpVisit | null> {
   const browser = await openBrowser(t);
   if (place === null || browser === null) return null;
-  const { address, setupCode } = await startService(t, place);
+  const running = await startService(t, place);
+  const { address, setupCode } = running;
   const { page, faults } = await openPage(browser);
   const setUpLink = `${address}/setup#code=${setupCode}`;
   await page.goto(setUpLink);
-  return { address, setUpLink, page, faults };
+  return { running, address, setUpLink, page, faults };
 }
 
 /** Makes the first administrator, who comes to their empty list. */
@@ -28,16 +30,9 @@ export async function setUp(page: Page): Promise<void> {
   await page.getByText('No containers yet').waitFor();
 }
 
-/** A fresh service at this place, and the page of its first administrator; null when this machine cannot have them. */
-export async function firstPage(t: Test, place: Place | null): Promise<Visit | null> {
-  const visit = await setUpPage(t, place);
-  if (visit !== null) await setUp(visit.page);
-  return visit;
-}
-
-/** Another session of who has the first page, for requests. */
-export async function tokenOfPerson(address: string): Promise<string> {
+/** Requests of the first administrator. */
+export async function asFirst(address: string): Promise<ReturnType<typeof client>> {
   const { email, password } = PERSON;
   const { body } = await client(address)('POST', '/api/auth/login', { email, password });
-  return body['token'] as string;
+  return client(address, String(body['token']));
 }

@@ -18,7 +18,19 @@ export type Parts = {
     readonly image: string;
     readonly kind: 'external' | 'private';
   };
-  readonly browser: { readonly executable: string };
+  /** A headless Chromium; Playwright connects to its endpoint. */
+  readonly browser: { readonly endpoint: string; readonly pid: number };
+  /** A service on the engine and the database server of this run, whose settings nobody changes. */
+  readonly service: {
+    readonly address: string;
+    readonly pid: number;
+    /** The URL of its database. */
+    readonly database: string;
+    /** An API token that may do everything. */
+    readonly adminToken: string;
+    /** The file with all that it prints. */
+    readonly log: string;
+  };
   /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
   readonly systemPostgres: { readonly programs: string };
 };

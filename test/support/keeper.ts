@@ -5,8 +5,9 @@ import { clearDeadRuns, clearFolder } from './folder.ts';
 import { type Answer, folderOf, type Message, type Need, socketOf } from './infra.ts';
 import { startBrowser } from './keeper/browser.ts';
 import { startEngine } from './keeper/engine.ts';
-import { type Part, reasonOf } from './keeper/part.ts';
+import { type Part, reasonOf, type Use } from './keeper/part.ts';
 import { startPostgres } from './keeper/postgres.ts';
+import { startSharedService } from './keeper/service.ts';
 import { findSystemPostgres } from './keeper/system-postgres.ts';
 
 // The process that owns the database server and the engine of one test run, whose process it is given.
@@ -16,29 +17,57 @@ const starters = {
   postgres: startPostgres,
   engine: startEngine,
   browser: startBrowser,
+  service: startSharedService,
   systemPostgres: findSystemPostgres,
 };
 const BUSY_RETRY_MS = 50;
-const started = new Map<Need, { part: Promise<Part>; listeners: Set<Socket> }>();
+/** A part that ends by itself is started once more. */
+const MOST_STARTS = 2;
+
+type Started = {
+  readonly part: Promise<Part>;
+  readonly listeners: Set<Socket>;
+  readonly starts: number;
+  /** Why it runs no more; null while it does. */
+  ended: string | null;
+};
+const started = new Map<Need, Started>();
+/** What uses other parts is stopped before them. */
+const STOPPED_FIRST: ReadonlySet<Need> = new Set(['service']);
 
 function need(name: Need, socket: Socket): void {
-  const { part, listeners } = started.get(name) ?? begin(name);
-  listeners.add(socket);
-  const answer = part.then(
-    ({ value }): Answer => ({ ok: true, value }),
+  const entry = inUse(name);
+  entry.listeners.add(socket);
+  const answer = entry.part.then(
+    ({ value }): Answer => (entry.ended === null ? { ok: true, value } : { ok: false, reason: entry.ended }),
     (error): Answer => ({ ok: false, reason: reasonOf(error) }),
   );
   void answer.then((ready) => tell(socket, { answer: ready }));
 }
 
-function begin(name: Need) {
+function inUse(name: Need): Started {
+  const last = started.get(name);
+  if (last === undefined) return begin(name, 1);
+  return last.ended !== null && last.starts < MOST_STARTS ? begin(name, last.starts + 1) : last;
+}
+
+const use: Use = async (name) => (await (inUse(name).part as Promise<Part<typeof name>>)).value;
+
+function begin(name: Need, starts: number): Started {
   const listeners = new Set<Socket>();
   const say = (line: string): void => {
     console.log(`${name}: ${line}`);
     for (const socket of listeners) tell(socket, { progress: line });
   };
-  const entry = { part: starters[name](folder, say), listeners };
-  entry.part.catch((error) => console.error(error));
+  const entry: Started = { part: starters[name](folder, say, use), listeners, starts, ended: null };
+  entry.part.then(
+    async ({ ended }) => {
+      if (ended === undefined) return;
+      entry.ended = await ended;
+      console.error(`${name}: ${entry.ended}`);
+    },
+    (error) => console.error(error),
+  );
   started.set(name, entry);
   return entry;
 }
@@ -52,13 +81,19 @@ let stopping: Promise<void> | undefined;
 /** Parts that are still being started are waited for: half of an engine must not stay behind. */
 function stop(): Promise<void> {
   stopping ??= (async () => {
-    const all = [...started.values()].map(async ({ part }) => (await part).stop());
-    for (const { status, ...rest } of await Promise.allSettled(all)) {
-      if (status === 'rejected') console.error(rest);
-    }
+    await stopThose((name) => STOPPED_FIRST.has(name));
+    await stopThose((name) => !STOPPED_FIRST.has(name));
     await clearFolder(folder);
   })();
   return stopping;
+}
+
+async function stopThose(areThey: (name: Need) => boolean): Promise<void> {
+  const those = [...started].filter(([name]) => areThey(name));
+  const stops = those.map(async ([, { part }]) => (await part).stop());
+  for (const { status, ...rest } of await Promise.allSettled(stops)) {
+    if (status === 'rejected') console.error(rest);
+  }
 }
 
 function serve(socket: Socket): void {

@@ -1,14 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { waitFor } from './patience.ts';
 
 export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
+
+/** What a shell in a container shows when it waits for a line. */
+export const PROMPT = /[#$] *$/;
 
 /** What Chromium says of any request when an interface of the machine comes or goes, as a container's does. */
 const OF_THE_MACHINE = /net::ERR_NETWORK_CHANGED/;
 
 /** A page of its own, and all that went wrong in it: script errors, broken policy, failed requests. */
-export async function openPage(browser: Browser): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 720 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(45_000);
   const faults: string[] = [];
@@ -23,6 +29,14 @@ export async function openPage(browser: Browser): Promise<{ page: Page; faults: 
 /** Fills the fields of the account form by their names and sends it. */
 export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PERSON): Promise<void> {
   for (const [name, value] of Object.entries(person)) await page.fill(`[name=${name}]`, value);
+  await page.keyboard.press('Enter');
+}
+
+/** Makes a container of this name by the keyboard; its terminal opens by itself. */
+export async function newContainer(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('n');
+  await page.getByText('Medium').waitFor();
+  await page.getByLabel('Name').fill(name);
   await page.keyboard.press('Enter');
 }
 

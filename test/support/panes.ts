@@ -1,26 +1,21 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { firstPage, tokenOfPerson, type Visit } from './first-page.ts';
 import { typeLine, typeUntilAnswered } from './page.ts';
 import { eventually } from './patience.ts';
-import { aPlace, client } from './running-service.ts';
+import { type Visit, visit } from './visit.ts';
 
-export type PaneScene = Visit & {
-  readonly call: ReturnType<typeof client>;
-  readonly container: string;
-};
+export type PaneScene = Visit & { readonly container: string };
 
 /** A container's terminal in a browser, and requests of who has it; null when this machine cannot have them. */
 export async function paneScene(t: Test, container = {}): Promise<PaneScene | null> {
-  const visit = await firstPage(t, await aPlace(t));
-  if (visit === null) return null;
-  const { address, page } = visit;
-  const call = client(address, await tokenOfPerson(address));
+  const scene = await visit(t);
+  if (scene === null) return null;
+  const { address, page, call } = scene;
   const { body } = await call('POST', '/api/containers', { name: 'panes', ...container });
   const dbId = String(body['db_id']);
   await page.goto(`${address}/containers/${dbId}`);
   await typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
-  return { ...visit, call, container: dbId };
+  return { ...scene, container: dbId };
 }
 
 /** Asks until it is so; what was answered last is told otherwise. */
@@ -65,11 +60,12 @@ export async function answerOf(page: Page, command: string): Promise<string> {
     const mark = Math.random().toString(36).slice(2, 8);
     const answer = new RegExp(`^${mark}=(.*)=$`);
     await typeLine(page, `clear; echo "${mark}=$(${command})="`);
-    for (let looks = 0; looks < 100; looks += 1) {
-      const found = (await linesOf(pane)).map((line) => answer.exec(line)?.[1]).find(Boolean);
-      if (found !== undefined) return found;
-      await page.waitForTimeout(50);
-    }
+    const found = await eventually(
+      async () => (await linesOf(pane)).map((line) => answer.exec(line)?.[1]).find(Boolean),
+      (line) => line !== undefined,
+      { patienceMs: 5_000, everyMs: 20 },
+    );
+    if (found !== undefined) return found;
   }
   throw new Error(`no answer to ${command} among:\n${(await linesOf(pane)).join('\n')}`);
 }
@@ -95,15 +91,4 @@ export async function sessionsIn({ call, container }: PaneScene): Promise<string
     .split('\n')
     .filter((line) => line !== '')
     .sort();
-}
-
-export const look = (page: Page, name: string) => page.screenshot({ path: `.tap/panes-${name}.png` });
-
-/** In light and in dark. */
-export async function lookAtIt(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForTimeout(200);
-    await look(page, `${name}-${colorScheme}`);
-  }
 }

@@ -25,7 +25,7 @@ export async function aPairOfReplicas(t: Test) {
   const first = await startService(t, one);
   const login = await signInAdmin(first);
   const call = client(first.address, login);
-  await call('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
+  await call('PATCH', '/api/admin/settings', { requests_per_minute: 0, open_registration: true });
   const { body } = await call('POST', '/api/tokens', { name: 'test' });
   const replicas = [asReplica(t, one, first), asReplica(t, two, await startService(t, two))] as const;
   return { url, login, token: body['token'] as string, replicas };

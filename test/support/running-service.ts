@@ -1,38 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
-import { outsideOfTap } from './child.ts';
+import { freshDatabase } from './database.ts';
 import { engineAt } from './engine.ts';
 import type { Parts } from './infra.ts';
 import { installationOf, removeInstance } from './instance.ts';
+import { launchService, type Place, type Running } from './service-process.ts';
 import { needs } from './skip.ts';
 
-const SERVER = path.resolve('dist/app/main/bin/server.js');
-const READY = /Berth is ready.*?(http:\/\/[^\s/]+)(?:\/setup#code=(\S+))?/;
-
-export type Running = {
-  readonly address: string;
-  /** The one-time set-up code; null when there is an administrator. */
-  readonly setupCode: string | null;
-  readonly child: ChildProcess;
-  /** All that it printed so far. */
-  readonly output: () => string;
-  /** Its exit code, once it has ended. */
-  readonly ended: Promise<number | null>;
-  /** Sends the signal and waits for the end; answers the exit code. */
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
-};
-
-export type Place = {
-  readonly env: NodeJS.ProcessEnv;
-  readonly dataDir: string;
-  /** How many files the service may have open; as many as the test itself when it is left out. */
-  readonly openFiles?: number;
-};
+export type { Place, Running };
 
 /** A data folder and settings for a real service on this run's engine and an embedded database of its own. */
 export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
@@ -66,43 +43,21 @@ async function clear({ kind, endpoint }: Parts['engine'], instances: ReadonlySet
   for (const instance of instances) await removeInstance(engine, instance);
 }
 
+/** The same on a database of this run's server, which is there already. */
+export async function aQuickPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
+  const url = await freshDatabase(t);
+  return url === null ? null : await aPlace(t, { DATABASE_URL: url, ...over });
+}
+
 /** Starts the built service and waits for its ready line; it ends with `t`. */
-export async function startService(
-  t: Test,
-  { env, dataDir, openFiles }: Place,
-  server = SERVER,
-): Promise<Running> {
-  const limit = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`];
-  const [first = '', ...rest] = [...limit, process.execPath, server];
-  const [program, args] = outsideOfTap(first, rest);
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const lines: string[] = [];
-  child.stderr.on('data', (chunk) => lines.push(String(chunk)));
-  const output = (): string => lines.join('\n');
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  // One that ends by itself, rather than by our signal, is to say why.
-  child.once('exit', (code) => {
-    if (code !== null && code !== 0)
-      console.error(`the service ended with ${code}:\n${output().slice(-4000)}`);
+export async function startService(t: Test, place: Place, server?: string): Promise<Running> {
+  const running = await launchService(place, {
+    began: (stop) => t.teardown(() => stop()),
+    ...(server === undefined ? {} : { server }),
   });
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
-    return child.exitCode;
-  };
-  t.teardown(() => stop());
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line);
-    const ready = READY.exec(line);
-    if (ready?.[1]) {
-      child.stdout.on('data', (chunk) => lines.push(String(chunk)));
-      installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));
-      return { address: ready[1], setupCode: ready[2] ?? null, child, output, ended, stop };
-    }
-  }
-  throw new Error(`the service did not start:\n${output()}`);
+  const { dataDir, env } = place;
+  installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));
+  return running;
 }
 
 type Answer = { readonly status: number; readonly body: Record<string, unknown> };
@@ -125,7 +80,10 @@ export const client =
 export const ADMIN = { email: 'root@example.org', username: 'root', password: 'correct horse battery' };
 
 /** Signs the administrator in, setting it up first where that is still to do. */
-export async function signInAdmin({ address, setupCode }: Running): Promise<string> {
+export async function signInAdmin({
+  address,
+  setupCode = null,
+}: Pick<Running, 'address'> & Partial<Pick<Running, 'setupCode'>>): Promise<string> {
   const call = client(address);
   const { email, password } = ADMIN;
   const { status, body } =
