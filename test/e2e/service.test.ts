@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
@@ -69,22 +70,6 @@ t.test('from nothing to a shell, through a kill, to the end', async (t) => {
   t.equal(await second.stop(), 0, 'ends cleanly');
 });
 
-t.test('without an engine it starts degraded and says what mends it', async (t) => {
-  const place = await aPlace(t, { DOCKER_HOST: 'unix:///nowhere/docker.sock' });
-  if (place === null) return;
-  const running = await startService(t, place);
-  t.match(running.output(), /no container engine/i);
-  const call = client(running.address, await signInAdmin(running));
-  const ready = await call('GET', '/readyz');
-  t.equal(ready.status, 200);
-  t.match(ready.body, { status: 'degraded', parts: { engine: { status: 'degraded', mend: /docker/i } } });
-  t.same(await call('POST', '/api/containers', { name: 'dev', ...small }), {
-    status: 500,
-    body: { error: 'failed to create container', code: 'internal_error' },
-  });
-  t.match((await call('GET', '/api/containers')).body, { containers: [] });
-});
-
 t.test('bad settings are all told at once, and nothing is started', async (t) => {
   const env = { PATH: process.env['PATH'], BERTH_PORT: 'x', BERTH_LOG_LEVEL: 'loud' };
   const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/server.js'], {
@@ -121,13 +106,13 @@ t.test('a database of a newer version is left alone, and that is said', async (t
 });
 
 t.test('a port that is taken is said in words', async (t) => {
-  const place = await aPlace(t);
-  if (place === null) return;
-  const { address } = await startService(t, place);
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
   const env = {
     PATH: process.env['PATH'],
-    BERTH_PORT: new URL(address).port,
-    BERTH_DATA_DIR: `${place.dataDir}/x`,
+    BERTH_PORT: String((other.address() as AddressInfo).port),
+    BERTH_DATA_DIR: aFolder(t),
   };
   const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/server.js'], {
     env,

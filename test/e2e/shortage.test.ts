@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { descriptorsOf } from '../support/engine-processes.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { aQuickPlace, client, signInAdmin, startService } from '../support/running-service.ts';
 
 t.setTimeout(300_000);
 
@@ -13,7 +13,7 @@ const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 t.test(
   `with ${OPEN_FILES} descriptors and ${SILENT} silent connections signed-in users work on`,
   async (t) => {
-    const place = await aPlace(t);
+    const place = await aQuickPlace(t);
     if (place === null) return;
     const running = await startService(t, { ...place, openFiles: OPEN_FILES });
     const call = client(running.address, await signInAdmin(running));
