@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { copyTemplate } from '../database.ts';
+import { engineAt } from '../engine.ts';
+import { installationOf, removeInstance } from '../instance.ts';
 import { ADMIN, client } from '../running-service.ts';
 import { launchService } from '../service-process.ts';
 import type { Part, Use } from './part.ts';
@@ -13,7 +15,7 @@ export async function startSharedService(
   _progress: (line: string) => void,
   use: Use,
 ): Promise<Part<'service'>> {
-  const [{ url }, { endpoint }] = await Promise.all([use('postgres'), use('engine')]);
+  const [{ url }, { endpoint, kind }] = await Promise.all([use('postgres'), use('engine')]);
   starts += 1;
   // A killed keeper leaves its own behind.
   const name = `service_${process.pid}_${starts}`;
@@ -35,7 +37,11 @@ export async function startSharedService(
   // What works in the folder of a run is ended with it, even when the keeper was killed.
   const running = await launchService({ env, dataDir }, { cwd: dataDir, onOutput });
   const { address, child, output } = running;
-  const stop = async (): Promise<void> => void (await running.stop());
+  const stop = async (): Promise<void> => {
+    await running.stop();
+    const id = await installationOf(dataDir, database);
+    await removeInstance({ kind, ...(await engineAt(endpoint)) }, id);
+  };
   const ended = running.ended.then(
     (code) => `the service of the run ended with ${code ?? child.signalCode}:\n${output().slice(-2_000)}`,
   );
