@@ -8,9 +8,12 @@ import { processorUse } from './lib/processor-use.mjs';
 import { allTests } from './lib/units.mjs';
 
 const root = path.dirname(import.meta.dirname);
-const args = process.argv.slice(2);
-const withLong = args[0] === '--all';
-const everything = args.length === 0 || withLong;
+const given = process.argv.slice(2);
+const args = given.filter((arg) => !arg.startsWith('--'));
+const withLong = given.includes('--all');
+const everything = args.length === 0;
+/** `--jobs=1` runs one process of tests at a time. */
+const jobs = Number(given.find((arg) => arg.startsWith('--jobs='))?.slice('--jobs='.length)) || undefined;
 /** Files that are long on purpose may each take this many seconds. */
 const LONG_LIMIT_SECONDS = 1200;
 
@@ -28,7 +31,12 @@ await runMain(async () => {
   }
   if (!files.every(needsNoBuild)) await ensureBuild(root);
   const isLong = withLong || files.some((file) => file.endsWith('.long.test.ts'));
-  const options = { prepared, print: console.log, ...(isLong && { limitSeconds: LONG_LIMIT_SECONDS }) };
+  const options = {
+    prepared,
+    print: console.log,
+    ...(jobs !== undefined && { atOnce: jobs }),
+    ...(isLong && { limitSeconds: LONG_LIMIT_SECONDS }),
+  };
   const { code, tally } = await (everything ? runTestsTwice : runTests)(root, files, options);
   if (everything) console.log(`# ${use()}`);
   console.log(summary(tally));

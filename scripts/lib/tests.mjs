@@ -11,7 +11,7 @@ import { mayRunAgain, note, recordOf } from './unsteady.mjs';
 /**
  * @typedef {import('./tally.mjs').Tally} Tally
  * @typedef {import('./tally.mjs').FileResult} FileResult
- * @typedef {{ limitSeconds?: number, prepared?: Promise<unknown>, print: (line: string) => void }} Options
+ * @typedef {{ limitSeconds?: number, atOnce?: number, prepared?: Promise<unknown>, print: (line: string) => void }} Options
  * @typedef {{ code: number, tally: Tally, results: ReadonlyMap<string, FileResult> }} Outcome
  */
 
@@ -92,7 +92,7 @@ async function inOneRun(root, work) {
 /**
  * @param {string} root
  * @param {readonly import('./units.mjs').Unit[]} units
- * @param {Options & { atOnce?: number }} options
+ * @param {Options} options
  * @returns {Promise<ReadonlyMap<string, FileResult>>}
  */
 async function run(

@@ -44,6 +44,16 @@ function lazySerializer(compile: () => Serialize): Serialize {
   };
 }
 
+const madeValidators = new WeakMap<object, Validate>();
+const madeSerializers = new WeakMap<object, Serialize>();
+
+/** Schemas are constants of their modules, so several services in one process share what is made of them. */
+function onceFor<T>(known: WeakMap<object, T>, schema: object, make: () => T): T {
+  const made = known.get(schema) ?? make();
+  known.set(schema, made);
+  return made;
+}
+
 /**
  * Fastify's own compilers, each schema compiled when it is first needed: all of them at once were half of the time of a
  * start, and most routes are not asked in the first seconds.
@@ -52,13 +62,17 @@ export const compilers = {
   buildValidator: ((externalSchemas, options) => {
     const compile = validators(externalSchemas, options);
     return (route) => {
-      const { schema } = route as unknown as { schema?: { additionalProperties?: unknown } };
-      const isClosed = schema?.additionalProperties === false;
-      return lazyValidator(isClosed, () => compile(route) as Validate) as ReturnType<typeof compile>;
+      const { schema } = route as unknown as { schema: { additionalProperties?: unknown } };
+      const isClosed = schema.additionalProperties === false;
+      const make = () => lazyValidator(isClosed, () => compile(route) as Validate);
+      return onceFor(madeValidators, schema, make) as ReturnType<typeof compile>;
     };
   }) satisfies BuildCompilerFromPool,
   buildSerializer: ((externalSchemas, options) => {
     const compile = serializers(externalSchemas, options);
-    return (route) => lazySerializer(() => compile(route));
+    return (route) => {
+      const { schema } = route as unknown as { schema: object };
+      return onceFor(madeSerializers, schema, () => lazySerializer(() => compile(route)));
+    };
   }) satisfies SerializerFactory,
 };
