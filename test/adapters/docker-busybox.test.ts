@@ -3,35 +3,28 @@ import t, { type Test } from 'tap';
 import { containerFilesContract } from '../contract/container-files.ts';
 import { aBox, type Box, links, special, uploads } from '../contract/special-files.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
+import { needs } from '../support/skip.ts';
 
 const engine = await engineOrSkip(t);
-if (engine !== null) {
-  const instance = await testInstance(t, engine);
-  const made: { image?: string; box?: Box } = {};
+const busybox = engine && (await needs(t, 'busybox'));
+if (engine !== null && busybox !== null) {
+  const instance = { ...(await testInstance(t, engine)), image: busybox.inPlaceOfTools };
+  const box = await aBox(instance);
   await t.test('BusyBox: an image with nothing else', async (t) => {
-    const image = await busyboxImage(instance);
-    if (image === null) return void t.pass('BusyBox', { skip: 'no package busybox-static can be had' });
-    made.image = image;
-    made.box = await aBox({ ...instance, image });
-    t.match(await made.box.sh('tar --help 2>&1; :'), /BusyBox/);
+    t.match(await box.sh('tar --help 2>&1; :'), /BusyBox/);
   });
-  const { image, box } = made;
-  if (image !== undefined && box !== undefined) {
-    await containerFilesContract('BusyBox', { ...instance, image });
-    await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
-    await t.test('BusyBox: what is neither file nor folder', (t) => special(t, box));
-    await t.test('BusyBox: uploads', (t) => uploads(t, box));
-    await t.test('BusyBox: terminals that are closed together end', (t) => ended(t, instance, box));
-    await t.test('BusyBox: figures', async (t) => {
-      const usage = await instance.insight.usage(box.handle);
-      t.ok(usage.diskBytes !== null && usage.diskBytes > 0);
-      t.ok(usage.cpuMillicores >= 0);
-      t.match(await instance.insight.changes(box.handle), { complete: true, debian: [] });
-    });
-  }
+  await containerFilesContract('BusyBox', instance);
+  await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
+  await t.test('BusyBox: what is neither file nor folder', (t) => special(t, box));
+  await t.test('BusyBox: uploads', (t) => uploads(t, box));
+  await t.test('BusyBox: terminals that are closed together end', (t) => ended(t, instance, box));
+  await t.test('BusyBox: figures', async (t) => {
+    const usage = await instance.insight.usage(box.handle);
+    t.ok(usage.diskBytes !== null && usage.diskBytes > 0);
+    t.ok(usage.cpuMillicores >= 0);
+    t.match(await instance.insight.changes(box.handle), { complete: true, debian: [] });
+  });
 }
 
 async function ended(t: Test, { terminals }: TestInstance, { handle, sh }: Box): Promise<void> {
@@ -52,19 +45,4 @@ async function ended(t: Test, { terminals }: TestInstance, { handle, sh }: Box):
   t.same(await left(), []);
   await Promise.all(panes.map((pane) => terminals.killMuxSession(handle, pane)));
   t.same((await terminals.leftovers(handle)).sessions, []);
-}
-
-/** The base image with BusyBox in the place of every tool of Debian, or null where it can not be had. */
-async function busyboxImage({ docker, runtime, image, instanceId }: TestInstance): Promise<string | null> {
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
-  const sh = shellIn(runtime, handle, 120);
-  const installed = await sh(`apt-get -qq update && apt-get -qq install busybox-static >&2 && mkdir /bb &&
-    for tool in $(busybox --list); do ln -s /bin/busybox /bb/$tool; done`).catch(() => null);
-  if (installed === null) return null;
-  const reference = `berth-test-busybox:${instanceId}`;
-  const [repo, tag] = reference.split(':');
-  await docker.getContainer(handle.runtimeId).commit({ repo, tag, changes: 'ENV PATH=/bb' });
-  t.teardown(() => docker.getImage(reference).remove({ force: true }));
-  return reference;
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { Duplex, Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
 import type { EntryTypeName } from 'tar/types';
 import { onlyFilesAndFolders } from '../../src/adapters/docker/archive-filter.ts';
+import { exactly } from '../../src/adapters/docker/container-files.ts';
 import { debianPackagesOf } from '../../src/adapters/docker/debian-packages.ts';
 import { type Frame, frames } from '../../src/adapters/docker/frames.ts';
 import { listed } from '../../src/adapters/docker/layer-changes.ts';
@@ -13,6 +13,7 @@ import { listing } from '../../src/adapters/docker/listing.ts';
 import { withTail } from '../../src/adapters/docker/tail.ts';
 import { unframed } from '../../src/adapters/docker/unframed.ts';
 import { FILE_LIMITS } from '../../src/domain/files.ts';
+import { waitFor } from '../support/patience.ts';
 import { frame } from '../support/printing-engine.ts';
 import { untar } from '../support/untar.ts';
 
@@ -264,14 +265,19 @@ t.test(
     const { source, made } = numbered(40);
     let hasEnded = false;
     const got: number[] = [];
-    for await (const chunk of withTail(source, async () => hasEnded)) {
+    let looks = 0;
+    const look = async (): Promise<boolean> => {
+      looks += 1;
+      return hasEnded;
+    };
+    for await (const chunk of withTail(source, look)) {
       got.push(...chunk);
       if (hasEnded || got.length < 5) continue;
-      await sleep(600);
+      const before = looks;
+      await waitFor(() => looks > before);
       t.ok(made.count < 12, 'nothing is read ahead');
       hasEnded = true;
-      while (made.count < 40) await sleep(20);
-      t.pass('everything is in before the consumer asks for more');
+      await waitFor(() => made.count === 40, { what: 'everything is in before the consumer asks for more' });
     }
     t.same(
       got,
@@ -281,6 +287,17 @@ t.test(
     t.ok(source.destroyed);
   },
 );
+
+t.test('a file beyond 2 GiB is sent to its last byte', async (t) => {
+  const sizeBytes = 2 ** 31 + 12_345;
+  const chunk = Buffer.alloc(64 * 1_048_576);
+  async function* grows(): AsyncGenerator<Buffer> {
+    for (;;) yield chunk;
+  }
+  let count = 0;
+  for await (const part of exactly(grows(), sizeBytes)) count += part.length;
+  t.equal(count, sizeBytes);
+});
 
 t.test('whoever leaves the output ends the reading', async (t) => {
   const source = new Readable({ read() {} });

@@ -5,7 +5,7 @@ import { run } from '../../src/adapters/docker/host.ts';
 import { chooseDiskQuota } from '../../src/adapters/docker/quota-choice.ts';
 import type { DiskSettings } from '../../src/adapters/docker/volumes.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { containerRuntimeContract } from '../contract/container-runtime.ts';
+import { containerLifecycleContract } from '../contract/container-runtime.ts';
 import { aSpec } from '../support/container-spec.ts';
 import {
   engineOrSkip,
@@ -55,7 +55,7 @@ async function withEngine(engine: TestEngine): Promise<void> {
     t.same(await attached(folder), []);
   });
   const pause = ({ runtimeId }: RuntimeHandle) => instance.docker.getContainer(runtimeId).pause();
-  await containerRuntimeContract('Docker, volumes as images', { ...instance, pause });
+  await containerLifecycleContract('Docker, volumes as images', { ...instance, pause });
   await t.test('a volume that is full is full for its owner alone', (t) => full(t, scene));
   await t.test('it grows and shrinks with all that is in it', (t) => sizes(t, scene));
   await t.test('nothing starts without the mount, and a start brings it back', (t) => unmounted(t, scene));

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aSpec } from '../support/container-spec.ts';
@@ -26,16 +25,20 @@ export async function links(t: Test, { sh, files }: Box): Promise<void> {
     ln -s real/file link && ln -s /etc/passwd secret && ln -s nowhere dangling && ln -s loop loop && ln -s . here`);
   t.equal(String(await files.read(['near', 'file'])), 'inner\n', 'a folder on the way may be a link');
   t.equal(String(await files.read(['here', 'here', 'real', 'file'])), 'inner\n');
-  for (const name of ['link', 'secret', 'dangling', 'loop', 'near', 'far']) {
-    await t.rejects(files.read([name]), { message: 'file_special' }, name);
-    await t.rejects(files.write([name], 'x'), { message: 'file_special' }, `${name} is not written through`);
-  }
-  await t.rejects(files.read(['far', 'passwd']), { message: 'file_outside' });
-  await t.rejects(files.names(['far', 'ssl']), { message: 'file_outside' });
-  await t.rejects(files.write(['far', 'new'], 'x'), { message: 'file_outside' });
-  await t.rejects(files.write(['far', 'a', 'b', 'new'], 'x'), { message: 'file_outside' });
-  await t.rejects(files.remove(['far', 'passwd']), { message: 'file_outside' });
-  await t.rejects(files.read(['loop', 'x']), { message: 'file_not_found' });
+  await Promise.all(
+    ['link', 'secret', 'dangling', 'loop', 'near', 'far'].flatMap((name) => [
+      t.rejects(files.read([name]), { message: 'file_special' }, name),
+      t.rejects(files.write([name], 'x'), { message: 'file_special' }, `${name} is not written through`),
+    ]),
+  );
+  await Promise.all([
+    t.rejects(files.read(['far', 'passwd']), { message: 'file_outside' }),
+    t.rejects(files.names(['far', 'ssl']), { message: 'file_outside' }),
+    t.rejects(files.write(['far', 'new'], 'x'), { message: 'file_outside' }),
+    t.rejects(files.write(['far', 'a', 'b', 'new'], 'x'), { message: 'file_outside' }),
+    t.rejects(files.remove(['far', 'passwd']), { message: 'file_outside' }),
+    t.rejects(files.read(['loop', 'x']), { message: 'file_not_found' }),
+  ]);
   t.equal(
     await sh('ls -d /etc/new /etc/a 2>/dev/null; cat /workspace/real/file'),
     'inner',
@@ -54,7 +57,7 @@ export async function special(t: Test, { sh, files }: Box): Promise<void> {
   await sh(
     'mkdir /workspace/odd && cd /workspace/odd && mkfifo pipe && echo x > plain && echo y > "$(printf "\\377")"',
   );
-  const startedAt = performance.now();
+  // Who opens a pipe waits for its other end.
   await t.rejects(files.read(['odd', 'pipe']), { message: 'file_special' });
   await t.rejects(files.write(['odd', 'pipe'], 'x'), { message: 'file_special' });
   t.match(await files.open(['odd'], 'listing'), {
@@ -68,7 +71,6 @@ export async function special(t: Test, { sh, files }: Box): Promise<void> {
     (await files.tar(['odd'])).map(({ path }) => path),
     ['odd/', 'odd/plain'],
   );
-  t.ok(performance.now() - startedAt < 5000, 'nothing waits for a writer of the pipe');
   await files.remove(['odd', 'pipe']);
 }
 
@@ -81,23 +83,23 @@ export async function uploads(t: Test, { sh, files }: Box): Promise<void> {
   t.same(await files.names(['up']), ['.berth-upload-fresh', 'tool'], 'what a crash left is cleared away');
   await files.write(['up', 'fresh'], 'x');
   t.equal(await sh("stat -c '%a %u:%g' /workspace/up/fresh"), '644 0:0');
+  const rest = Promise.withResolvers<string>();
   const slow = Readable.from(
     (async function* () {
-      for (const part of ['a', 'b', 'c']) {
-        yield Buffer.from(part);
-        await sleep(300);
-      }
+      yield Buffer.from('a');
+      yield Buffer.from(await rest.promise);
     })(),
   );
   const writing = files.write(['up', 'slow'], slow);
-  await sleep(500);
+  await sh("until find /workspace/up -name '.berth-upload-*-*' -size +0 | grep -q .; do sleep 0.05; done");
   await t.rejects(files.read(['up', 'slow']), { message: 'file_not_found' }, 'not there before it is whole');
+  rest.resolve('bc');
   await writing;
   t.equal(String(await files.read(['up', 'slow'])), 'abc');
-  const many = Array.from({ length: 8 }, (_, index) =>
+  const many = Array.from({ length: 4 }, (_, index) =>
     files.write(['up', 'same'], String(index).repeat(100_000)),
   );
-  t.equal((await Promise.all(many)).length, 8);
+  await Promise.all(many);
   const last = String(await files.read(['up', 'same']));
   t.equal(last, (last[0] ?? '').repeat(100_000), 'of many at once one wins whole');
 }

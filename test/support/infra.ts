@@ -18,6 +18,8 @@ export type Parts = {
     readonly image: string;
     readonly kind: 'external' | 'private';
   };
+  /** Images of the engine: the base image with BusyBox in the place of every tool of Debian, and one with nothing but BusyBox. */
+  readonly busybox: { readonly inPlaceOfTools: string; readonly bare: string };
   /** A headless Chromium; Playwright connects to its endpoint. */
   readonly browser: { readonly endpoint: string; readonly pid: number };
   /** A service on the engine and the database server of this run, whose settings nobody changes. */

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { clearDeadRuns, clearFolder } from './folder.ts';
 import { type Answer, folderOf, type Message, type Need, socketOf } from './infra.ts';
 import { startBrowser } from './keeper/browser.ts';
+import { startBusybox } from './keeper/busybox.ts';
 import { startEngine } from './keeper/engine.ts';
 import { type Part, reasonOf, type Use } from './keeper/part.ts';
 import { startPostgres } from './keeper/postgres.ts';
@@ -16,6 +17,7 @@ const folder = folderOf(owner);
 const starters = {
   postgres: startPostgres,
   engine: startEngine,
+  busybox: startBusybox,
   browser: startBrowser,
   service: startSharedService,
   systemPostgres: findSystemPostgres,

@@ -24,13 +24,13 @@ for my $round (1 .. 15) {
   my $bits = "";
   vec($bits, fileno($pending{$_}), 1) = 1 for keys %pending;
   my $none = "";
-  select($none, my $ready = $bits, undef, 0.2);
+  my $found = select($none, my $ready = $bits, undef, 0.2);
   for my $target (grep { vec($ready, fileno($pending{$_}), 1) } keys %pending) {
     my $error = unpack("i", getsockopt($pending{$target}, SOL_SOCKET, SO_ERROR));
     $open{$target} = 1 if !$error;
     delete $pending{$target};
   }
-  select(undef, undef, undef, 0.2);
+  select(undef, undef, undef, 0.2) if $found > 0;
 }
 print "$_\\n" for grep { $open{$_} } @ARGV;
 `;

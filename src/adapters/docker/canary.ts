@@ -20,7 +20,7 @@ const HELLO_MS = 3_000;
 /** On a busy machine a container with half a processor is slow. */
 const DIAL_SECONDS = 30;
 const DIAL_BYTES = 65_536;
-/** Each takes a second. */
+/** Each takes three seconds. */
 const SELF_TRIES = 8;
 
 export type CanarySettings = RuntimeSettings & {

@@ -94,7 +94,7 @@ async function* thenFinish(bytes: AsyncGenerator<Buffer>, run: ScriptRun): Async
 }
 
 /** A file that grows is cut where it ended at first; one that shrinks is a fault, so that nobody keeps half of it. */
-async function* exactly(source: AsyncIterable<Buffer>, sizeBytes: number): AsyncGenerator<Buffer> {
+export async function* exactly(source: AsyncIterable<Buffer>, sizeBytes: number): AsyncGenerator<Buffer> {
   let left = sizeBytes;
   if (left > 0) {
     for await (const chunk of source) {
