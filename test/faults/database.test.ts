@@ -92,7 +92,7 @@ async function serverIsKilled(t: Test, engine: TestEngine): Promise<void> {
   const bare = await aPlace(t);
   if (bare === null) return;
   const root = path.join(bare.dataDir, 'postgres');
-  const { place, next } = faultsOf(bare, path.join(root, 'pgdata', 'postmaster.pid'), 'SIGKILL');
+  const { place, next } = faultsOf(bare, path.join(root, 'pgdata', 'postmaster.pid'));
   const running = await startService(t, place, FAULTY);
   const call = await signedIn(running);
   const url = await embeddedUrlOf(bare.dataDir);

@@ -268,7 +268,7 @@ t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
   const set = shared === null ? null : await scene(t, shared);
   if (shared === null || set === null) return;
   const { pidFile } = layoutOf(set.place.dataDir);
-  const { place, next } = faultsOf(set.place, pidFile, 'SIGKILL');
+  const { place, next } = faultsOf(set.place, pidFile);
   const running = await startService(t, place, FAULTY);
   const { address } = running;
   const token = await signInAdmin(running);

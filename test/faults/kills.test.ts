@@ -1,60 +1,66 @@
 import t, { type Test } from 'tap';
-import { freshDatabase } from '../support/database.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine.ts';
-import { type Call, FAULTY, large, small } from '../support/fault-scene.ts';
-import { Invariants } from '../support/invariants.ts';
-import { aPlace, client, type Place, signInAdmin, startService } from '../support/running-service.ts';
+import { aKeptContainer, type Call, inside, readCanary, small } from '../support/fault-scene.ts';
+import { aKillChain, type KillChain } from '../support/kill-chain.ts';
 
-type Scene = { readonly call: Call; readonly engine: TestEngine; readonly dbId: string; readonly id: string };
+/** The container of an operation, and a number that no death before had. */
+type Scene = {
+  readonly call: Call;
+  readonly engine: TestEngine;
+  readonly dbId: string;
+  readonly n: number;
+};
 
-/** What is done before, the request that the process dies in, and how the container may be afterwards. */
+/** What is done before, the request that the process dies in, and how its container may be afterwards. */
 type Case = {
   readonly prepare?: (scene: Scene) => Promise<unknown>;
-  /** For a create that is the making of the container itself. */
   readonly request: (scene: Scene) => Promise<unknown>;
   readonly steps: readonly string[];
   readonly ends: readonly string[];
-  /** A file outside the volume that must still be there. */
-  readonly kept?: string;
+  /** Whether a file outside the volume must still be there. */
+  readonly keepsTool?: boolean;
   /** Where it dies in the usual run. */
   readonly usual?: readonly string[];
 };
 
-const stop = ({ call, dbId }: Scene) => call('POST', `/api/containers/${dbId}/stop`);
-const vanish = ({ engine, id }: Scene) => engine.docker.getContainer(id).remove({ force: true });
-const remove = ({ call, dbId }: Scene) => call('DELETE', `/api/containers/${dbId}`);
+const TOOL = '/usr/local/bin/tool';
+const pathOf = ({ dbId }: Pick<Scene, 'dbId'>): string => `/api/containers/${dbId}`;
+const start = (scene: Scene) => scene.call('POST', `${pathOf(scene)}/start`);
+const stop = (scene: Scene) => scene.call('POST', `${pathOf(scene)}/stop`);
+const remove = (scene: Scene) => scene.call('DELETE', pathOf(scene));
+const change = (scene: Scene, over: object = {}) =>
+  scene.call('PATCH', pathOf(scene), {
+    ...{ name: `renamed-${scene.n}`, ...small, memory_mb: small.memory_mb + 1 + scene.n },
+    ...over,
+  });
+
+async function vanish(scene: Scene): Promise<void> {
+  const { body } = await scene.call('GET', pathOf(scene));
+  await scene.engine.docker.getContainer(body['id'] as string).remove({ force: true });
+}
 
 const CASES: Readonly<Record<string, Case>> = {
   create: {
-    request: async () => undefined,
+    request: ({ call, n }) => call('POST', '/api/containers', { name: `made-${n}`, ...small }),
     steps: ['create_fresh', 'start_fresh', 'commit'],
     ends: ['running'],
   },
-  start: {
-    prepare: stop,
-    request: ({ call, dbId }) => call('POST', `/api/containers/${dbId}/start`),
-    steps: ['start_old', 'commit'],
-    ends: ['running'],
-  },
+  start: { prepare: stop, request: start, steps: ['start_old', 'commit'], ends: ['running'] },
   'start of a vanished one': {
     prepare: vanish,
-    request: ({ call, dbId }) => call('POST', `/api/containers/${dbId}/start`),
+    request: start,
     steps: ['create_fresh', 'start_fresh', 'commit'],
     ends: ['running'],
   },
   stop: { request: stop, steps: ['stop_old', 'commit'], ends: ['stopped'] },
   update: {
-    request: ({ call, dbId }) => call('PATCH', `/api/containers/${dbId}`, { name: 'renamed', ...large }),
+    request: change,
     steps: ['measure_old', 'create_fresh', 'stop_old', 'start_fresh', 'verify_fresh', 'commit', 'remove_old'],
     ends: ['running'],
   },
   'update that carries over': {
-    prepare: ({ call, dbId }) =>
-      call('POST', `/api/containers/${dbId}/exec`, {
-        command: ['sh', '-c', 'echo tool > /usr/local/bin/tool'],
-      }),
-    request: ({ call, dbId }) =>
-      call('PATCH', `/api/containers/${dbId}`, { name: 'first', ...large, carry_over: true }),
+    prepare: ({ call, dbId, n }) => inside(call, dbId, `echo ${n} > ${TOOL}`),
+    request: (scene) => change(scene, { carry_over: true }),
     steps: [
       'measure_old',
       'stop_old',
@@ -66,13 +72,13 @@ const CASES: Readonly<Record<string, Case>> = {
       'remove_old',
     ],
     ends: ['running'],
-    kept: '/usr/local/bin/tool',
+    keepsTool: true,
     usual: ['after capture_old'],
   },
   delete: { request: remove, steps: ['remove_old', 'commit'], ends: ['deleted'] },
   restore: {
     prepare: remove,
-    request: ({ call, dbId }) => call('POST', `/api/containers/${dbId}/restore`),
+    request: (scene) => scene.call('POST', `${pathOf(scene)}/restore`),
     steps: ['create_fresh', 'commit'],
     ends: ['stopped'],
   },
@@ -80,80 +86,93 @@ const CASES: Readonly<Record<string, Case>> = {
 
 const USUAL = ['after create_fresh', 'after commit'];
 
-/** Kills the service at the point, starts it again, and looks whether everything is in order. */
+type Kind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore';
+type Point = { readonly name: string; readonly kind: Kind; readonly point: string };
+
+const POINTS = Object.entries(CASES).flatMap(([name, { steps, usual = USUAL }]) => {
+  const kind = name.split(' ', 1)[0] as Kind;
+  const all = steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
+  // A process dies in a few points of each kind in the usual run, and in all of them in `npm run test:faults`.
+  const chosen = process.env['FAULTS'] === 'all' ? all : all.filter((one) => usual.includes(one));
+  return chosen.map((at): Point => ({ name, kind, point: `${kind} ${at}` }));
+});
+
+/** Points that one process dies in, of one operation of each kind at most: so each is known by its kind. */
+const nthOfKind = ({ kind }: Point, at: number): number =>
+  POINTS.slice(0, at).filter((one) => one.kind === kind).length;
+const DEATHS = [...Map.groupBy(POINTS, nthOfKind).values()];
+
+/** Containers with a file on their volume, one for each kind of operation, by their row. */
+type Rows = Readonly<Record<Exclude<Kind, 'create'>, string>>;
+
+async function rowsFor(call: Call): Promise<Rows> {
+  const make = async (name: string): Promise<string> => (await aKeptContainer(call, name)).dbId;
+  const kinds = ['start', 'stop', 'update', 'delete', 'restore'] as const;
+  return Object.fromEntries(await Promise.all(kinds.map(async (kind) => [kind, await make(kind)])));
+}
+
+/** Kills the service with an operation at each point, and looks whether the next one puts everything in order. */
 async function dieAt(
   t: Test,
-  place: Place,
+  { call, dieAt, invariants }: KillChain,
   engine: TestEngine,
-  url: string,
-  name: string,
-  point: string,
+  { points, rows, n }: { readonly points: readonly Point[]; readonly rows: Rows; readonly n: number },
 ): Promise<void> {
-  const faulty = { ...place, env: { ...place.env, FAULT_AT: point } };
-  const first = await startService(t, faulty, FAULTY);
-  const call = client(first.address, await signInAdmin(first));
-  const ended = new Promise((resolve) => first.child.once('exit', resolve));
-  const { prepare, request, ends, kept } = CASES[name] as Case;
-  let dbId: string | null = null;
-  if (name === 'create') {
-    await call('POST', '/api/containers', { name: 'first', ...small }).catch(() => undefined);
-  } else {
-    const made = await call('POST', '/api/containers', { name: 'first', ...small });
-    const scene = { call, engine, ...ids(made.body) };
-    dbId = scene.dbId;
-    await call('POST', `/api/containers/${dbId}/exec`, {
-      command: ['sh', '-c', 'echo kept > /workspace/canary'],
-    });
-    await prepare?.(scene);
-    await request(scene).catch(() => undefined);
+  const scene = ({ kind }: Point, call: Call): Scene => ({
+    ...{ call, engine, n },
+    dbId: kind === 'create' ? '' : rows[kind],
+  });
+  const before = await call();
+  await Promise.all(points.map((at) => CASES[at.name]?.prepare?.(scene(at, before))));
+  const after = await dieAt(
+    t,
+    points.map(({ point }) => point),
+    (call) => Promise.allSettled(points.map((at) => CASES[at.name]?.request(scene(at, call)))),
+  );
+  const { containers } = (await after('GET', '/api/containers')).body as { containers: { db_id: string }[] };
+  const made = containers.find(({ db_id }) => !Object.values(rows).includes(db_id))?.db_id ?? '';
+  const rowOf = (at: Point): string => scene(at, after).dbId || made;
+  const words = (violation: string): string =>
+    points.reduce((text, at) => text.replaceAll(rowOf(at) || '?', `of "${at.point}"`), violation);
+  t.same((await invariants.violations()).map(words), [], 'the invariants hold');
+  for (const at of points) {
+    await t.test(`${at.name}: ${at.point}`, async (t) =>
+      isInOrder(t, at, { ...scene(at, after), dbId: rowOf(at) }, (await invariants.row(rowOf(at))).state),
+    );
   }
-  await ended;
-  t.equal(first.child.signalCode, 'SIGKILL', `${point}: it died there`);
-
-  const second = await startService(t, place);
-  const invariants = new Invariants(url, engine.docker);
-  await invariants.settled();
-  const violations = await invariants.violations();
-  t.same(violations, [], `${point}: the invariants hold`);
-  const again = client(second.address, await signInAdmin(second));
-  if (dbId !== null) {
-    const row = await invariants.row(dbId);
-    t.match(ends, [row.state], `${point}: ${row.state}`);
-    if (row.state !== 'deleted') {
-      await again('POST', `/api/containers/${dbId}/start`);
-      const read = await again('POST', `/api/containers/${dbId}/exec`, {
-        command: ['cat', '/workspace/canary'],
-      });
-      t.match(read.body, { stdout: 'kept\n' }, `${point}: the volume is intact`);
-      if (kept !== undefined) {
-        const found = await again('POST', `/api/containers/${dbId}/exec`, { command: ['test', '-e', kept] });
-        t.match(found.body, { exit_code: 0 }, `${point}: what was installed is there`);
-      }
-    }
-  }
-  await invariants.close();
-  const { containers } = (await again('GET', '/api/containers')).body as { containers: { db_id: string }[] };
-  await Promise.all(containers.map((one) => again('DELETE', `/api/containers/${one.db_id}`)));
-  await second.stop();
 }
 
-const ids = (body: Record<string, unknown>) => ({ dbId: body['db_id'] as string, id: body['id'] as string });
+/** The container is as its operation may leave it, and after that it runs again with all that it had. */
+async function isInOrder(t: Test, { name, kind }: Point, scene: Scene, state: string): Promise<void> {
+  const { ends, keepsTool = false } = CASES[name] as Case;
+  const { call, dbId, n } = scene;
+  t.match(ends, [state], state);
+  if (kind === 'create') return void (await remove(scene));
+  if (state === 'deleted') await call('POST', `${pathOf(scene)}/restore`);
+  await start(scene);
+  t.equal(await readCanary(call, dbId), 'kept\n', 'the volume is intact');
+  if (keepsTool) t.equal(await inside(call, dbId, `cat ${TOOL}`), `${n}\n`, 'what was installed is there');
+}
+
+/** One death after the other. Answers how many there were: it ends with the one after which something was wrong. */
+async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promise<number> {
+  const chain = await aKillChain(t, engine);
+  if (chain === null) return deaths.length;
+  const rows = await rowsFor(await chain.call());
+  for (const [n, points] of deaths.entries()) {
+    const name = points.map(({ point }) => point).join(', ');
+    const ended = await t.test(`in ${name}`, { timeout: 600_000 }, (t) =>
+      dieAt(t, chain, engine, { points, rows, n }),
+    );
+    if (ended?.ok !== true) return n + 1;
+  }
+  return deaths.length;
+}
 
 t.setTimeout(3_600_000);
-const engine = await engineOrSkip(t);
-// A process dies in a few points of each kind in the usual run, and in all of them in `npm run test:faults`.
-const all = process.env['FAULTS'] === 'all';
-if (engine !== null) {
-  for (const [name, { steps, usual = USUAL }] of Object.entries(CASES)) {
-    await t.test(`killed during ${name}`, { timeout: 600_000 }, async (t) => {
-      const points = steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
-      for (const point of all ? points : points.filter((one) => usual.includes(one))) {
-        const kind = name.split(' ', 1)[0];
-        const url = await freshDatabase(t);
-        const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
-        if (place === null || url === null) return;
-        await dieAt(t, place, engine, url, name, `${kind} ${point}`);
-      }
-    });
-  }
-}
+t.test('a service that is killed in the middle of changes', { timeout: 3_600_000 }, async (t) => {
+  const engine = await engineOrSkip(t);
+  // What a death left in disorder says nothing of the next ones: those begin with containers of their own.
+  for (let done = 0; engine !== null && done < DEATHS.length; )
+    done += await inTurn(t, engine, DEATHS.slice(done));
+});

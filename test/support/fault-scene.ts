@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Test } from 'tap';
+import { freshDatabase } from './database.ts';
 import * as patient from './patience.ts';
-import type { client, Place } from './running-service.ts';
+import { aPlace, type client, type Place } from './running-service.ts';
 
 export const FAULTY = path.resolve('test/support/faulty-server.ts');
 export const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
@@ -48,12 +50,25 @@ export const partState =
 
 export const isReady = (state: string | null): boolean => state === 'ready';
 
-/** Where the faulty server of a place reads at which point of which operation the victim is hit next. */
-export function faultsOf(place: Place, victimFile: string, signal: NodeJS.Signals) {
+/** A data folder and settings for a service on a migrated database of its own; null when the test was skipped. */
+export async function aServicePlace(
+  t: Test,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<{ readonly place: Place; readonly url: string } | null> {
+  const url = await freshDatabase(t);
+  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url, ...settings });
+  return url === null || place === null ? null : { place, url };
+}
+
+/**
+ * Where the faulty server of a place reads at which points of which operations the victim is killed next: the process whose
+ * number is in the file, else the server itself. Each operation stays at its point until all have reached theirs.
+ */
+export function faultsOf(place: Place, victimFile?: string) {
   const file = path.join(place.dataDir, 'fault');
-  const env = { FAULT_FILE: file, FAULT_VICTIM: victimFile, FAULT_SIGNAL: signal };
+  const env = { FAULT_FILE: file, FAULT_VICTIM: victimFile };
   return {
     place: { ...place, env: { ...place.env, ...env } },
-    next: (point: string): void => writeFileSync(file, point),
+    next: (...points: readonly string[]): void => writeFileSync(file, points.join('\n')),
   };
 }

@@ -1,9 +1,9 @@
 /**
- * The service, built from source, in which something fails at the checkpoint that FAULT_AT names: the process whose number
- * is in the file FAULT_VICTIM, else the service itself, gets the signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` or
- * `reject` a fault is made there that nothing catches.
+ * The service, built from source, in which something fails at the checkpoint that FAULT_AT names, or once every checkpoint in
+ * the file FAULT_FILE is reached: the process whose number is in the file FAULT_VICTIM, else the service itself, gets the
+ * signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` or `reject` a fault is made there that nothing catches.
  */
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readConfig } from '../../src/app/main/config.ts';
 import { startService } from '../../src/app/main/start.ts';
 
@@ -11,17 +11,29 @@ const settings = readConfig(process.env);
 if ('faults' in settings) throw new Error(settings.faults.join('; '));
 const { FAULT_AT, FAULT_FILE, FAULT_VICTIM, FAULT_SIGNAL } = process.env;
 
-/** The point is in the environment, or in a file that a test writes anew for each. */
-const isPoint = (name: string): boolean =>
-  name === FAULT_AT ||
-  (FAULT_FILE !== undefined && existsSync(FAULT_FILE) && readFileSync(FAULT_FILE, 'utf8') === name);
+/** The points that are to be reached, one a line: in the environment, or in a file that a test writes. */
+function pending(): readonly string[] {
+  if (FAULT_FILE === undefined || !existsSync(FAULT_FILE)) return FAULT_AT === undefined ? [] : [FAULT_AT];
+  return readFileSync(FAULT_FILE, 'utf8').split('\n');
+}
+
+/** Takes the point off the file. Answers whether it was the last one. */
+function reached(name: string): boolean {
+  if (FAULT_FILE === undefined) return true;
+  const left = pending();
+  const others = left.toSpliced(left.indexOf(name), 1);
+  if (others.length === 0) renameSync(FAULT_FILE, `${FAULT_FILE}.done`);
+  else writeFileSync(FAULT_FILE, others.join('\n'));
+  return others.length === 0;
+}
 
 const victim = (): number =>
   FAULT_VICTIM === undefined ? process.pid : Number.parseInt(readFileSync(FAULT_VICTIM, 'utf8'), 10);
 
 await startService(settings.config, async (name) => {
-  if (!isPoint(name)) return;
-  if (FAULT_FILE !== undefined) renameSync(FAULT_FILE, `${FAULT_FILE}.done`);
+  if (!pending().includes(name)) return;
+  // Nothing may happen after a point: what has reached one stays there until all have.
+  if (!reached(name)) await new Promise(() => {});
   if (FAULT_SIGNAL === 'throw') {
     setImmediate(() => {
       throw new Error('a wire is loose');
