@@ -1,7 +1,8 @@
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { engineSlots } from '../../src/adapters/docker/engine-slots.ts';
-import { RuntimeBusy } from '../../src/ports/container-runtime.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 
 /** Slots whose calls end when the test says so; `begun` has those that got one, in this order. */
 function setUp() {
@@ -81,4 +82,40 @@ t.test('a fault of a call is its own, and its slot is free', async (t) => {
   t.same(begun, ['next']);
   await endAll();
   await next;
+});
+
+t.test('a start that is late gives its slot to others, and its container is refused more', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const { slots, begun, start, endAll } = setUp();
+  slots.belongs('hung', 'ada');
+  slots.belongs('fine', 'ada');
+  const busy = new RuntimeBusy('container_unresponsive', 5);
+  let lose = (_error: Error): void => {};
+  const lost = slots.start('hung', () => new Promise((_, reject) => (lose = reject)));
+  const others = ['h2', 'h3'].map((name) => start('hung', name));
+  const early = start('hung', 'h4');
+  early.catch(() => undefined);
+  const fine = ['f1', 'f2'].map((name) => start('fine', name));
+  await setImmediate();
+  t.same(begun, ['h2', 'h3', 'f1'], 'four of a user');
+  mock.timers.tick(4_999);
+  t.notOk(slots.isSuspect('hung'));
+  mock.timers.tick(1);
+  await setImmediate();
+  t.ok(slots.isSuspect('hung'));
+  t.same(begun, ['h2', 'h3', 'f1', 'f2'], 'its slots are free, but nothing more starts in it');
+  const late = start('hung', 'h5');
+  late.catch(() => undefined);
+  mock.timers.tick(5_000);
+  await t.rejects(late, busy, 'who comes when it is known waits for five seconds');
+  t.equal(slots.waiting(), 1);
+  mock.timers.tick(20_000);
+  await t.rejects(early, busy, 'who came before waits as long as the engine may take');
+  lose(new RuntimeUnavailable('no answer'));
+  await t.rejects(lost, busy, 'a late start that is lost is the fault of its container');
+  t.ok(slots.isSuspect('hung'));
+  await endAll();
+  await Promise.all([...others, ...fine]);
+  t.notOk(slots.isSuspect('hung'), 'one that has succeeded clears it');
 });
