@@ -18,7 +18,7 @@ import {
   readCanary,
 } from '../support/fault-scene.ts';
 import { Invariants } from '../support/invariants.ts';
-import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/own-engine.ts';
+import { bothEnginesOrSkip, openOwn, stockWithImage, stockWithTinyImage } from '../support/own-engine.ts';
 import { type PageTerminal, pageTerminal } from '../support/page-terminal.ts';
 import { waitFor } from '../support/patience.ts';
 import {
@@ -119,6 +119,8 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   const killedMs = performance.now();
   const pid = await pidOfEngine(place);
   process.kill(pid, 'SIGKILL');
+  // At once: it is started again within seconds.
+  const refused = call('POST', `/api/containers/${dbId}/stop`);
   // What it receives until its last thread has ended is lost with it.
   await waitFor(() => threadsOf(pid) <= 1);
   typesLines(terminals);
@@ -129,8 +131,7 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
     }),
   );
   back.catch(() => undefined);
-  const refused = await call('POST', `/api/containers/${dbId}/stop`);
-  t.match(refused, { status: 500, body: { error: 'failed to stop container' } });
+  t.match(await refused, { status: 500, body: { error: 'failed to stop container' } });
   t.match(await stateOf(call, dbId), /^(running|stopping)$/, 'silence is not taken for an end');
   t.match(await call('GET', '/api/sessions'), { status: 200 }, 'what needs no engine goes on');
   t.equal(await eventually(partState(call, 'engine'), isReady), 'ready', 'it was started again');
@@ -230,18 +231,13 @@ async function dies(
 }
 
 /** The service comes up on an engine that has never seen its containers, then again on the one that has them. */
-async function swapped(
-  t: Test,
-  shared: TestEngine,
-  place: Place,
-  first: Running,
-  before: Call,
-): Promise<void> {
+async function swapped(t: Test, place: Place, first: Running, before: Call): Promise<void> {
   const { dbId, id } = await aKeptContainer(before, 'swapped');
   await first.stop();
   const { pool } = layoutOf(place.dataDir);
   await rename(pool, `${pool}.away`);
-  await stockWithImage(shared, place.dataDir);
+  // What keeps a container alive, and no more.
+  await stockWithTinyImage(place.dataDir, ['grep', 'sleep']);
   const onEmpty = await startService(t, place);
   const call = await signedIn(onEmpty);
   const state = await eventually(
@@ -288,5 +284,5 @@ t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
   }
   await invariants.close();
   if (!t.passing()) t.comment(running.output().slice(-20_000));
-  await t.test('is empty at the start', (t) => swapped(t, shared, set.place, running, call));
+  await t.test('is empty at the start', (t) => swapped(t, set.place, running, call));
 });

@@ -1,8 +1,12 @@
+import type Docker from 'dockerode';
 import type { Test } from 'tap';
+import { BASE_REFERENCE } from '../../src/adapters/docker/base-settings.ts';
 import { type Engine, openEngine, type RunningEngine } from '../../src/adapters/docker/engine.ts';
 import { addressOf, DEFAULT_SOCKET, probe } from '../../src/adapters/docker/engine-probe.ts';
 import { isRoot } from '../../src/adapters/docker/host.ts';
+import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import { engineOrSkip, silentLog, type TestEngine } from './engine.ts';
+import { tinyImage } from './tiny-image.ts';
 
 /** Why this machine can have no engine of our own, or null. */
 export async function noEngineOfOurOwn(): Promise<string | null> {
@@ -19,16 +23,22 @@ export async function openOwn(dataDir: string): Promise<RunningEngine> {
   return engine;
 }
 
-/** Puts the base image of the run's engine into the private engine of a data folder, and stops that one again. */
-export async function stockWithImage(shared: TestEngine, dataDir: string): Promise<void> {
+/** Has the private engine of a data folder do this work, and stops it again. */
+async function whileOpen(dataDir: string, work: (docker: Docker) => Promise<void>): Promise<void> {
   const own = await openOwn(dataDir);
-  try {
-    const progress = await own.docker.loadImage(await shared.docker.getImage(shared.image).get());
-    await new Promise((resolve, reject) => progress.resume().once('end', resolve).once('error', reject));
-  } finally {
-    await own.stop();
-  }
+  await work(own.docker).finally(() => own.stop());
 }
+
+/** Puts the base image of the run's engine into the private engine of a data folder. */
+export const stockWithImage = (shared: TestEngine, dataDir: string): Promise<void> =>
+  whileOpen(dataDir, async (docker) => {
+    const image = await shared.docker.getImage(shared.image).get();
+    await followToEnd(await docker.loadImage(image), () => {});
+  });
+
+/** Puts an image in the place of the base image that has these programs alone, which takes next to no time. */
+export const stockWithTinyImage = (dataDir: string, programs: readonly string[]): Promise<void> =>
+  whileOpen(dataDir, (docker) => tinyImage(docker, BASE_REFERENCE, programs));
 
 /** The engine of this run, when this machine can also have one of our own beside it; else the test is skipped. */
 export async function bothEnginesOrSkip(t: Test): Promise<TestEngine | null> {
