@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { DB_ID_LABEL } from '../../src/adapters/docker/labels.ts';
 import { aLineTo, type CutLine } from '../support/cut-line.ts';
 import { freshDatabase } from '../support/database.ts';
 import { embeddedUrlOf } from '../support/embedded.ts';
@@ -17,6 +17,7 @@ import {
   readCanary,
 } from '../support/fault-scene.ts';
 import { Invariants } from '../support/invariants.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
 
 // All points in `npm run test:faults`; in the usual run those around the commit.
@@ -42,14 +43,17 @@ async function isToldToRetry(t: Test, address: string, call: Call): Promise<void
     seen.filter((one) => one !== 500 && one !== 503),
     [],
   );
-  const raw = await fetch(`${address}/api/containers`, {
-    headers: { authorization: `Bearer svc_${'0'.repeat(64)}` },
-  });
+  const headers = { authorization: `Bearer svc_${'0'.repeat(64)}` };
+  // One that waits for a silent database holds up no other.
+  const [raw, signIn, live] = await Promise.all([
+    fetch(`${address}/api/containers`, { headers }),
+    call('POST', '/api/auth/login', { email: 'a@example.org', password: 'x' }),
+    call('GET', '/livez'),
+  ]);
   t.equal(raw.status, 503, 'also an unknown one');
   t.match(raw.headers.get('retry-after'), /^\d+$/);
-  const { status: signIn } = await call('POST', '/api/auth/login', { email: 'a@example.org', password: 'x' });
-  t.equal(signIn, 503);
-  t.equal((await call('GET', '/livez')).status, 200);
+  t.equal(signIn.status, 503);
+  t.equal(live.status, 200);
 }
 
 async function inOrder(t: Test, call: Call, invariants: Invariants, dbId: string): Promise<void> {
@@ -58,6 +62,13 @@ async function inOrder(t: Test, call: Call, invariants: Invariants, dbId: string
   t.same(await invariants.violations(), [], 'the invariants hold');
   await call('POST', `/api/containers/${dbId}/start`);
   t.equal(await readCanary(call, dbId), 'kept\n', 'the volume is intact');
+}
+
+/** An update has made the fresh container, and the old one is still there. */
+async function inTheMiddle({ docker }: TestEngine, dbId: string): Promise<void> {
+  const filters = { label: [`${DB_ID_LABEL}=${dbId}`] };
+  const both = async () => (await docker.listContainers({ all: true, filters })).length === 2;
+  await waitFor(both, { what: 'an update is in the middle', everyMs: 20, patienceMs: 60_000 });
 }
 
 async function lineFails(t: Test, engine: TestEngine): Promise<void> {
@@ -78,7 +89,7 @@ async function lineFails(t: Test, engine: TestEngine): Promise<void> {
     await inOrder(t, call, invariants, dbId);
 
     const patch = call('PATCH', `/api/containers/${dbId}`, { name: `${fault}-renamed`, ...large });
-    await sleep(300);
+    await inTheMiddle(engine, dbId);
     line[fault]();
     const { status } = await patch;
     t.ok([200, 202, 500, 503].includes(status), `${fault} during an update: answered ${status}`);

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
-import { inside, small } from '../support/fault-scene.ts';
+import { aServicePlace, inside, small } from '../support/fault-scene.ts';
 import { socketInFramesOf } from '../support/framed-socket.ts';
 import { intoFile, mixedUtf8, sha256 } from '../support/mixed-input.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { client, signInAdmin, startService } from '../support/running-service.ts';
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
 const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];
@@ -15,9 +15,9 @@ const pasteBytes = (frameBytes: number): number =>
 
 t.setTimeout(RUNS * 600_000);
 t.test('a paste over a bad line arrives as it is, however it is cut into frames', async (t) => {
-  const place = await aPlace(t);
-  if (place === null) return;
-  const service = await startService(t, place);
+  const set = await aServicePlace(t);
+  if (set === null) return;
+  const service = await startService(t, set.place);
   const token = await signInAdmin(service);
   const call = client(service.address, token);
   const size = { ...small, memory_mb: 512, cpu_shares: 2_000 };

@@ -4,13 +4,13 @@ import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
+import { aServicePlace, small } from '../support/fault-scene.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { client, signInAdmin, startService } from '../support/running-service.ts';
 import { terminalClient } from '../support/terminal-client.ts';
 
 const OUT_BYTES = 10_000_000;
 const IN_BYTES = 1_000_000;
-const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -26,8 +26,9 @@ exec sleep 1000
 `;
 
 t.test('terminals over bad lines, and over a restart', async (t) => {
-  const place = await aPlace(t);
-  if (place === null) return;
+  const set = await aServicePlace(t);
+  if (set === null) return;
+  const { place } = set;
   const first = await startService(t, place);
   const token = await signInAdmin(first);
   const call = client(first.address, token);
