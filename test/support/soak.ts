@@ -23,7 +23,7 @@ type Announced = {
   readonly name: string;
 };
 
-export type Soak = {
+type Soak = {
   readonly replicas: readonly [Replica, Replica];
   /** The next random number, from 0 and below this one. */
   readonly chance: (below: number) => number;
