@@ -31,19 +31,22 @@ export function runService(node, args, { cwd, cache }) {
   }).finally(stopForwarding);
 }
 
-/** @param {(signal: NodeJS.Signals) => void} send */
-function forwardSignals(send) {
+/**
+ * @param {(signal: NodeJS.Signals) => void} send
+ * @param {{ signals?: NodeJS.EventEmitter, nowMs?: () => number }} world
+ */
+export function forwardSignals(send, { signals = process, nowMs = () => performance.now() } = {}) {
   let lastAt = Number.NEGATIVE_INFINITY;
   /** @param {NodeJS.Signals} signal */
   const forward = (signal) => {
-    if (performance.now() - lastAt < SAME_SIGNAL_MS) return;
-    lastAt = performance.now();
+    if (nowMs() - lastAt < SAME_SIGNAL_MS) return;
+    lastAt = nowMs();
     send(signal === 'SIGHUP' ? 'SIGTERM' : signal);
   };
-  for (const signal of STOP) process.on(signal, forward);
+  for (const signal of STOP) signals.on(signal, forward);
   const watch = process.env['npm_lifecycle_event'] ? watchParent(() => forward('SIGTERM')) : undefined;
   return () => {
-    for (const signal of STOP) process.off(signal, forward);
+    for (const signal of STOP) signals.off(signal, forward);
     clearInterval(watch);
   };
 }

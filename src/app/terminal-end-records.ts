@@ -6,11 +6,18 @@ import { type ClosedTerminal, recordClosed } from './terminal-opened.ts';
 const AT_ONCE = 200;
 const AGAIN_MS = 1_000;
 
+/** Keeps no process alive: who ends it has waited long enough by then. */
+const unwatched = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
+
 /**
  * Puts on record that terminals have closed: those of the same moment together, as a thousand transactions would keep
  * everybody else from the database, and again until it has them. What it answers ends when the record is written.
  */
-export function terminalEndRecords({ inTransaction }: Pick<Storage, 'inTransaction'>, log: Logger) {
+export function terminalEndRecords(
+  { inTransaction }: Pick<Storage, 'inTransaction'>,
+  log: Logger,
+  pause = unwatched,
+) {
   const waiting: { readonly closed: ClosedTerminal; readonly written: () => void }[] = [];
   let isWriting = false;
 
@@ -28,8 +35,7 @@ export function terminalEndRecords({ inTransaction }: Pick<Storage, 'inTransacti
         for (const { written } of waiting.splice(0, now.length)) written();
       } catch (err) {
         log.error({ err, terminals: waiting.length }, 'the end of terminals is not recorded yet');
-        // Who ends the process has waited long enough by then.
-        await delay(AGAIN_MS, undefined, { ref: false });
+        await pause(AGAIN_MS);
       }
     }
     isWriting = false;

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { runCommand, startChild } from '../../src/adapters/child-process.ts';
 import { processes } from '../../src/adapters/docker/host.ts';
 import { moduleAt, runModule } from '../support/child.ts';
+import { eventually } from '../support/patience.ts';
 
 const MODULE = moduleAt('src/adapters/child-process.ts');
 
@@ -49,10 +49,12 @@ t.test('a program that cannot be started for lack of descriptors or processes is
 const marked = async (marker: string): Promise<number> =>
   (await processes()).filter(({ argv }) => argv.includes(marker)).length;
 
-const settles = async (marker: string, count: number): Promise<boolean> => {
-  for (let tries = 0; tries < 200 && (await marked(marker)) !== count; tries += 1) await sleep(50);
-  return (await marked(marker)) === count;
-};
+const settles = async (marker: string, count: number): Promise<boolean> =>
+  (await eventually(
+    () => marked(marker),
+    (number) => number === count,
+    { everyMs: 50 },
+  )) === count;
 
 t.test('a signal ends a program with all that it started, also one that ignores SIGTERM', async (t) => {
   const marker = `family-${process.pid}`;

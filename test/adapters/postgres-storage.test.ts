@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
@@ -27,6 +26,7 @@ import { blockedIn } from '../support/locks.ts';
 import { waitFor } from '../support/patience.ts';
 import { aStoredUser, hashOf } from '../support/storage.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
+import { passingIn } from '../support/time.ts';
 
 const url = await freshDatabase(t);
 if (url !== null) {
@@ -46,7 +46,7 @@ if (url !== null) {
   });
   await containerRepositoryContract('postgres', storage);
   await carriedImagesContract('postgres', storage);
-  await roleSetupRepositoryContract('postgres', storage, (seconds) => sleep(seconds * 1000));
+  await roleSetupRepositoryContract('postgres', storage, passingIn(db, 'containers', 'role_setup_until'));
   await auditLogContract('postgres', storage);
   await terminalRecordsContract('postgres', storage, async (id, seconds) => {
     const at = sql<Date>`now() - make_interval(secs => ${seconds})`;
@@ -58,7 +58,8 @@ if (url !== null) {
   });
   await auditChainContract('postgres', storage);
   await sshKeyRepositoryContract('postgres', storage);
-  await recordingRepositoryContract('postgres', storage, async (ms) => void (await sleep(ms)));
+  const recordingsGo = passingIn(db, 'recordings', 'created_at', 'seen_at');
+  await recordingRepositoryContract('postgres', storage, (ms) => recordingsGo(ms / 1_000));
   await collaborationRepositoryContract('postgres', storage, async (id) => {
     await db
       .updateTable('collaborations')

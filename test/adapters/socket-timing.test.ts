@@ -1,24 +1,11 @@
 import { EventEmitter } from 'node:events';
-import { mock } from 'node:test';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { inputLimit } from '../../src/adapters/websocket/input-limit.ts';
 import { keepAlive } from '../../src/adapters/websocket/keep-alive.ts';
 import { SocketRest } from '../../src/adapters/websocket/socket-rest.ts';
+import { standingTime } from '../support/time.ts';
 
 const MIB = 1_048_576;
-
-/** Time passes only when it is told to. */
-function standingTime(t: Test) {
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
-  t.teardown(() => mock.timers.reset());
-  const start = Date.now();
-  return {
-    nowMs: () => Date.now() - start,
-    pass: (ms: number) => {
-      for (let gone = 0; gone < ms; gone += 100) mock.timers.tick(100);
-    },
-  };
-}
 
 /** The other end of a line: whether it answers pings, and when it was given up. */
 function aPeer() {

@@ -24,6 +24,7 @@ if (url !== null) {
   const db = openDatabase(openPool({ url }));
   t.teardown(() => db.destroy());
   const storage = postgresStorage(db);
+  // A rest of some milliseconds: the times of the database are its own.
   await tokenRepositoryContract('postgres', storage, async (ms) => void (await sleep(ms)));
   await requestCountsContract('postgres', storage.repositories.requestCounts);
   await t.test('processes on one database', (t) => processes(t, url, db, storage));

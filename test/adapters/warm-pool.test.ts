@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import {
   fixedClock,
@@ -12,6 +11,7 @@ import { warmPoolEngineContract } from '../contract/warm-pool-engine.ts';
 import { warmPoolRepositoryContract } from '../contract/warm-pool-repository.ts';
 import { freshDatabase } from '../support/database.ts';
 import { aPerson, aService, as } from '../support/service.ts';
+import { passingIn } from '../support/time.ts';
 import { poolOf } from '../support/warm-pool.ts';
 
 const clock = fixedClock();
@@ -27,7 +27,7 @@ if (url !== null) {
   const db = openDatabase(openPool({ url, poolSize: 12 }));
   t.teardown(() => db.destroy());
   const storage = postgresStorage(db);
-  await warmPoolRepositoryContract('postgres', storage, (seconds) => sleep(seconds * 1000));
+  await warmPoolRepositoryContract('postgres', storage, passingIn(db, 'warm_pool', 'lease_until'));
 
   await t.test('of many creates at once on two replicas, each gets a container of its own', async (t) => {
     const engine = memoryRuntime();

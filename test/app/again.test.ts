@@ -13,11 +13,15 @@ t.test('what has failed is tried again until it succeeds', async (t) => {
 });
 
 t.test('the pauses grow', async (t) => {
-  const at: number[] = [];
-  const attempt = async (): Promise<boolean> => at.push(performance.now()) === 6;
-  const begunAt = performance.now();
-  await again(attempt, new AbortController().signal, 2);
-  t.ok((at.at(-1) ?? 0) - begunAt >= 2 + 4 + 8 + 16 + 32 + 64 - 10, 'each is twice as long as the last one');
+  const pauses: number[] = [];
+  const pause = async (ms: number): Promise<void> => void pauses.push(ms);
+  await again(async () => pauses.length === 9, new AbortController().signal, undefined, pause);
+  const seconds = pauses.map((ms) => ms / 1_000);
+  t.same(
+    seconds,
+    [5, 10, 20, 40, 80, 160, 300, 300, 300],
+    'each is twice as long as the last one, to a limit',
+  );
 });
 
 t.test('a signal ends the tries, also in a pause', async (t) => {

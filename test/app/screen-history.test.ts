@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../src/adapters/screen/screens.ts';
@@ -10,9 +9,9 @@ import { aBrowserTerminal } from '../support/screens.ts';
 const SIZE = { cols: 40, rows: 8 };
 
 /** A log of so many bytes with its screen, and a terminal that sees all that is written to it. */
-function aTerminal(keepBytes: number, pace?: Pace) {
+function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
   const log = outputLog(keepBytes, (bytes, at) => history.forgets(bytes, at));
-  const history = screenHistory(log, xtermScreens, SIZE, pace);
+  const history = screenHistory(log, screens, SIZE, pace);
   const all = aBrowserTerminal(SIZE, 50);
   return {
     log,
@@ -85,15 +84,33 @@ t.test('what the log has forgotten is on the picture, modes as well', async (t) 
   history.end();
 });
 
+/** Screens that count the bytes that are drawn on them. */
+function countedScreens() {
+  let bytes = 0;
+  const open = (size: typeof SIZE) => {
+    const screen = xtermScreens.open(size);
+    return {
+      ...screen,
+      async write(output: Uint8Array) {
+        const isDrawn = await screen.write(output);
+        bytes += output.length;
+        return isDrawn;
+      },
+    };
+  };
+  return { screens: { open }, drawn: () => bytes };
+}
+
 t.test('what comes slowly is drawn before it is forgotten', async (t) => {
   const pace: Pace = { behindBytes: 8_192, closeBytes: 4_096, calmMs: 2, calmBytes: 1_000_000 };
-  const { say, late, all, history, log } = aTerminal(100_000, pace);
+  const { screens, drawn } = countedScreens();
+  const { say, late, all, history, log } = aTerminal(100_000, pace, screens);
   await say('\x1b[?1049h\x1b[2;3Htop of the screen');
   for (let block = 0; block < 40; block += 1) {
     for (let line = 0; line < 200; line += 1)
       await say(`\x1b[5;${1 + (line % 9)}H\x1b[3${line % 8}mline ${line}\x1b[K`);
-    // A rest: the program is slow; how long it takes does not matter.
-    await delay(25);
+    // The program is slow: what is behind is drawn in between.
+    await waitFor(() => log.end() - drawn() < pace.behindBytes);
   }
   t.ok(log.start() > 0);
   const client = await late();

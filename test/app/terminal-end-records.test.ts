@@ -9,9 +9,6 @@ import { storedContainer, storedUser } from '../support/stored.ts';
 import { recordOf } from '../support/terminal-record.ts';
 
 t.test('many ends of one moment are few transactions, and one that fails is tried again', async (t) => {
-  // To try again keeps no process alive.
-  const alive = setInterval(() => {}, 1_000);
-  t.teardown(() => clearInterval(alive));
   const { storage } = memoryPorts(fixedClock());
   const { terminals, audit } = storage.repositories;
   const user = await storedUser(storage);
@@ -24,12 +21,15 @@ t.test('many ends of one moment are few transactions, and one that fails is trie
     if (transactions === 1) throw new StorageUnavailable('no answer');
     return await storage.inTransaction(work);
   };
-  const recordEnd = terminalEndRecords({ inTransaction: failsFirst }, silentLog);
+  const pauses: number[] = [];
+  const pause = async (ms: number): Promise<void> => void pauses.push(ms);
+  const recordEnd = terminalEndRecords({ inTransaction: failsFirst }, silentLog, pause);
   const grant = { container, access: null, origin: { ipAddress: '192.0.2.1', userAgent: '' } };
   const ends = records.map((record) =>
     recordEnd({ entry: record as unknown as LiveTerminal, grant: grant as unknown as TerminalGrant }),
   );
   await Promise.all(ends);
+  t.same(pauses, [1_000]);
   t.same(await terminals.list(), []);
   const { items } = await audit.page({ action: 'terminal_closed' }, { limit: 500, after: null });
   t.match(

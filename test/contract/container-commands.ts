@@ -20,13 +20,18 @@ export type Collected = {
 };
 
 /** All that a command writes. There is exactly one exit, and it is the last. */
-export async function collect({ events }: RunningCommand): Promise<Collected> {
+export async function collect(
+  { events }: RunningCommand,
+  hasWritten: () => void = () => {},
+): Promise<Collected> {
   const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let exitCode: number | null | undefined;
   for await (const event of events) {
     if (exitCode !== undefined) throw new Error('something came after the exit');
-    if (event.kind === 'output') output[event.stream].push(event.data);
-    else exitCode = event.exitCode;
+    if (event.kind === 'output') {
+      output[event.stream].push(event.data);
+      hasWritten();
+    } else exitCode = event.exitCode;
   }
   return {
     stdout: Buffer.concat(output.stdout).toString(),
@@ -76,21 +81,17 @@ export async function containerCommandsContract(
     });
 
     await t.test('a command ends at its time limit, without an exit code', async (t) => {
-      const startedAt = performance.now();
-      t.match(await run(['sleep', '60'], { timeoutSeconds: 0.5 }), { exitCode: null });
-      t.ok(performance.now() - startedAt < 6000);
+      t.match(await run(['sleep', '3600'], { timeoutSeconds: 0.5 }), { exitCode: null });
     });
 
     await t.test('who goes away ends the command and its events', async (t) => {
-      const startedAt = performance.now();
-      const running = await commands.open(handle, ask(['sleep', '60']));
+      const running = await commands.open(handle, ask(['sleep', '3600'], { timeoutSeconds: 3600 }));
       const collected = collect(running);
       await Promise.all([running.end(), running.end()]);
       const { stdout, exitCode } = await collected;
       t.equal(stdout, '');
       t.not(exitCode, 0);
       await running.end();
-      t.ok(performance.now() - startedAt < 6000);
     });
 
     await runtime.remove(handle);

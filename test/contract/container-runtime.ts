@@ -60,10 +60,12 @@ async function lifecycle(t: Test, { runtime, image, pause }: OpenRuntime): Promi
   await t.test('start and stop are success when the state holds already', async (t) => {
     const handle = await runtime.create(aSpec(image));
     const created = await runtime.observe(handle);
+    const begunMs = Date.now();
     t.equal(created.kind, 'stopped', 'a new container does not run yet');
     await Promise.all([runtime.start(handle), runtime.start(handle)]);
     const running = await runtime.observe(handle);
-    t.ok(running.kind === 'running' && Math.abs(Date.now() - running.startedAt.getTime()) < 60_000);
+    const startedMs = running.kind === 'running' ? running.startedAt.getTime() : 0;
+    t.ok(startedMs >= begunMs && startedMs <= Date.now());
     t.equal(await listedAs(runtime, handle), 'running');
     for (const seen of await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)])) {
       t.equal(seen, 'stopped');

@@ -5,6 +5,7 @@ import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
 import { losesCommits } from '../support/lost-commit.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 import { randomName } from '../support/stored.ts';
 
@@ -96,13 +97,16 @@ export async function idempotentRequests(name: string, storage: Storage, orphan:
 
   await t.test(`${name}: a create that was answered by nobody is answered by another process`, async (t) => {
     let dead = false;
+    const over = Promise.withResolvers<never>();
+    // What waits for the dead one is not to outlive the test.
+    t.teardown(() => over.reject(new Error('the process is gone')));
     const checkpoint = async (point: string): Promise<void> => {
       dead ||= point === 'create before start_fresh';
-      if (dead) await new Promise(() => {});
+      if (dead) await over.promise;
     };
     const { service, runtime, who, create } = await aCaller({ checkpoint });
     void create('k');
-    while (!dead) await new Promise((resolve) => setTimeout(resolve, 1));
+    await waitFor(() => dead);
     await orphan({ userId: who.id, route: 'POST /api/containers', key: 'k' });
     const next = await aService({ storage, runtime }, { replica: randomUUID() });
     const [row] = await storage.repositories.containers.listOwned(who.id);

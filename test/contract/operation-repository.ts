@@ -3,6 +3,8 @@ import t from 'tap';
 import type { StoredOperation } from '../../src/ports/operation-repository.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
 
+/** Longer than a busy machine takes for all of it. */
+const LEASE_SECONDS = 600;
 const resources = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
 
 export const anOperation = (
@@ -69,7 +71,7 @@ export async function operationRepositoryContract(
       const dbId = await aRow();
       const owner = randomUUID();
       const begun = await Promise.all(
-        [1, 2, 3].map(() => operations.begin(anOperation(dbId, userId, owner), 15)),
+        [1, 2, 3].map(() => operations.begin(anOperation(dbId, userId, owner), LEASE_SECONDS)),
       );
       t.same(begun.filter(Boolean).length, 1);
       const active = await operations.active(dbId);
@@ -78,13 +80,13 @@ export async function operationRepositoryContract(
       t.ok(await operations.finish(active?.id ?? '', owner, 'done'));
       t.equal(await operations.active(dbId), null);
       t.match(await operations.find(active?.id ?? ''), { outcome: 'done' });
-      t.ok(await operations.begin(anOperation(dbId, userId, owner), 15), 'and then another one');
+      t.ok(await operations.begin(anOperation(dbId, userId, owner), LEASE_SECONDS), 'and then another one');
     });
 
     await t.test('what was left behind is kept as measured; that it is not known, too', async (t) => {
       const owner = randomUUID();
       const operation = { ...anOperation(await aRow(), userId, owner), carryOver: true };
-      await operations.begin(operation, 15);
+      await operations.begin(operation, LEASE_SECONDS);
       t.match(await operations.find(operation.id), { carryOver: true, measured: false, leftBehind: null });
       const leftBehind = { packages: [], packageCount: 0, files: [], layerBytes: 7, complete: true };
       await operations.record(operation.id, owner, { measured: true, leftBehind, freshImage: 'carried:g2' });
@@ -99,7 +101,7 @@ export async function operationRepositoryContract(
       const dbId = await aRow();
       const owner = randomUUID();
       const operation = anOperation(dbId, userId, owner);
-      await operations.begin(operation, 15);
+      await operations.begin(operation, LEASE_SECONDS);
       t.ok(await operations.record(operation.id, owner, { step: 'x', verified: true, freshRuntimeId: 'f' }));
       t.notOk(await operations.record(operation.id, randomUUID(), { phase: 'back' }));
       t.notOk(await operations.finish(operation.id, randomUUID(), 'done'));
@@ -117,7 +119,7 @@ export async function operationRepositoryContract(
       async (t) => {
         const owner = randomUUID();
         const { id, ...rest } = anOperation(await aRow(), userId, owner);
-        await operations.begin({ id, ...rest }, 15);
+        await operations.begin({ id, ...rest }, LEASE_SECONDS);
         t.ok(await operations.record(id, owner, { phase: 'committed', freshRuntimeId: 'f'.repeat(64) }));
         t.notOk(await operations.record(id, owner, { phase: 'back', freshRuntimeId: null }));
         t.notOk(await operations.record(id, owner, { phase: 'forward' }));
@@ -139,7 +141,7 @@ export async function operationRepositoryContract(
         (id: string) => operations.finish(id, owner, 'done', { phase: 'committed' }),
       ]) {
         const operation = anOperation(await aRow(), userId, owner);
-        await operations.begin(operation, 15);
+        await operations.begin(operation, LEASE_SECONDS);
         t.ok(await operations.record(operation.id, owner, { phase: 'back' }));
         t.ok(await operations.record(operation.id, owner, { phase: 'back', step: 'remove_fresh' }));
         t.ok(await end(operation.id));
@@ -153,15 +155,15 @@ export async function operationRepositoryContract(
         const abandoned = anOperation(await aRow(), userId, first);
         const kept = anOperation(await aRow(), userId, second);
         const forgotten = anOperation(await aRow(), userId, second);
-        await operations.begin(abandoned, 1);
-        await operations.begin(kept, 1);
-        await operations.begin(forgotten, 1);
-        t.same(await operations.takeOver(third, 15, false), [], 'not before its end');
-        await operations.renew(second, [kept.id, abandoned.id], 60);
-        await advance(1.5);
+        await operations.begin(abandoned, 60);
+        await operations.begin(kept, 60);
+        await operations.begin(forgotten, 60);
+        t.same(await operations.takeOver(third, LEASE_SECONDS, false), [], 'not before its end');
+        await operations.renew(second, [kept.id, abandoned.id], LEASE_SECONDS);
+        await advance(90);
         const taken = await Promise.all([
-          operations.takeOver(third, 15, false),
-          operations.takeOver(third, 15, false),
+          operations.takeOver(third, LEASE_SECONDS, false),
+          operations.takeOver(third, LEASE_SECONDS, false),
         ]);
         t.same(
           taken
@@ -177,7 +179,7 @@ export async function operationRepositoryContract(
         t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
         await operations.release(kept.id, second);
         t.same(
-          (await operations.takeOver(third, 15, false)).map(({ id }) => id),
+          (await operations.takeOver(third, LEASE_SECONDS, false)).map(({ id }) => id),
           [kept.id],
           'one that is given back is free at once',
         );

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Role } from '../../src/domain/catalogue.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
@@ -22,6 +21,14 @@ export async function roleInstallerContract(
   await t.test(`${name}: RoleInstaller`, async (t) => {
     const handle = await runtime.create(aSpec(image));
     const install = async (script: string) => await installer.install(handle, scripted(script));
+    /** One that is at work, and what becomes of it. */
+    const begun = async () => {
+      const running = await install('echo begun\nsleep 3600\necho never');
+      const printed = Promise.withResolvers<void>();
+      const left = collect(running, printed.resolve);
+      await printed.promise;
+      return { running, left };
+    };
     await t.rejects(install('exit 0'), { name: 'RuntimeFailure', statusCode: 409 }, 'a stopped one refuses');
     await runtime.start(handle);
 
@@ -33,15 +40,13 @@ export async function roleInstallerContract(
     });
 
     await t.test('one that is ended is over soon', async (t) => {
-      const running = await install('echo begun\nsleep 60\necho never');
-      setTimeout(() => void running.end(), 300);
-      t.not((await collect(running)).exitCode, 0);
+      const { running, left } = await begun();
+      await running.end();
+      t.not((await left).exitCode, 0);
     });
 
     await t.test('the next one ends what an earlier one has left at work', async (t) => {
-      const first = await install('echo begun\nsleep 60\necho never');
-      const left = collect(first);
-      await sleep(500);
+      const { left } = await begun();
       t.match(await collect(await install('echo second')), { stdout: 'second\n', exitCode: 0 });
       const ended = await left;
       t.not(ended.exitCode, 0);
@@ -49,8 +54,7 @@ export async function roleInstallerContract(
     });
 
     await t.test('it ends with its container', async (t) => {
-      const left = collect(await install('echo begun\nsleep 60\necho never'));
-      await sleep(300);
+      const { left } = await begun();
       await runtime.stop(handle, 1);
       t.not((await left).exitCode, 0);
     });

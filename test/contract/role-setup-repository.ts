@@ -4,7 +4,7 @@ import { NO_ROLE_SETUP, type RoleSetup, WAITS } from '../../src/domain/role-setu
 import type { Storage } from '../../src/ports/repositories.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
 
-const LEASE_SECONDS = 1;
+const LEASE_SECONDS = 60;
 const begun = (): RoleSetup => ({ status: 'installing', id: randomUUID(), detail: null });
 
 /** What keeping the setups of roles must guarantee. `pass` lets so many seconds go by. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream, TerminalBackend, TerminalRequest } from '../../src/ports/terminal-backend.ts';
+import { waitFor } from '../support/patience.ts';
 
 export type OpenTerminals = { readonly terminals: TerminalBackend; readonly handle: RuntimeHandle };
 
@@ -29,14 +30,11 @@ export function reader(pty: PtyStream): {
   });
   return {
     all: () => seen,
-    async until(text, seconds = 10) {
-      const end = Date.now() + seconds * 1000;
+    async until(text, seconds = 30) {
       const holds = (part: string): boolean =>
         typeof text === 'string' ? part.includes(text) : text.test(part);
-      while (!holds(seen.slice(from))) {
-        if (Date.now() > end) throw new Error(`no ${String(text)} in ${JSON.stringify(seen.slice(from))}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+      const what = (): string => `${String(text)} in ${JSON.stringify(seen.slice(from))}`;
+      await waitFor(() => holds(seen.slice(from)), { patienceMs: seconds * 1_000, what });
       const part = seen.slice(from);
       from = seen.length;
       return part;

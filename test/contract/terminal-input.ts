@@ -38,9 +38,10 @@ async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
       1,
     )) {
       pty.write(byte);
+      // Typed, not pasted: the shell begins between two of them.
       if (at % 2 === 1) await delay(1);
     }
-    await output.until(`typed-${at + 40}`, 30);
+    await output.until(`typed-${at + 40}`);
     await gone(box, pty, `at-once-${at}`);
   }
   t.same((await box.sh('cat /workspace/lines; rm /workspace/lines')).trim().split('\n'), lines);
@@ -51,14 +52,15 @@ async function same(t: Test, box: TypedInto, pieces: readonly Buffer[], everyMs 
   const all = Buffer.concat(pieces);
   const pty = await opened(box, 'pasted');
   const output = reader(pty);
-  await output.until(/[$#] /, 30);
+  await output.until(/[$#] /);
   pty.write(intoFile('/workspace/pasted', all.length));
-  await output.until('#START', 30);
+  await output.until('#START');
   let taken = 0;
   for (const piece of pieces) {
     pty.write(piece, () => {
       taken += piece.length;
     });
+    // The pace of what is typed; nothing is waited for.
     if (everyMs > 0 || Math.random() < 0.01) await delay(everyMs);
   }
   await output.until('#DONE', 60).catch((error: Error) => t.comment(error.message.slice(0, 200)));

@@ -108,9 +108,9 @@ t.test('a guest whose time is over reads, ends and deletes, and gets nothing new
 });
 
 t.test('within its time a guest is refused none of it for its end', async (t) => {
+  const { ask } = await aScene();
   for (const [route, row] of Object.entries(TABLE)) {
     if (row.answers !== REFUSED) continue;
-    const { ask } = await aScene();
     const answer = await ask(route, row);
     t.not(answer.statusCode, 403, `${route}: ${answer.body.slice(0, 100)}`);
   }

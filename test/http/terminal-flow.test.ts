@@ -17,6 +17,7 @@ import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
 import { waitFor } from '../support/patience.ts';
 import { type FakePty, fakeTerminals } from '../support/terminals.ts';
+import { standingTime } from '../support/time.ts';
 
 const HANDLE: RuntimeHandle = { node: 'n', runtimeId: 'r' };
 const MIB = 1_048_576;
@@ -124,12 +125,27 @@ t.test('a reader confirms what it was sent, and no pong confirms more', async (t
 });
 
 t.test('a slow reader is not given up as long as it takes something', async (t) => {
-  const { program, client, received, happened } = await aPump(t, { stallMs: 400 });
-  const pausing = setInterval(() => (client.isPaused ? client.resume() : client.pause()), 50);
-  t.teardown(() => clearInterval(pausing));
+  const time = standingTime(t);
+  const { program, client, stream, happened } = await aPump(t, { stallMs: 1_000 });
+  client.pause();
   for (let sum = 0; sum < 30 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
-  await waitFor(async () => received() === 30 * MIB);
-  t.equal(happened.stalled, 0);
+  const waits = async (): Promise<boolean> => {
+    time.pass(1);
+    return stream.unconfirmedBytes() >= MIB;
+  };
+  const confirmed = (): number => stream.held().end - stream.unconfirmedBytes();
+  for (let round = 0; round < 5; round += 1) {
+    await waitFor(waits);
+    const before = confirmed();
+    client.resume();
+    await waitFor(() => confirmed() > before);
+    client.pause();
+    time.pass(900);
+    t.equal(happened.stalled, 0);
+  }
+  await waitFor(waits);
+  time.pass(2_000);
+  t.equal(happened.stalled, 1, 'and then it is');
 });
 
 t.test('a flood shares the turns of the event loop with others', async (t) => {
@@ -159,6 +175,7 @@ t.test('sizes that come faster than the engine takes them do not wait in line', 
 t.test('a reader that stops and asks for the history again and again costs no more', async (t) => {
   const asked: (number | null)[] = [];
   const sent: (() => void)[] = [];
+  const rests: { readonly ms: number; readonly end: () => void }[] = [];
   const socket = { send: (_: unknown, done: () => void) => void sent.push(done) };
   const outputs = outputSlots({ slots: 1, slotsPerUser: 1 });
   const answer = async (id: number | null, room: OutputRoom) => {
@@ -166,13 +183,18 @@ t.test('a reader that stops and asks for the history again and again costs no mo
     await room.more();
     return { type: 'redrawn', id } as const;
   };
-  const looks = questions(socket as unknown as WebSocket, answer, () => outputs.hold('ada'));
+  const pause = (ms: number) => new Promise<void>((end) => rests.push({ ms, end }));
+  const hold = () => outputs.hold('ada');
+  const looks = questions(socket as unknown as WebSocket, answer, hold, pause);
   t.teardown(() => looks.stop());
   for (let id = 1; id <= 50; id += 1) looks.ask(id);
   await waitFor(async () => sent.length === 1);
   for (let id = 51; id <= 100; id += 1) looks.ask(id);
-  t.same(asked, [1], 'the next one waits until the answer is on its way');
+  t.same([asked, rests.length], [[1], 0], 'the next one waits until the answer is on its way');
   sent[0]?.();
+  await waitFor(async () => rests.length === 1);
+  t.same([asked, rests[0]?.ms], [[1], 200], 'and for a while after it');
+  rests[0]?.end();
   await waitFor(async () => sent.length === 2);
   t.same(asked, [1, 100], 'and of all that were asked meanwhile the newest is answered');
   let hasRoom = false;

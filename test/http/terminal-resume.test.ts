@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { KEEP_MAIN_MS, KEEP_PANE_MS } from '../../src/domain/terminal-slot.ts';
 import { waitFor } from '../support/patience.ts';
@@ -156,13 +155,19 @@ t.test('input is acknowledged, and what is sent again runs once', async (t) => {
 
 t.test('input that the engine does not have yet is not acknowledged, and runs once', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
+  const beside = await open({ connection_id: 'beside' });
+  let typedBeside = 0;
   const acknowledged = ({ messages }: TerminalClient, offset: number): boolean =>
     messages.some(({ type, input_offset }) => type === 'ack' && input_offset === offset);
+  // What came later was acknowledged elsewhere, so this would have been, too.
   const answered = async (client: TerminalClient): Promise<void> => {
-    // A rest, longer than the service waits with an acknowledgement: the test shows that none comes.
-    await delay(150);
+    client.socket.send('{"type":"ping","t":0}');
+    await client.until(() => client.messages.some(({ type, t }) => type === 'pong' && t === 0));
+    beside.socket.send(Buffer.from('x'));
+    typedBeside += 1;
+    await beside.until(() => acknowledged(beside, typedBeside));
     client.socket.send('{"type":"ping","t":1}');
-    await client.until(() => client.messages.some(({ type }) => type === 'pong'));
+    await client.until(() => client.messages.some(({ type, t }) => type === 'pong' && t === 1));
   };
   const first = await open();
   const { stream } = pty();

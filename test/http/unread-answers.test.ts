@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { workOneAtATime } from '../../src/adapters/http/one-at-a-time.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { limitUnreadAnswers } from '../../src/adapters/http/unread-answers.ts';
+import { waitFor as until } from '../support/patience.ts';
 import { aService } from '../support/service.ts';
 
 const MIB = 1_048_576;
@@ -46,10 +47,6 @@ async function aServer(t: Test, limits: Parameters<typeof limitUnreadAnswers>[1]
     await http.close();
   });
   return { http, slow, ...(await aConnection(t, http)) };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 t.test('a service closes a connection that asks for ever more and reads nothing', async (t) => {
@@ -139,12 +136,15 @@ t.test(
 );
 
 t.test('an answer in which nothing happens has no limit', async (t) => {
-  const { socket, slow } = await aServer(t, { stallSweeps: 2 });
+  const { http, socket, slow } = await aServer(t, { stallSweeps: 2 });
   for (const path of ['/slow', '/quiet']) {
     slow.length = 0;
     socket.resume().write(ask(path));
     await until(() => slow.length === 1);
-    for (let sweeps = 0; sweeps < 10; sweeps += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    // One whose answer is not read, and which began later, reaches its limit meanwhile.
+    const other = await aConnection(t, http);
+    other.socket.write(ask('/large'));
+    await once(other.accepted, 'close');
     const answered = new Promise<void>((resolve) => {
       socket.on('data', (chunk) => /slow|done/.test(String(chunk)) && resolve());
     });

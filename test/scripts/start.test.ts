@@ -1,28 +1,20 @@
-import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { SERVER } from '../../scripts/lib/build.mjs';
+import { forwardSignals } from '../../scripts/lib/service.mjs';
 import { runProcess } from '../support/child.ts';
+import { goes, isThere } from '../support/embedded.ts';
 import { aFolderOf } from '../support/folder.ts';
-import { aTree, build } from '../support/tree.ts';
+import { waitFor } from '../support/patience.ts';
+import { aTree } from '../support/tree.ts';
 
-// Stands for the service: it says what reaches it, and stops once it may, a moment later, so that one signal too many
-// would still reach it.
-const SERVER = `
-import { existsSync } from 'node:fs';
-const say = (word: unknown): void => console.log(JSON.stringify(word));
-let signals = 0;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    say(signal);
-    signals += 1;
-    if (signals === 2) process.exit(3);
-    setInterval(() => {
-      if (existsSync('may-stop')) setTimeout(() => process.exit(78), 200);
-    }, 20);
-  });
-}
+// Stands for the service: it tells what reaches it, and stops when the test says so.
+const SERVICE = `
+const say = (word) => console.log(JSON.stringify(word));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => say(signal));
+process.on('SIGUSR2', () => process.exit(78));
 process.on('disconnect', () => {
   say('alone');
   process.exit();
@@ -30,12 +22,9 @@ process.on('disconnect', () => {
 say({ pid: process.pid, node: process.versions.node, args: process.argv.slice(2) });
 `;
 
-const root = aTree(t, { 'src/app/main/bin/server.ts': SERVER });
-await build(t, root);
-
-/** The launcher in a built checkout, and the first words of the service. */
+/** The launcher in a checkout of which only what was built is left, and the first words of the service. */
 async function launch(t: Test, command = ['node', 'scripts/start.mjs', '--flag']) {
-  rmSync(path.join(root, 'may-stop'), { force: true });
+  const root = aTree(t, { [SERVER]: SERVICE });
   const launcher = runProcess(t, '/usr/bin/env', command, root);
   const service = JSON.parse(await launcher.line());
   t.teardown(() => {
@@ -43,42 +32,41 @@ async function launch(t: Test, command = ['node', 'scripts/start.mjs', '--flag']
       process.kill(service.pid, 'SIGKILL');
     } catch {}
   });
-  return { launcher, service };
+  const endService = (): void => void process.kill(service.pid, 'SIGUSR2');
+  return { launcher, service, endService };
 }
 
 const groupOf = (pid: number): string =>
   readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ')[3] ?? '';
 
-const letStop = () => writeFileSync(path.join(root, 'may-stop'), '');
-
-t.test('when all is fresh, nothing comes before the service, on a modern Node.js', async (t) => {
-  const { service } = await launch(t);
-  t.ok(Number.parseInt(service.node, 10) >= 22, service.node);
-  t.same(service.args, ['--flag']);
-});
-
 t.test(
-  'a signal reaches the service once however often it comes, and its exit code is passed on',
+  'the service runs on a modern Node.js, gets the signals, and its exit code is passed on',
   async (t) => {
-    const { launcher } = await launch(t);
+    const { launcher, service, endService } = await launch(t);
+    t.ok(Number.parseInt(service.node, 10) >= 22, service.node);
+    t.same(service.args, ['--flag']);
     launcher.process.kill('SIGINT');
-    launcher.process.kill('SIGTERM');
-    launcher.process.kill('SIGINT');
-    t.match(await launcher.line(), /^"SIG(TERM|INT)"$/, 'of two at once the system chooses the first');
-    letStop();
+    t.equal(await launcher.line(), '"SIGINT"');
+    endService();
     t.equal(await launcher.ended, 78);
-    await t.rejects(launcher.line(), 'no other signal came');
   },
 );
 
-t.test('a second signal, a second later, reaches it too; a closed terminal stops it', async (t) => {
-  const { launcher } = await launch(t);
-  launcher.process.kill('SIGHUP');
-  t.equal(await launcher.line(), '"SIGTERM"');
-  const second = launcher.line();
-  const repeated = setInterval(() => launcher.process.kill('SIGTERM'), 100);
-  t.equal(await second.finally(() => clearInterval(repeated)), '"SIGTERM"');
-  t.equal(await launcher.ended, 3);
+t.test('a signal is sent once however often it comes, and again a second later', async (t) => {
+  const sent: NodeJS.Signals[] = [];
+  const signals = new EventEmitter();
+  let nowMs = 5_000;
+  const stop = forwardSignals((signal) => sent.push(signal), { signals, nowMs: () => nowMs });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT']) signals.emit(signal, signal);
+  nowMs += 999;
+  signals.emit('SIGINT', 'SIGINT');
+  t.same(sent, ['SIGINT']);
+  nowMs += 1;
+  signals.emit('SIGHUP', 'SIGHUP');
+  t.same(sent, ['SIGINT', 'SIGTERM'], 'a closed terminal stops it');
+  stop();
+  nowMs += 5_000;
+  t.notOk(signals.emit('SIGINT', 'SIGINT'));
 });
 
 t.test('a Ctrl-C in the terminal does not reach the service past the launcher', async (t) => {
@@ -96,10 +84,10 @@ t.test('the service learns that its launcher was killed', async (t) => {
 const NPM = ['npm', '--silent', 'start'];
 
 t.test('a stop of npm stops the service in order, and npm waits for that', async (t) => {
-  const { launcher } = await launch(t, NPM);
+  const { launcher, endService } = await launch(t, NPM);
   launcher.process.kill('SIGTERM');
   t.equal(await launcher.line(), '"SIGTERM"');
-  letStop();
+  endService();
   t.equal(await launcher.ended, 78);
 });
 
@@ -125,18 +113,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const searched = `PATH=${path.join(root, 'bin')}:${process.env['PATH']}`;
     const launcher = runProcess(t, '/usr/bin/env', [searched, 'node', 'scripts/start.mjs'], root);
     const installing = path.join(root, 'installing');
-    while (!existsSync(installing) || readFileSync(installing, 'utf8') === '') await sleep(20);
+    await waitFor(() => existsSync(installing) && readFileSync(installing, 'utf8') !== '');
     const pid = Number(readFileSync(installing, 'utf8'));
     t.ok(isThere(pid));
     launcher.process.kill(signal);
     t.equal(await launcher.ended, signal === 'SIGINT' ? 130 : 143);
     t.ok(await goes(pid));
   });
-}
-
-const isThere = (pid: number): boolean => existsSync(`/proc/${pid}/cmdline`);
-
-async function goes(pid: number): Promise<boolean> {
-  for (let tries = 0; tries < 250 && isThere(pid); tries += 1) await sleep(20);
-  return !isThere(pid);
 }

@@ -70,10 +70,12 @@ async function carry(from: Socket, into: Socket, bytesPerMs: number, delayMs: nu
     if (delayMs > 0 && Math.random() < 0.05) {
       const at = Math.floor(Math.random() * chunk.length);
       into.write(chunk.subarray(0, at));
+      // The line itself is slow; nothing is waited for.
       await delay(Math.random() * delayMs);
       chunk = chunk.subarray(at);
     }
     if (!into.write(chunk)) await once(into, 'drain');
+    // Its speed.
     if (chunk.length > bytesPerMs) await delay(chunk.length / bytesPerMs);
   }
   into.end();

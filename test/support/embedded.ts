@@ -1,12 +1,21 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { runningEmbeddedUrl, startEmbedded } from '../../src/adapters/postgres/embedded.ts';
 import { moduleAt, runModule } from './child.ts';
+import { aFolder } from './folder.ts';
+import { eventually } from './patience.ts';
 
 const embedded = path.resolve('src/adapters/postgres/embedded.ts');
+
+/** A new folder with a copy of the database that was made in `root`, whose server has stopped. */
+export function aCopy(t: Test, root: string): string {
+  const folder = aFolder(t);
+  execFileSync('cp', ['--archive', path.join(root, 'pgdata'), folder]);
+  return folder;
+}
 
 /** The embedded server of `root`, which stops with `t`. */
 export async function start(t: Test, root: string) {
@@ -42,13 +51,16 @@ export const starter = (t: Test, root: string, module = embedded) =>
 export const serverOf = async (child: ReturnType<typeof starter>): Promise<{ pid: number; url: string }> =>
   JSON.parse(await child.line());
 
-/** Whether it has ended; what is left of a process until its parent looks does not count. */
-export async function isGone(pid: number): Promise<boolean> {
-  const ended = () =>
-    !existsSync(`/proc/${pid}`) || /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  for (let tries = 0; tries < 20 && !ended(); tries++) await sleep(10);
-  return ended();
-}
+/** Whether it runs; what is left of a process until its parent looks does not count. */
+export const isThere = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+/** Whether it ends. */
+export const goes = async (pid: number): Promise<boolean> =>
+  !(await eventually(
+    () => isThere(pid),
+    (there) => !there,
+  ));
 
 /** Address of the embedded database of a service that runs on a data folder. */
 export const embeddedUrlOf = (dataDir: string): Promise<string> =>

@@ -31,6 +31,7 @@ export async function followEvents(t: Test, address: () => string, token: string
     while (!over) {
       const client = await connect();
       if (client === null) {
+        // The pace of a client; nothing is waited for.
         await sleep(RETRY_MS);
         continue;
       }

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { eventually } from './patience.ts';
 
 /** The start of the names of all folders that tests make: the number of the process they belong to follows. */
 export const PREFIX = 'berth-test-';
@@ -40,11 +40,13 @@ export function write(folder: string, file: string, text: string): void {
 
 /** Removes the folder of a process that is no more, and ends the servers that work in it. */
 export async function clearFolder(folder: string): Promise<void> {
-  for (let tries = 0; tries < 100 && workingBelow(folder).length > 0; tries++) {
-    // an immediate shutdown of PostgreSQL: the data goes too
-    if (tries === 0) for (const pid of workingBelow(folder)) quit(pid);
-    await sleep(50);
-  }
+  // an immediate shutdown of PostgreSQL: the data goes too
+  for (const pid of workingBelow(folder)) quit(pid);
+  await eventually(
+    () => workingBelow(folder),
+    (left) => left.length === 0,
+    { patienceMs: 5_000, everyMs: 50 },
+  );
   rmSync(folder, { recursive: true, force: true });
 }
 

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { outsideOfTap } from './child.ts';
 import { PREFIX } from './folder.ts';
+import { eventually } from './patience.ts';
 
 /** What tests may need beside Node.js. All of it is started at the first use and ends with the run. */
 export type Parts = {
@@ -81,10 +81,8 @@ async function connected(): Promise<Socket> {
   const first = await dial();
   if (first) return first;
   startKeeper();
-  for (const deadline = performance.now() + START_WITHIN_MS; performance.now() < deadline; await sleep(30)) {
-    const socket = await dial();
-    if (socket) return socket;
-  }
+  const socket = await eventually(dial, Boolean, { patienceMs: START_WITHIN_MS, everyMs: 30 });
+  if (socket) return socket;
   throw new Error('the keeper of the test infrastructure did not start, see .tap/keeper.log');
 }
 

@@ -22,6 +22,7 @@ const starters = {
   service: startSharedService,
   systemPostgres: findSystemPostgres,
 };
+/** Before the keeper of a run asks again whether another one is there. */
 const BUSY_RETRY_MS = 50;
 /** A part that ends by itself is started once more. */
 const MOST_STARTS = 2;

@@ -29,9 +29,12 @@ export async function eventually<T>(
   isGood: (value: T) => unknown,
   { patienceMs = PATIENCE_MS, everyMs = EVERY_MS }: Patience = {},
 ): Promise<T> {
-  for (const end = performance.now() + patienceMs; ; await sleep(everyMs)) {
+  const end = performance.now() + patienceMs;
+  // The first looks come sooner: most of what happens in this process is there within a few turns of its event loop.
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, everyMs)) {
     const isLast = performance.now() > end;
     const value = await read();
     if (isLast || isGood(value)) return value;
+    await sleep(pauseMs);
   }
 }

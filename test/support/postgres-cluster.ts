@@ -6,6 +6,7 @@ import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { aCluster } from './cluster.ts';
 import { freshDatabase } from './database.ts';
 import { waitFor } from './patience.ts';
+import { statementsOf } from './statements.ts';
 import type { endless } from './streams.ts';
 
 const silent = pino({ level: 'silent' });
@@ -15,18 +16,7 @@ export async function onPostgres(t: Test, ports: ReturnType<typeof endless>['por
   const url = await freshDatabase(t);
   if (url === null) return null;
   const pool = openPool({ url, poolSize: 10 });
-  const statements: string[] = [];
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
-    const noted = (...given: unknown[]): unknown => {
-      const [first] = given;
-      statements.push(
-        typeof first === 'string' ? first : String((first as { text?: string } | undefined)?.text),
-      );
-      return query(...given);
-    };
-    Object.assign(client, { query: noted });
-  });
+  const statements = statementsOf(pool);
   const buses: ReturnType<typeof postgresBus>[] = [];
   const bus = () => {
     const made = postgresBus(url, silent);

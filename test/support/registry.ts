@@ -103,6 +103,7 @@ async function trickle(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-length': 1024 ** 4 });
   while (!response.destroyed) {
     response.write(CHUNK);
+    // A layer that never ends comes no faster.
     await sleep(100);
   }
 }

@@ -8,6 +8,7 @@ import type { Cluster } from './cluster.ts';
 import { eventually } from './patience.ts';
 import type { Bearer } from './service.ts';
 
+/** How often a stream that never ends says something. */
 const EVERY_MS = 20;
 
 /** Logs, commands, files and uploads that never come to their end by themselves, and how many are still at work. */

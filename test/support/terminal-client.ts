@@ -24,6 +24,20 @@ export type TerminalAddress = {
 
 type ClientOptions = { readonly autoPong?: boolean; readonly origin?: string; readonly patienceMs?: number };
 
+/** Bytes that are appended, and read at any time without being copied. */
+function growing() {
+  let held = Buffer.alloc(4_096);
+  let length = 0;
+  return {
+    append(bytes: Buffer): void {
+      const needed = length + bytes.length;
+      if (needed > held.length) held = Buffer.concat([held], 2 * needed);
+      length += bytes.copy(held, length);
+    },
+    bytes: () => held.subarray(0, length),
+  };
+}
+
 /** One socket that speaks the protocol; `query` is what it asks for. */
 export async function terminalClient(
   { address, dbId, token }: TerminalAddress,
@@ -37,14 +51,14 @@ export async function terminalClient(
   const protocols = ['berth.terminal.v1', `bearer.${token}`];
   const socket = new WebSocket(url, protocols, { origin: ORIGIN, ...options });
   const messages: Message[] = [];
-  const chunks: Buffer[] = [];
+  const output = growing();
   let close: readonly [number, string] | null = null;
   socket.on('error', () => {});
   socket.on('close', (code, reason) => {
     close = [code, String(reason)];
   });
   socket.on('message', (data: Buffer, isBinary) => {
-    if (isBinary) chunks.push(data);
+    if (isBinary) output.append(data);
     else messages.push(JSON.parse(String(data)));
   });
   const until = (check: () => boolean): Promise<void> =>
@@ -60,7 +74,7 @@ export async function terminalClient(
     socket,
     ready: ready as Ready,
     messages,
-    output: () => Buffer.concat(chunks),
+    output: output.bytes,
     until,
     async closed() {
       await until(() => close !== null);

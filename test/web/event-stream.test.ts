@@ -59,13 +59,20 @@ const event = (id: string): string =>
     data: { id: 'r', db_id: 'd', name: 'n', status: 'running' },
   });
 const NEWS: News = { id: 'r', dbId: 'd' };
+/** How many news were heard. */
+const newsOf = (heard: readonly (News | boolean)[]): number =>
+  heard.filter((one) => typeof one !== 'boolean').length;
 
 t.test('after a lost line it asks for what came after the last event', async (t) => {
+  let cut = (): void => {};
   const { heard, afters, protocols, until } = await serve(t, (socket, _after, tries) => {
-    if (tries > 2) return;
-    socket.send(event(`e${tries}`));
-    setTimeout(() => socket.terminate(), 20);
+    cut = () => socket.terminate();
+    if (tries < 3) socket.send(event(`e${tries}`));
   });
+  for (const tries of [1, 2]) {
+    await until(() => newsOf(heard) === tries);
+    cut();
+  }
   await until(() => afters.length === 3 && heard.at(-1) === true);
   t.same(afters, [null, 'e1', 'e2']);
   t.match(protocols[0], /^berth\.events\.v1, ?bearer\.jwt$/);
@@ -73,11 +80,16 @@ t.test('after a lost line it asks for what came after the last event', async (t)
 });
 
 t.test('resync is news of everything, and the old place is forgotten', async (t) => {
+  let cut = (): void => {};
   const { heard, afters, until } = await serve(t, (socket, _after, tries) => {
+    cut = () => socket.terminate();
     if (tries === 1) socket.send(event('old'));
     if (tries === 2) socket.send(JSON.stringify({ type: 'resync' }));
-    if (tries < 3) setTimeout(() => socket.terminate(), 20);
   });
+  for (const tries of [1, 2]) {
+    await until(() => newsOf(heard) === tries);
+    cut();
+  }
   await until(() => afters.length === 3);
   t.same(afters, [null, 'old', null]);
   t.ok(heard.includes(null));

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Container, Tier } from '../../web/src/api/types.ts';
 import { detailsInWords } from '../../web/src/lib/audit-words.ts';
@@ -260,7 +261,7 @@ t.test('calls join the one that is under way; the next begins anew, also after a
   let calls = 0;
   const fly = singleFlight(async () => {
     calls += 1;
-    await new Promise((done) => setTimeout(done, 5));
+    await immediate();
     if (calls === 2) throw new Error('no');
     return calls;
   });

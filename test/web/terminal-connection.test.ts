@@ -8,6 +8,7 @@ import { Connection } from '../../web/src/terminal/connection.ts';
 import type { ConnectionState, LineHealth, Probe } from '../../web/src/terminal/connection-types.ts';
 import type { ServerFrame } from '../../web/src/terminal/protocol.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
+import { waitFor as until } from '../support/patience.ts';
 
 type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;
 type World = {
@@ -82,24 +83,19 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
   };
 }
 
-async function until(check: () => boolean, withinMs = 30_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!check()) {
-    if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${check}`);
-    await new Promise((done) => setTimeout(done, 5));
-  }
-}
-
 t.test('typed ahead reaches the shell, and the size is told before anything else', async (t) => {
   const frames: string[] = [];
+  let letIn = (): void => {};
   const service = await serve(t, (socket) => {
     socket.on('message', (data, isBinary) => {
       if (isBinary) socket.send(data);
       else frames.push(String(data));
     });
-    setTimeout(() => socket.send(ready('s')), 20);
+    letIn = () => socket.send(ready('s'));
   });
+  await until(() => service.tries() === 1);
   service.connection.write(Buffer.from('typed ahead'));
+  letIn();
   await until(() => service.output().length > 0);
   t.equal(service.output().toString(), 'typed ahead');
   t.same(service.last(), { kind: 'open' });
@@ -153,16 +149,16 @@ t.test(
 );
 
 t.test('a line that answers no ping is given up and replaced', async (t) => {
+  let pongs = 0;
   const service = await serve(
     t,
     (socket, _query, tries) => {
       socket.send(ready('s'));
-      if (tries > 1) socket.on('message', () => socket.send('{"type":"pong","t":0}'));
+      if (tries > 1) socket.on('message', () => socket.send('{"type":"pong","t":0}', () => (pongs += 1)));
     },
     { silentAfterMs: 500 },
   );
-  await until(() => service.tries() === 2 && service.last()?.kind === 'open');
-  await new Promise((done) => setTimeout(done, 150));
+  await until(() => pongs > 5);
   t.equal(service.tries(), 2, 'one that answers is kept');
 });
 

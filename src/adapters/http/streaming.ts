@@ -55,7 +55,7 @@ export function endUnreadUpload(request: FastifyRequest, reply: FastifyReply): v
   const { raw } = request;
   reply.raw.once('finish', () => {
     if (raw.complete || raw.destroyed) return;
-    const timer = setTimeout(() => connectionOf(request).destroy?.(), LINGER_MS);
+    const timer = setTimeout(() => connectionOf(request).destroy?.(), LINGER_MS).unref();
     raw.once('close', () => clearTimeout(timer));
     raw.on('error', () => {});
     raw.resume();

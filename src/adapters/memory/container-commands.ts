@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { CommandEvent, ContainerCommands } from '../../ports/container-commands.ts';
 import {
   type ContainerRuntime,
@@ -11,12 +12,15 @@ export function memoryCommands(runtime: ContainerRuntime): ContainerCommands {
   return {
     async open(handle, request) {
       await requireRunning(runtime, handle);
-      let end: () => void = () => {};
-      const ended = new Promise<null>((resolve) => {
-        end = () => resolve(null);
-      });
-      const run = runtime.exec(handle, { ...request, maxOutputBytes: Number.MAX_SAFE_INTEGER });
-      return { events: events(Promise.race([run, ended])), end: async () => end() };
+      const ending = new AbortController();
+      const ended = once(ending.signal, 'abort').then(() => null);
+      const room = {
+        freeBytes: Number.MAX_SAFE_INTEGER,
+        more: async () => {},
+        unwanted: ending.signal,
+      };
+      const run = runtime.exec(handle, { ...request, room, maxOutputBytes: Number.MAX_SAFE_INTEGER });
+      return { events: events(Promise.race([run, ended])), end: async () => ending.abort() };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HostSpace, Quota } from '../../domain/disk.ts';
 import {
   type CapturedImage,
@@ -181,10 +182,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   // Only as `head -c BYTES /dev/zero`.
   head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
-  sleep: async ([seconds], { timeoutSeconds }) => {
+  sleep: async ([seconds], { timeoutSeconds, room }) => {
     const inTime = Number(seconds) <= timeoutSeconds;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(Number(seconds), timeoutSeconds) * 1000));
-    return { exitCode: inTime ? 0 : null };
+    const ms = Math.min(Number(seconds), timeoutSeconds) * 1_000;
+    const slept = await delay(ms, true, { signal: room?.unwanted }).catch(() => false);
+    return { exitCode: slept && inTime ? 0 : null };
   },
 };
 

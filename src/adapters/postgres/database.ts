@@ -9,6 +9,8 @@ import { isPoolFull, isTooSlow, SILENCE, spoilsConnection, whyUnavailable } from
 export type DatabaseOptions = {
   readonly url: string;
   readonly poolSize?: number;
+  /** Other limits of the waits below, in milliseconds. */
+  readonly waits?: Partial<typeof WAITS>;
   /** How long the server may work on a statement; 0 for no limit. */
   readonly statementWithinMs?: number;
   /** How long a statement may stay without an answer; 0 for no limit. */
@@ -23,7 +25,7 @@ export type DatabaseOptions = {
  * so that a server that lives can say so itself. Time in which the event loop stood still is not the database's, and does not
  * count.
  */
-export const WAITS = { connectMs: 2_000, lockMs: 3_000, statementMs: 4_000, silenceMs: 4_300 } as const;
+export const WAITS = { connectMs: 2_000, lockMs: 3_000, statementMs: 4_000, silenceMs: 4_300 };
 
 function translate(error: unknown): never {
   if (isPoolFull(error))
@@ -73,19 +75,20 @@ class TranslatingClient extends pg.Client {
 
 /** A pool that gives up soon and says so. */
 export function openPool(options: DatabaseOptions): pg.Pool {
+  const waits = { ...WAITS, ...options.waits };
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: WAITS.connectMs,
-    statement_timeout: options.statementWithinMs ?? WAITS.statementMs,
-    lock_timeout: WAITS.lockMs,
+    connectionTimeoutMillis: waits.connectMs,
+    statement_timeout: options.statementWithinMs ?? waits.statementMs,
+    lock_timeout: waits.lockMs,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     application_name: 'berth',
     Client: TranslatingClient,
     // The pool hands all of its options to its clients.
-    ...{ silenceMs: options.answerWithinMs ?? WAITS.silenceMs },
+    ...{ silenceMs: options.answerWithinMs ?? waits.silenceMs },
   });
   // Without a listener, a lost idle connection ends the process. The pool hangs the whole client on its error.
   pool.on('error', (error) => options.onIdleError?.(new Error(error.message)));

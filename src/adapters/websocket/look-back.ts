@@ -18,6 +18,7 @@ export function questions(
   socket: Pick<WebSocket, 'send'>,
   answer: (id: number | null, room: OutputRoom) => Promise<ServerMessage>,
   hold: () => OutputHold,
+  pause: (ms: number) => Promise<unknown> = delay,
 ): Questions {
   let waiting: number | null | undefined;
   let busy = false;
@@ -33,7 +34,7 @@ export function questions(
       if (stopped) break;
       await new Promise<void>((resolve) => socket.send(message, () => resolve()));
       room.release();
-      await delay(LOOK_REST_MS);
+      await pause(LOOK_REST_MS);
     }
     busy = false;
   };

@@ -3,6 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const FIRST_MS = 5_000;
 const MOST_MS = 300_000;
 
+/** Ends early when the signal comes. */
+const sleepUntil = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);
+
 /**
  * Tries what has failed again until it succeeds, in 5 s, 10 s, 20 s and so on up to 5 minutes. `attempt` answers whether
  * it did, and never rejects. Answers false when the signal came first.
@@ -11,9 +15,10 @@ export async function again(
   attempt: () => Promise<boolean>,
   signal: AbortSignal,
   firstMs = FIRST_MS,
+  pause = sleepUntil,
 ): Promise<boolean> {
   for (let waitMs = firstMs; !signal.aborted; waitMs = Math.min(2 * waitMs, MOST_MS)) {
-    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    await pause(waitMs, signal);
     if (!signal.aborted && (await attempt())) return true;
   }
   return false;
