@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Service } from '../../src/app/main/compose.ts';
+import { CLOSE } from '../../src/domain/terminal.ts';
 import type { StreamEnd } from '../../src/domain/terminal-end.ts';
 import type { PtyStream, TerminalBackend } from '../../src/ports/terminal-backend.ts';
 import { eventually } from './patience.ts';
@@ -82,8 +83,9 @@ export function slowTerminals(options: { muxed?: boolean } = {}) {
 }
 
 /** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */
-export async function listening(t: Test, { http }: Service): Promise<string> {
+export async function listening(t: Test, { http, terminals }: Service): Promise<string> {
   t.teardown(async () => {
+    terminals.closeEverything(CLOSE.serviceRestarting);
     for (const client of http.websocketServer.clients) client.terminate();
     await http.close();
   });
