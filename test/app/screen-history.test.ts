@@ -39,6 +39,10 @@ function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
   };
 }
 
+/** Twenty lines in one piece: a terminal takes some time over each piece that it is written. */
+const linesFrom = (first: number, draw: (line: number) => string): string =>
+  Array.from({ length: 20 }, (_, at) => draw(first + at)).join('');
+
 t.test('a picture goes on with the output behind it, cut anywhere', async () => {
   const words = fc.constantFrom(
     'ls\r\n',
@@ -74,7 +78,9 @@ t.test('what the log has forgotten is on the picture, modes as well', async (t) 
   const { say, late, all, history, log } = aTerminal(30_000);
   await say('\x1b[?2004h\x1b[?1049h\x1b[?1006h\x1b[?1000h\x1b[2;3Htop of the screen');
   await history.picture();
-  for (let line = 0; line < 4_000; line += 1) await say(`\x1b[5;1H\x1b[3${line % 8}mline ${line}\x1b[K`);
+  for (let line = 0; line < 4_000; line += 20) {
+    await say(linesFrom(line, (at) => `\x1b[5;1H\x1b[3${at % 8}mline ${at}\x1b[K`));
+  }
   t.ok(log.start() > 0);
   const client = await late();
   t.equal(client.terminal.modes.bracketedPasteMode, true);
@@ -107,8 +113,9 @@ t.test('what comes slowly is drawn before it is forgotten', async (t) => {
   const { say, late, all, history, log } = aTerminal(100_000, pace, screens);
   await say('\x1b[?1049h\x1b[2;3Htop of the screen');
   for (let block = 0; block < 40; block += 1) {
-    for (let line = 0; line < 200; line += 1)
-      await say(`\x1b[5;${1 + (line % 9)}H\x1b[3${line % 8}mline ${line}\x1b[K`);
+    for (let line = 0; line < 200; line += 20) {
+      await say(linesFrom(line, (at) => `\x1b[5;${1 + (at % 9)}H\x1b[3${at % 8}mline ${at}\x1b[K`));
+    }
     // The program is slow: what is behind is drawn in between.
     await waitFor(() => log.end() - drawn() < pace.behindBytes);
   }
