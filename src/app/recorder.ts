@@ -97,7 +97,13 @@ export function recorder({ file, startedAt, size, limitBytes, monotonicMs, onCut
 
   write();
   return {
-    output: (chunk) => note({ type: 'output', atMs: elapsedMs(), text: decoder.write(chunk) }),
+    output(chunk) {
+      // What a terminal has shown so far comes as one; its control bytes are six bytes each in the file.
+      for (let at = 0; at < chunk.length && taking; at += WRITE_BYTES) {
+        const text = decoder.write(chunk.subarray(at, at + WRITE_BYTES));
+        note({ type: 'output', atMs: elapsedMs(), text });
+      }
+    },
     resized: ({ cols, rows }) => note({ type: 'size', atMs: elapsedMs(), cols, rows }),
     startAnew() {
       note({ type: 'output', atMs: elapsedMs(), text: `${decoder.end()}\x1bc` });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { ContainerInsight } from '../../src/ports/container-insight.ts';
-import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import { aBoxOfAda, NDJSON } from '../support/inside-service.ts';
 import { aGuest, anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
 
@@ -107,6 +107,21 @@ t.test('foreign and unknown containers are 404, byte for byte, and no engine is 
         );
       }
     }
+  }
+});
+
+t.test('where the turn at the engine does not come, the answer says when to ask again', async (t) => {
+  const busy = async (): Promise<never> => {
+    throw new RuntimeBusy('engine_busy', 5);
+  };
+  const { call, url } = await aBoxOfAda({
+    commands: { open: busy },
+    files: { open: busy, write: busy, remove: busy },
+    insight: { logs: busy, usage: busy, changes: busy },
+  });
+  for (const [method, path, payload] of ROUTES) {
+    const { statusCode, headers, body } = await call(method, `${url}${path}`, payload, NDJSON);
+    t.same([statusCode, headers['retry-after'], JSON.parse(body).code], [503, '5', 'engine_busy'], path);
   }
 });
 

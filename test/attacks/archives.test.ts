@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { engineCalls } from '../../src/adapters/docker/client.ts';
+import { withShortOnes } from '../../src/adapters/docker/short-shares.ts';
+import { NO_COUNTS } from '../../src/domain/kernel-share.ts';
+import type { Opened } from '../../src/ports/container-files.ts';
+import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import { aSpec } from '../support/container-spec.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { CALLS } from '../support/kernel-attacks.ts';
+import { waitFor } from '../support/patience.ts';
+
+const ARCHIVE_BYTES = 64 * 1_048_576;
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  await t.test('archives that nobody reads hold up no neighbour', (t) => unread(t, instance));
+  if (engine.isLocal && engine.kind === 'private')
+    await t.test('keys and requests of io_setup are seen when they are short', (t) => short(t, instance));
+}
+
+/** A running container with a folder that is larger than all buffers on the way. */
+async function aBox({ runtime, image }: TestInstance, ownerId: string): Promise<RuntimeHandle> {
+  const handle = { ...(await runtime.create(aSpec(image, { ownerId }))), ownerId };
+  await runtime.start(handle);
+  const fill = `mkdir /workspace/folder && head -c ${ARCHIVE_BYTES} /dev/zero > /workspace/folder/zeros`;
+  await runtime.exec(handle, { command: ['sh', '-c', fill], timeoutSeconds: 60, maxOutputBytes: 1000 });
+  return handle;
+}
+
+async function unread(t: Test, instance: TestInstance): Promise<void> {
+  const { files, docker } = instance;
+  const [mallory, ada] = [
+    await aBox(instance, '00000000-0000-4000-8000-00000000000a'),
+    await aBox(instance, '00000000-0000-4000-8000-00000000000b'),
+  ];
+  const open = async (handle: RuntimeHandle): Promise<Readable> => {
+    const opened = await files.open(handle, ['folder'], 'archive');
+    if (!opened.ok || opened.value.kind === 'listing') throw new Error(JSON.stringify(opened));
+    return (opened.value as Extract<Opened, { kind: 'archive' }>).content;
+  };
+  const held: Readable[] = [];
+  const asked = Array.from({ length: 6 }, () => open(mallory).then((content) => void held.push(content)));
+  await waitFor(() => held.length === 4);
+  for (const content of held) await once(content, 'readable');
+  await waitFor(() => engineCalls(docker).work.waiting() === 2, { what: () => 'two of them wait' });
+
+  let bytes = 0;
+  for await (const chunk of await open(ada)) bytes += chunk.length;
+  t.ok(bytes > ARCHIVE_BYTES, 'a neighbour has all of an archive');
+  const put = await files.write(ada, ['new'], Readable.from([Buffer.alloc(200_000)]), 1_000_000);
+  t.match(put, { ok: true, value: { sizeBytes: 200_000 } }, 'and of an upload');
+  t.same([held.length, held.some(({ destroyed }) => destroyed)], [4, false], 'while all of them are open');
+
+  while (held.length < 6) {
+    for (const content of held) content.destroy();
+    await waitFor(() => held.some(({ destroyed }) => !destroyed));
+  }
+  for (const content of held) content.destroy();
+  await Promise.all(asked);
+  t.equal(engineCalls(docker).work.waiting(), 0, 'one that ends makes room for the next');
+}
+
+const IO_SETUP = `${CALLS} for (1..3) { my $c = "\\0" x 8; kernel('io_setup', 1000, $c) >= 0 or die } print "taken\\n"; sleep 3600;`;
+
+async function short(t: Test, { runtime, image, docker }: TestInstance): Promise<void> {
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  const begin = 'perl -e "$1" > /tmp/out 2>&1 & until grep -q taken /tmp/out; do sleep 0.05; done';
+  const command = ['sh', '-c', begin, 'attack', IO_SETUP];
+  await runtime.exec(handle, { command, timeoutSeconds: 60, maxOutputBytes: 1000 });
+  const container = docker.getContainer(handle.runtimeId);
+  const { Titles, Processes } = await container.top();
+  const pids = (Processes as string[][]).map((fields) => Number(fields[Titles.indexOf('PID')]));
+  const look = {
+    limits: { aioRequests: 1, keys: 1, connections: 1 },
+    totals: { aioRequests: 10, keys: 10, connections: 10 },
+    shares: [{ runtimeId: handle.runtimeId, counts: NO_COUNTS }],
+  };
+  // Root of the container, as this machine knows it.
+  const userId = Number(/^\s*0\s+(\d+)/.exec(readFileSync(`/proc/${pids[0]}/uid_map`, 'utf8'))?.[1]);
+  const [seen] = await withShortOnes(look, () => pids, userId);
+  t.ok((seen?.counts.aioRequests ?? 0) >= 3000, 'as many as were asked for, at the least');
+  t.ok((seen?.counts.keys ?? 0) >= 1, 'its processes have a key');
+}
