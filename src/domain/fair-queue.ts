@@ -51,7 +51,7 @@ export const ENGINE_RETRY_SECONDS = 5;
  * What is dear for an engine beside that, each with its own turns.
  *
  * `transfers`: archives and uploads from begin to end. Their clients decide how long that takes, so they have a limit for each user and
- * container, and none for all. `pieces`: one piece of a file on its way, some 64 KiB, so few move at the same time. One that
+ * container, and none for all. `pieces`: 256 KiB of a file on their way, so few move at the same time. One that
  * does not come within a second gives its turn to others. `figures`: a container's statistics; where they are late, others go on.
  * `sizes`: the size of a container's layer, of which the engine looks at every file.
  */

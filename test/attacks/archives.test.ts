@@ -14,6 +14,8 @@ import { waitFor } from '../support/patience.ts';
 
 const ARCHIVE_BYTES = 64 * 1_048_576;
 
+const IO_SETUP = `${CALLS} for (1..3) { my $c = "\\0" x 8; kernel('io_setup', 1000, $c) >= 0 or die } print "taken\\n"; sleep 3600;`;
+
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
@@ -63,8 +65,6 @@ async function unread(t: Test, instance: TestInstance): Promise<void> {
   await Promise.all(asked);
   t.equal(engineCalls(docker).work.waiting(), 0, 'one that ends makes room for the next');
 }
-
-const IO_SETUP = `${CALLS} for (1..3) { my $c = "\\0" x 8; kernel('io_setup', 1000, $c) >= 0 or die } print "taken\\n"; sleep 3600;`;
 
 async function short(t: Test, { runtime, image, docker }: TestInstance): Promise<void> {
   const handle = await runtime.create(aSpec(image));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   EMPTY_QUEUE,
   ENGINE_RETRY_SECONDS,
@@ -77,6 +76,7 @@ type Rules = {
 function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
   const settle = new Map<string, (start: boolean) => void>();
   let queue = EMPTY_QUEUE;
+  let count = 0;
 
   function apply(event: QueueEvent): void {
     const { queue: after, start } = nextQueue(queue, event, limits);
@@ -84,14 +84,25 @@ function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
     for (const id of start) settle.get(id)?.(true);
   }
 
-  async function begins(request: SlotRequest): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = wait === null ? undefined : setTimeout(resolve, wait.ms, false);
-    settle.set(request.id, resolve);
+  /** Where nobody waits it begins at once: a stream has thousands of pieces. */
+  function begins(request: SlotRequest): boolean | Promise<boolean> {
+    let isStarted = false;
+    settle.set(request.id, () => {
+      isStarted = true;
+    });
     apply({ type: 'enter', request });
+    if (!isStarted) return later(request);
+    settle.delete(request.id);
+    return true;
+  }
+
+  async function later({ id }: SlotRequest): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    settle.set(id, resolve);
+    const timer = wait === null ? undefined : setTimeout(resolve, wait.ms, false);
     const isStarted = await promise;
     clearTimeout(timer);
-    settle.delete(request.id);
+    settle.delete(id);
     return isStarted;
   }
 
@@ -101,10 +112,15 @@ function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
 
   return {
     async take(containerId) {
-      const id = randomUUID();
+      count += 1;
+      const id = String(count);
       const asked = { containerId, userId: ownerOf(containerId) };
       const since = performance.now();
-      const isStarted = (wait === null || !isFull(queue, asked, wait)) && (await begins({ id, ...asked }));
+      let isStarted = wait === null || !isFull(queue, asked, wait);
+      if (isStarted) {
+        const beginning = begins({ id, ...asked });
+        isStarted = beginning === true || (await beginning);
+      }
       note(since, isStarted ? 'started' : 'engine_busy');
       if (!isStarted) {
         apply({ type: 'leave', id });
@@ -121,17 +137,24 @@ function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
   };
 }
 
-/** Passes a stream on, each piece in its turn. Between two pieces, also while its reader is slow, others have theirs. */
+/** For so much of a stream a turn is enough: each costs some 30 microseconds. */
+const BYTES_OF_A_TURN = 262_144;
+
+/** Passes a stream on, a turn for each 256 KiB. None is held while its reader is slow. */
 export async function* inTurns(
   source: AsyncIterable<Buffer>,
   turn: () => Promise<Release>,
+  bytesOfATurn = BYTES_OF_A_TURN,
 ): AsyncGenerator<Buffer> {
   const pieces = source[Symbol.asyncIterator]();
+  let left = 0;
   try {
     for (;;) {
-      const release = await turn();
-      const piece = await pieces.next().finally(release);
+      const release = left > 0 ? null : await turn();
+      if (release !== null) left = bytesOfATurn;
+      const piece = await pieces.next().finally(() => release?.());
       if (piece.done) return;
+      left -= piece.value.length;
       yield piece.value;
     }
   } finally {
