@@ -1,6 +1,7 @@
 import t from 'tap';
+import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { aServiceInTime, from } from '../support/factors.ts';
-import { aPerson, as, type Bearer } from '../support/service.ts';
+import { aPerson, aService, as, type Bearer } from '../support/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MINUTE_MS = 60_000;
@@ -54,6 +55,16 @@ t.test('a restore needs no more room than the container has already', async (t) 
   const first = await cycle(ada, 'first');
   await cycle(ada, 'second');
   t.equal((await as(service, ada)('POST', `/api/containers/${first}/restore`)).statusCode, 200);
+});
+
+t.test('what was deleted is not restored without its volume', async (t) => {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id } = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  await call('DELETE', `/api/containers/${db_id}`);
+  runtime.volumes.clear();
+  t.equal((await call('POST', `/api/containers/${db_id}/restore`)).json().code, 'container_not_found');
 });
 
 t.test('what a guest deletes is gone within the hour', async (t) => {
