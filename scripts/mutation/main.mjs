@@ -14,8 +14,8 @@ const work = path.join(root, '.tap', 'mutation');
 const SOURCES = ['src/domain', 'src/app', 'src/adapters/websocket'];
 const TESTS = ['test/domain', 'test/app', 'test/http', 'test/adapters/socket-timing.test.ts'];
 
-/** These bring a database of their own. */
-const NOT_PURE = /support\/(database|engine-child|embedded|own-engine|browser)\.ts/;
+/** These bring a database of their own, or take minutes. */
+const NOT_PURE = /support\/(database|engine-child|embedded|own-engine|browser)\.ts|setTimeout\(240_000\)/;
 
 await runMain(async () => {
   const { values, positionals } = parseArgs({

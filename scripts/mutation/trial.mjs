@@ -32,7 +32,7 @@ export async function tryAll(mutants, known, { every, jobs, where }) {
   for (const file of unloaded) console.log(`# only the service itself loads ${file}`);
   /** @type {Map<string, KnownTest[]>} */
   const killers = new Map();
-  const ofFile = testsByFile(mutants, known);
+  const ofSource = testsBySource(mutants, known);
   /** @type {Judged[]} */
   const judged = [];
   await forEach(chosen, jobs, where, async (mutant, worker) => {
@@ -47,7 +47,7 @@ export async function tryAll(mutants, known, { every, jobs, where }) {
     );
     let outcome = await tryOne(mutant, live, { hits, worker });
     if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
-      const all = order(ofFile.get(mutant.file) ?? [], first).slice(0, MOST_ANEW);
+      const all = order(ofSource.get(mutant.file) ?? [], first).slice(0, MOST_ANEW);
       const usable = await passingAnew(all, worker);
       outcome = await tryOne(mutant, inBudget(usable), { hits, worker, anew: true });
     }
@@ -75,7 +75,8 @@ const isTrivial = ({ id, operator }, { covering, fixed }) =>
  */
 async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
   if (tests.length === 0) return { verdict: 'uncovered', by: null, cut };
-  const timed = tests.map(({ file, index, ms }) => ({ file, index, limitMs: 2_500 + 8 * ms }));
+  const extraMs = anew ? 10_000 : 2_500;
+  const timed = tests.map(({ file, index, ms }) => ({ file, index, limitMs: extraMs + 8 * ms }));
   const request = { mutant: id, tests: timed, hitLimit: Math.max(1_000_000, 100 * hits), anew };
   const limitsMs = timed.map(({ limitMs }) => limitMs);
   let answer = await worker.ask(request, limitsMs);
@@ -129,16 +130,20 @@ function inBudget(tests) {
 }
 
 /**
+ * The tests of each test file that reaches something in a source.
  * @param {readonly Mutant[]} mutants
  * @param {Survey} known
  */
-function testsByFile(mutants, { covering }) {
-  /** @type {Map<string, Set<KnownTest>>} */
-  const byFile = new Map();
+function testsBySource(mutants, { covering, tests }) {
+  const inFile = Map.groupBy(tests, ({ file }) => file);
+  /** @type {Map<string, Set<string>>} */
+  const reaching = new Map();
   for (const { id, file } of mutants) {
-    const tests = byFile.get(file) ?? new Set();
-    byFile.set(file, tests);
-    for (const { test } of covering.get(id) ?? []) tests.add(test);
+    const files = reaching.get(file) ?? new Set();
+    reaching.set(file, files);
+    for (const { test } of covering.get(id) ?? []) files.add(test.file);
   }
-  return new Map([...byFile].map(([file, tests]) => [file, [...tests]]));
+  return new Map(
+    [...reaching].map(([source, files]) => [source, [...files].flatMap((file) => inFile.get(file) ?? [])]),
+  );
 }

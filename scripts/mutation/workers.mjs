@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { watch } from '../lib/command.mjs';
 import { modernNode } from '../lib/node.mjs';
@@ -6,8 +7,14 @@ import { modernNode } from '../lib/node.mjs';
 /** Tests leave services behind: a worker that has grown so large is replaced. */
 const MAX_RSS_MB = 900;
 
-/** A worker that answers nothing for so long beyond the limit of its test is in an endless loop. */
+/** Processor time beyond the limit of its test, in milliseconds, after which a worker is in an endless loop. */
 const GRACE_MS = 3_000;
+
+/** A worker that has said nothing for so long, in milliseconds, is lost, whatever it does. */
+const SILENT_MS = 300_000;
+
+/** How often a worker is looked at, in milliseconds. */
+const LOOK_MS = 500;
 
 /**
  * A process that runs tests, started at the first request and again after it was lost.
@@ -47,26 +54,27 @@ export function aWorker({ root, code }) {
       child = worker;
       return new Promise((resolve) => {
         let at = 0;
-        /** @type {NodeJS.Timeout} */
-        let timer;
+        let since = performance.now();
+        let cpuSinceMs = cpuMs(worker.pid);
         /** @param {{ result: any } | { lost: 'timeout' | 'crashed', at: number }} outcome */
         const done = (outcome) => {
-          clearTimeout(timer);
+          clearInterval(looking);
           worker.removeAllListeners('message');
           worker.off('exit', onExit);
           if ('lost' in outcome) end();
           resolve(outcome);
         };
         const onExit = () => done({ lost: 'crashed', at });
-        const arm = () => {
-          clearTimeout(timer);
-          timer = setTimeout(() => done({ lost: 'timeout', at }), (limitsMs[at] ?? 0) + GRACE_MS);
-        };
+        const looking = setInterval(() => {
+          const isLooping = cpuMs(worker.pid) - cpuSinceMs > (limitsMs[at] ?? 0) + GRACE_MS;
+          if (isLooping || performance.now() - since > SILENT_MS) done({ lost: 'timeout', at });
+        }, LOOK_MS);
         worker.on('exit', onExit);
         worker.on('message', (/** @type {any} */ message) => {
           if ('at' in message) {
             at = message.at;
-            arm();
+            since = performance.now();
+            cpuSinceMs = cpuMs(worker.pid);
             return;
           }
           // tap itself sends its time limit
@@ -74,12 +82,28 @@ export function aWorker({ root, code }) {
           done({ result: message.result });
           if (message.rssMb > MAX_RSS_MB) end();
         });
-        // its first answer also takes the loading of the service
-        timer = setTimeout(() => done({ lost: 'timeout', at }), 30_000 + (limitsMs[0] ?? 0));
         worker.send(request);
       });
     },
   };
+}
+
+/** Of the kernel's clock for processes, which ticks a hundred times a second. */
+const KERNEL_TICK_MS = 10;
+
+/**
+ * The processor time that a process has used; 0 when it is not there.
+ * @param {number | undefined} pid
+ */
+function cpuMs(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * KERNEL_TICK_MS;
+  } catch {
+    return 0;
+  }
 }
 
 /**
