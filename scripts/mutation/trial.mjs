@@ -12,7 +12,7 @@ import { forEach } from './workers.mjs';
 const BUDGET_MS = 8_000;
 
 /** The most tests for what runs when its module is loaded: each loads the sources. */
-const MOST_ANEW = 20;
+const MOST_ANEW = 8;
 
 /** The most tests that killed a neighbour and are therefore tried first. */
 const RECENT = 6;
@@ -29,7 +29,7 @@ export async function tryAll(mutants, known, { every, jobs, where }) {
   const chosen = candidates.filter((_, at) => at % every === 0);
   console.log(`# ${candidates.length} mutants in reach, ${chosen.length} of them tried`);
   const unloaded = new Set(mutants.map(({ file }) => file).filter((file) => !known.loaded.has(file)));
-  for (const file of unloaded) console.log(`# only the service itself loads ${file}`);
+  for (const file of unloaded) console.log(`# none of the tests loads ${file}`);
   /** @type {Map<string, KnownTest[]>} */
   const killers = new Map();
   const ofSource = testsBySource(mutants, known);
@@ -48,8 +48,7 @@ export async function tryAll(mutants, known, { every, jobs, where }) {
     let outcome = await tryOne(mutant, live, { hits, worker });
     if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
       const all = order(ofSource.get(mutant.file) ?? [], first).slice(0, MOST_ANEW);
-      const usable = await passingAnew(all, worker);
-      outcome = await tryOne(mutant, inBudget(usable), { hits, worker, anew: true });
+      outcome = await tryAnew(mutant, all, { hits, worker });
     }
     const { verdict, by, cut } = outcome;
     if (by !== null) killers.set(mutant.file, [by, ...first.filter((test) => test !== by)].slice(0, RECENT));
@@ -75,9 +74,9 @@ const isTrivial = ({ id, operator }, { covering, fixed }) =>
  */
 async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
   if (tests.length === 0) return { verdict: 'uncovered', by: null, cut };
-  const extraMs = anew ? 10_000 : 2_500;
+  const extraMs = anew ? 10_000 : 1_500;
   const timed = tests.map(({ file, index, ms }) => ({ file, index, limitMs: extraMs + 8 * ms }));
-  const request = { mutant: id, tests: timed, hitLimit: Math.max(1_000_000, 100 * hits), anew };
+  const request = { mutant: id, tests: timed, hitLimit: Math.max(10_000, 100 * hits), anew };
   const limitsMs = timed.map(({ limitMs }) => limitMs);
   let answer = await worker.ask(request, limitsMs);
   // what an earlier mutant left behind may have ended it
@@ -90,22 +89,21 @@ async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
 }
 
 /**
- * Those that pass when all sources are loaded once more, without any mutant.
+ * Tries a mutant with all sources loaded once more. A test that fails then counts if it passes so without a mutant.
+ * @param {Mutant} mutant
  * @param {readonly KnownTest[]} tests
- * @param {ReturnType<typeof import('./workers.mjs').aWorker>} worker
+ * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker> }} options
  */
-async function passingAnew(tests, worker) {
-  const passing = [];
-  for (const test of tests) {
-    if (test.passesAnew === undefined) {
-      const { file, index } = test;
-      const timed = [{ file, index, limitMs: 20_000 }];
-      const answer = await worker.ask({ mutant: null, tests: timed, hitLimit: 0, anew: true }, [20_000]);
-      test.passesAnew = 'result' in answer && answer.result.verdict === 'survived';
-    }
-    if (test.passesAnew) passing.push(test);
+async function tryAnew(mutant, tests, { hits, worker }) {
+  for (;;) {
+    const usable = inBudget(tests.filter(({ passesAnew }) => passesAnew !== false));
+    const outcome = await tryOne(mutant, usable, { hits, worker, anew: true });
+    const { by } = outcome;
+    if (by === null || by.passesAnew) return outcome;
+    const timed = [{ file: by.file, index: by.index, limitMs: 20_000 }];
+    const control = await worker.ask({ mutant: null, tests: timed, hitLimit: 0, anew: true }, [20_000]);
+    by.passesAnew = 'result' in control && control.result.verdict === 'survived';
   }
-  return passing;
 }
 
 /**

@@ -8,7 +8,7 @@ import { modernNode } from '../lib/node.mjs';
 const MAX_RSS_MB = 900;
 
 /** Processor time beyond the limit of its test, in milliseconds, after which a worker is in an endless loop. */
-const GRACE_MS = 3_000;
+const GRACE_MS = 1_000;
 
 /** A worker that has said nothing for so long, in milliseconds, is lost, whatever it does. */
 const SILENT_MS = 300_000;
