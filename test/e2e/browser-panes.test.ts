@@ -49,7 +49,6 @@ t.test('each pane has a shell of its own, that outlives a reload and ends when i
   t.same(await sessionsIn(scene), before);
 
   await goTo(page, 'Down', 2);
-  const closedAt = performance.now();
   await page.keyboard.press('Control+Shift+X');
   await untilPanes(page, 2);
   await until(
@@ -57,7 +56,6 @@ t.test('each pane has a shell of its own, that outlives a reload and ends when i
     () => sessionsIn(scene),
     (now) => now.length === 2,
   );
-  t.comment(`its session had ended ${Math.round(performance.now() - closedAt)} ms later`);
   t.equal((await sizeOf(page)).rows, alone.rows, 'the neighbour has its room, and the focus');
   t.equal(await answerOf(page, 'echo $KEPT'), 'right');
   await typeLine(page, 'exit');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { freshDatabase } from '../support/database.ts';
-import { waitFor } from '../support/patience.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 import { ADMIN, client, startService } from '../support/running-service.ts';
 
 const kidOf = (token: string): string =>
@@ -38,8 +38,7 @@ t.test('SIGHUP rotates the key of a running service, and no request is refused f
     }),
   );
   process.kill(Number(readFileSync(path.join(dataDir, 'lock'), 'utf8')), 'SIGHUP');
-  let after = before;
-  for (let tries = 0; kidOf(after) === kidOf(before) && tries < 10; tries += 1) after = await signIn();
+  const after = await eventually(signIn, (token) => kidOf(token) !== kidOf(before));
   t.not(kidOf(after), kidOf(before), 'new tokens are signed with the new key');
   t.equal((await client(service.address, after)('GET', '/api/me')).status, 200);
   const then = statuses.get(200) ?? 0;
