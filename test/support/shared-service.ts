@@ -13,7 +13,7 @@ export type SharedService = Parts['service'] & {
 
 /**
  * The service of this run, which other tests use at the same time: a test registers users of its own and leaves the
- * settings alone. It fails a test during which it ends. Null when the test was skipped because this machine has no engine.
+ * settings alone. A test file during which it ends fails. Null when the test was skipped because this machine has no engine.
  */
 export async function sharedService(t: Test): Promise<SharedService | null> {
   for (const need of ['postgres', 'engine'] as const) if ((await needs(t, need)) === null) return null;
@@ -22,7 +22,10 @@ export async function sharedService(t: Test): Promise<SharedService | null> {
   const { address, adminToken, log, pid } = answer.value;
   const output = (): string => readFileSync(log, 'utf8');
   t.teardown(() => {
-    if (!isAlive(pid)) throw new Error(`the service of the run ended meanwhile:\n${output().slice(-2_000)}`);
+    if (isAlive(pid)) return;
+    console.error(`the service of the run ended during "${t.name}":\n${output().slice(-2_000)}`);
+    // The test itself is over: the file fails.
+    process.exitCode = 1;
   });
   return { ...answer.value, output, admin: client(address, adminToken) };
 }
