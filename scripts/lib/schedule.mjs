@@ -18,8 +18,8 @@ const AT_ONCE = availableParallelism() + 1;
  */
 export async function workThrough(units, { run, prepared, atOnce = AT_ONCE }) {
   const queues = {
-    engine: units.filter(({ needs }) => needs === 'engine').map(({ files }) => files),
-    other: units.filter(({ needs }) => needs !== 'engine').map(({ files }) => files),
+    engine: units.filter(({ kind }) => kind === 'engine').map(({ files }) => files),
+    other: units.filter(({ kind }) => kind !== 'engine').map(({ files }) => files),
   };
   /** @typedef {keyof typeof queues} Kind */
   const running = { engine: 0, other: 0 };

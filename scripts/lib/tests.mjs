@@ -159,7 +159,7 @@ const failedOf = (results) => [...results.values()].filter(({ ok }) => !ok).map(
  * @param {string} file
  * @returns {import('./units.mjs').Unit}
  */
-const alone = (file) => ({ name: file, files: [file], needs: 'nothing' });
+const alone = (file) => ({ name: file, files: [file], kind: 'quick' });
 
 /**
  * @param {ReadonlyMap<string, FileResult>} results

@@ -2,75 +2,76 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * What one process of the test run does: test files one after the other. `needs` is the most that any of them needs
- * beside Node.js.
+ * What one process of the test run does: test files one after the other. `quick` ones need nothing beside Node.js and
+ * are part of `npm run check`; `slow` ones may need a database, and `engine` ones an engine or a browser, too.
  *
- * @typedef {'nothing' | 'database' | 'engine'} Need
- * @typedef {{ name: string, files: readonly string[], needs: Need }} Unit
+ * @typedef {'quick' | 'slow' | 'engine'} Kind
+ * @typedef {{ name: string, files: readonly string[], kind: Kind }} Unit
  */
 
 /**
- * Files that share a process, and what they need: loading the service takes longer than most of them. The first
+ * Files that share a process: loading the service takes longer than most of them. The first
  * pattern that fits counts; the largest groups come first, so that they do not run at the end by themselves.
- * @type {readonly [name: string, needs: Need, pattern: RegExp][]}
+ * @type {readonly [name: string, kind: Kind, pattern: RegExp][]}
  */
 const GROUPS = [
-  ['http-terminals', 'nothing', /^http\/terminal/],
-  ['http-recordings', 'nothing', /^http\/(recording|collaborations|event)/],
+  ['http-terminals', 'quick', /^http\/terminal/],
+  ['http-recordings', 'quick', /^http\/(recording|collaborations|event)/],
   [
     'http-containers',
-    'nothing',
+    'quick',
     /^http\/(containers|carry-over|catalogue|disk|kept|kernel|files|idempot|warm)/,
   ],
   [
     'http-operations',
-    'nothing',
+    'quick',
     /^http\/(operation|lost-commits|exec|role-setup|inside|draining|readyz|metrics)/,
   ],
-  ['http-factors', 'nothing', /^http\/(factor|mfa|passkey|ssh-keys|password|confirmation)/],
+  ['http-factors', 'quick', /^http\/(factor|mfa|passkey|ssh-keys|password|confirmation)/],
   [
     'http-sessions',
-    'nothing',
+    'quick',
     /^http\/(session|sign-in|refresh|lock|auto-lock|revocation|throttle|key-rotation)/,
   ],
-  ['http-rights', 'nothing', /^http\/(access|admin|audit|guest|users|settings|tokens|use-limits|routes)/],
-  ['http', 'nothing', /^http\//],
-  ['postgres', 'database', /^adapters\/postgres-/],
+  ['http-rights', 'quick', /^http\/(access|admin|audit|guest|users|settings|tokens|use-limits|routes)/],
+  ['http', 'quick', /^http\//],
+  ['postgres', 'slow', /^adapters\/postgres-/],
   [
     'repositories',
-    'database',
+    'slow',
     /^adapters\/(history|idempotency|operations|tokens|warm-pool|migrate|guests-off)\./,
   ],
-  ['adapters', 'nothing', /^adapters\/(memory|recording-files|screens|tmux-choice|together|unavailable)/],
-  ['adapters', 'nothing', /^adapters\/(input-writer|socket-timing|engine-slots|child-process|data-dir-lock)/],
-  ['adapters', 'nothing', /^adapters\/docker-(answers|frames|kernel-limits|nonsense|pure|streams-pure)\./],
-  ['adapters', 'nothing', /^adapters\/(docker-short-shares|work-turns)\./],
-  ['web', 'nothing', /^web\//],
-  ['app', 'nothing', /^app\//],
-  ['domain', 'nothing', /^domain\//],
-  ['docs', 'nothing', /^docs\//],
+  ['adapters', 'quick', /^adapters\/(memory|recording-files|screens|tmux-choice|together|unavailable)/],
+  ['adapters', 'quick', /^adapters\/(input-writer|socket-timing|engine-slots|child-process|data-dir-lock)/],
+  ['adapters', 'quick', /^adapters\/docker-(answers|frames|kernel-limits|nonsense|pure|streams-pure)\./],
+  ['adapters', 'quick', /^adapters\/(docker-short-shares|work-turns)\./],
+  ['web', 'quick', /^web\//],
+  ['app', 'quick', /^app\//],
+  ['domain', 'quick', /^domain\//],
+  ['docs', 'quick', /^docs\//],
 ];
 
 /**
  * What changes or measures its whole process, or would keep a group waiting.
- * @type {ReadonlyMap<string, Need>}
+ * @type {ReadonlyMap<string, Kind>}
  */
 const ALONE = new Map([
-  ['http/busy-loop', 'database'],
-  ['http/database-moods', 'database'],
-  ['http/property', 'nothing'],
-  ['http/login-token', 'nothing'],
-  ['http/connection-limit', 'nothing'],
-  ['http/unread-answers', 'nothing'],
-  ['app/output-log', 'nothing'],
-  ['adapters/audit-verify', 'database'],
-  ['adapters/embedded-checkout', 'database'],
-  ['adapters/embedded-postgres', 'database'],
-  ['adapters/volume-retention', 'database'],
-  ['attacks/audit-flood', 'database'],
-  ['attacks/hashing', 'database'],
-  ['attacks/pipelining', 'database'],
-  ['attacks/unread-answers', 'database'],
+  ['http/busy-loop', 'slow'],
+  ['http/database-moods', 'slow'],
+  ['http/property', 'slow'],
+  ['http/recording-limits', 'slow'],
+  ['http/login-token', 'quick'],
+  ['http/connection-limit', 'quick'],
+  ['http/unread-answers', 'quick'],
+  ['app/output-log', 'quick'],
+  ['adapters/audit-verify', 'slow'],
+  ['adapters/embedded-checkout', 'slow'],
+  ['adapters/embedded-postgres', 'slow'],
+  ['adapters/volume-retention', 'slow'],
+  ['attacks/audit-flood', 'slow'],
+  ['attacks/hashing', 'slow'],
+  ['attacks/pipelining', 'slow'],
+  ['attacks/unread-answers', 'slow'],
 ]);
 
 /** What takes longest begins first: half a minute and more on two cores. Its order is not exact. */
@@ -114,12 +115,12 @@ export function allTests(root, { withLong }) {
 }
 
 /**
- * The test files that need nothing beside Node.js, and are quick.
+ * The test files that need nothing beside Node.js and are quick.
  * @param {string} root
  */
 export const fastTests = (root) =>
   unitsOf(allTests(root, { withLong: false }))
-    .filter(({ needs }) => needs === 'nothing')
+    .filter(({ kind }) => kind === 'quick')
     .flatMap(({ files }) => files);
 
 /**
@@ -128,11 +129,11 @@ export const fastTests = (root) =>
  * @returns {Unit[]}
  */
 export function unitsOf(files) {
-  /** @type {Map<string, { name: string, files: string[], needs: Need }>} */
+  /** @type {Map<string, { name: string, files: string[], kind: Kind }>} */
   const units = new Map();
   for (const file of files) {
-    const { name, needs } = unitOf(file);
-    const unit = units.get(name) ?? { name, files: [], needs };
+    const { name, kind } = unitOf(file);
+    const unit = units.get(name) ?? { name, files: [], kind };
     unit.files.push(file);
     units.set(name, unit);
   }
@@ -141,15 +142,15 @@ export function unitsOf(files) {
 
 /**
  * @param {string} file
- * @returns {{ name: string, needs: Need }}
+ * @returns {{ name: string, kind: Kind }}
  */
 function unitOf(file) {
   const inTest = path.normalize(file).replace(/^test\//, '');
   const stem = inTest.replace(/(\.long)?\.test\.ts$/, '');
   const alone = ALONE.get(stem);
   const group = alone === undefined && GROUPS.find(([, , pattern]) => pattern.test(inTest));
-  if (group) return { name: group[0], needs: group[1] };
-  return { name: stem, needs: alone ?? (stem.startsWith('scripts/') ? 'database' : 'engine') };
+  if (group) return { name: group[0], kind: group[1] };
+  return { name: stem, kind: alone ?? (stem.startsWith('scripts/') ? 'slow' : 'engine') };
 }
 
 /** @param {string} name */

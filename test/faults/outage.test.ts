@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: the outage lasts longer than what is remembered
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';

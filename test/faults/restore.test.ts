@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+// biome-ignore lint/style/noRestrictedImports: the audit is sealed by a clock of the service
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';

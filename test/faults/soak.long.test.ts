@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: kills at random moments
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { soak } from '../support/soak.ts';

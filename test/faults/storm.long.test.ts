@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+// biome-ignore lint/style/noRestrictedImports: load at a chosen pace
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';

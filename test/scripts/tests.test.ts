@@ -196,7 +196,7 @@ function aSchedule(names: readonly string[], atOnce: number) {
   const units = names.map((name) => ({
     name,
     files: [name],
-    needs: name.startsWith('engine') ? ('engine' as const) : ('nothing' as const),
+    kind: name.startsWith('engine') ? ('engine' as const) : ('quick' as const),
   }));
   const done = workThrough(units, {
     atOnce,
