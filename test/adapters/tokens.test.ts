@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: a contract on a database has no clock to step
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import pino from 'pino';
