@@ -1,18 +1,18 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { inTurns, type Release, workTurns } from '../../src/adapters/docker/work-turns.ts';
 import { RuntimeBusy } from '../../src/ports/container-runtime.ts';
 import type { EngineWait } from '../../src/ports/metrics.ts';
-
-// Nobody waits for real: what is refused for its time is refused by the clock of the test.
-mock.timers.enable({ apis: ['setTimeout'] });
 
 /** Containers `ada-1`, `ada-2` … belong to Ada, and so on. */
 const ownerOf = (containerId: string): string => containerId.split('-')[0] ?? '';
 
 /** Turns that are asked for in a row; `begun` has those that came, in this order. */
-function setUp() {
+function setUp(t: Test) {
+  // What is refused for its time is refused by the clock of the test.
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
   const work = workTurns(ownerOf);
   const begun: string[] = [];
   const releases = new Map<string, Release>();
@@ -38,7 +38,7 @@ function setUp() {
 t.test(
   'a user has eight archives and uploads at once, a container four, and nobody waits for another',
   async (t) => {
-    const { work, begun, ask, end } = setUp();
+    const { work, begun, ask, end } = setUp(t);
     for (let n = 1; n <= 6; n += 1) ask('transfer', 'ada-1', `a${n}`);
     for (let n = 7; n <= 12; n += 1) ask('transfer', 'ada-2', `a${n}`);
     for (let user = 0; user < 20; user += 1) ask('transfer', `user${user}-1`, `u${user}`);
@@ -55,7 +55,7 @@ t.test(
 );
 
 t.test('more than may wait is refused at once, for that container alone', async (t) => {
-  const { work, refused, ask, begun } = setUp();
+  const { work, refused, ask, begun } = setUp(t);
   const waits: EngineWait[] = [];
   work.listen((wait) => waits.push(wait));
   for (let n = 0; n < 4 + 16 + 2; n += 1) ask('transfer', 'ada-1', `a${n}`);
@@ -70,7 +70,7 @@ t.test('more than may wait is refused at once, for that container alone', async 
 });
 
 t.test('pieces take turns: whoever sends much moves no faster than the others', async (t) => {
-  const { begun, ask, end } = setUp();
+  const { begun, ask, end } = setUp(t);
   for (let n = 1; n <= 8; n += 1) ask('piece', `ada-${n}`, `a${n}`);
   for (let n = 1; n <= 3; n += 1) ask('piece', `bob-${n}`, `b${n}`);
   ask('piece', 'eve-1', 'e1');
@@ -85,7 +85,7 @@ t.test('pieces take turns: whoever sends much moves no faster than the others', 
 });
 
 t.test('a turn that is given back twice counts once', async (t) => {
-  const { work, begun, ask, end } = setUp();
+  const { work, begun, ask, end } = setUp(t);
   for (let n = 1; n <= 4; n += 1) ask('piece', 'ada-1', `a${n}`);
   await setImmediate();
   await end('a1');
@@ -97,7 +97,7 @@ t.test('a turn that is given back twice counts once', async (t) => {
 t.test(
   'a piece that does not come leaves its turn to others, and figures close their container alone',
   async (t) => {
-    const { work, begun, ask } = setUp();
+    const { work, begun, ask } = setUp(t);
     for (let n = 1; n <= 3; n += 1) ask('piece', 'ada-1', `a${n}`);
     await setImmediate();
     t.same(begun, ['a1', 'a2']);
