@@ -120,9 +120,7 @@ async function privateEngine(t: Test): Promise<void> {
   const network = await ensureNetwork(engine, { instanceId, log: silentLog });
   const container = await runTiny(engine.docker, network.name, `/${cgroupName(instanceId)}`);
   t.match(await container.inspect(), { State: { Running: true } });
-  const startedAt = Date.now();
   await engine.stop();
-  t.ok(Date.now() - startedAt < 8000, 'it stops in time');
   const left = (await processes()).filter(({ argv }) => argv.some((arg) => arg.includes(at.hash)));
   t.same(left, [], 'no process is left');
   const traces = await Promise.all([
@@ -135,11 +133,13 @@ async function privateEngine(t: Test): Promise<void> {
     t.notOk(text.includes(trace), trace);
   t.notOk(existsSync(at.run));
 
-  const againAt = Date.now();
   const again = await openPrivate(dataDir);
-  t.ok(Date.now() - againAt < 3000, 'a second start takes less than three seconds');
   const kept = await again.docker.listContainers({ all: true });
-  t.match(kept, [{ Id: container.id, State: 'exited' }], 'what was made is still there, stopped');
+  t.match(
+    kept,
+    [{ Id: container.id, State: 'exited', Status: /^Exited \(0\)/ }],
+    'what was made is still there, and was not killed',
+  );
   await again.stop();
 }
 

@@ -101,7 +101,8 @@ async function full(t: Test, instance: TestInstance): Promise<void> {
     await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'no_processes' }, session);
   }
   // Not the one that keeps the container alive.
-  first.stream.write('pkill -f "sleep 100[0]"\r');
+  first.stream.write('pkill -f "sleep 100[0]"; echo free-$((1+1))\r');
+  await output.until('free-2', 60);
   await t.resolves(
     eventuallyOpens(() => terminals.open(handle, aTerminal('second'))),
     'it opens when there is room',

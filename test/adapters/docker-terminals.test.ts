@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { until } from '../../src/adapters/docker/host.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal, reader, terminalBackendContract } from '../contract/terminal-backend.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { eventually, standsStill, waitFor } from '../support/patience.ts';
+
+/** A look is a program in the container, which is work for the engine. */
+const LOOK_MS = 100;
 
 type Box = TestInstance & { readonly handle: RuntimeHandle };
 
@@ -49,10 +52,10 @@ async function insideTmux(t: Test, box: Box): Promise<void> {
   t.match(first, /31 97/, 'the program has every cell, from the first prompt on');
   t.match(first, /\/workspace tmux-256color truecolor C\.UTF-8 \[\] \[\]/);
   await pty.resize(120, 40);
-  pty.write('clear; sleep 0.2; stty size\r');
-  await output.until('40 120');
+  pty.write('clear; until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; echo "now $(stty size)"\r');
+  await output.until('now 40 120');
   pty.write("printf '%s|' 'ä漢😀é'\r");
-  await output.until('ä漢😀é|', 10);
+  await output.until('ä漢😀é|');
   pty.write('printf "\\033[38;2;1;2;3mcolour"\r');
   await output.until('\u001b[38;2;1;2;3mcolour');
   pty.write('echo ready; cat -v\r');
@@ -91,7 +94,8 @@ async function shared(t: Test, box: Box): Promise<void> {
     aTerminal('theirs', { ...small, sharedAs: { mode: 'view' } }),
   );
   for (const one of [guest, onlooker]) one.stream.resume();
-  guest.write('clear; sleep 0.3; stty size\r');
+  // They have been drawn, so their sizes are taken into account.
+  guest.write('clear; stty size\r');
   await shown.until('30 100');
   t.match(await sessions(), /^theirs$/m, 'the size is the one of the owner');
   t.match(await sessions(), /^user-3$/m);
@@ -114,15 +118,16 @@ async function ends(t: Test, box: Box): Promise<void> {
   await reader(before).until('# ');
   await before.close();
   const processes = await count();
-  for (let round = 0; round < 10; round += 1) {
-    const request = aTerminal('cycle');
+  const requests = Array.from({ length: 6 }, () => aTerminal('cycle'));
+  for (const [round, request] of requests.entries()) {
     const pty = await terminals.open(handle, request);
     if (round % 2 === 0) pty.stream.resume();
     await pty.close();
-    t.equal(await sh(box, `grep -lsF ${request.marker} /proc/[0-9]*/environ | wc -l`), '0');
   }
-  const settled = await until(async () => (await count()) === processes, 5);
-  t.ok(settled, 'closed terminals leave no process, and their session lives');
+  const markers = requests.map(({ marker }) => `-e ${marker}`).join(' ');
+  t.equal(await sh(box, `grep -lsF ${markers} /proc/[0-9]*/environ | wc -l`), '0');
+  const left = await eventually(count, (now) => now === processes, { everyMs: LOOK_MS });
+  t.equal(left, processes, 'closed terminals leave no process, and their session lives');
 
   const pty = await terminals.open(handle, aTerminal('cycle'));
   const output = reader(pty);
@@ -131,7 +136,7 @@ async function ends(t: Test, box: Box): Promise<void> {
     'nohup sleep 7001 >/dev/null & (setsid sleep 7002 &) ; bash -c "trap : HUP TERM; sleep 7003; sleep 7004"\r',
   );
   const sleeps = async (): Promise<number> => Number(await sh(box, 'pgrep -c sleep'));
-  t.ok(await until(async () => (await sleeps()) >= 4, 30), 'all four are there');
+  await waitFor(async () => (await sleeps()) >= 4, { what: 'all four are there', everyMs: LOOK_MS });
   await terminals.killMuxSession(handle, 'cycle');
   await ended(pty);
   t.equal(
@@ -159,7 +164,7 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   pty.write('cat > /dev/null\r');
   await output.until('null\r\n');
   pty.write('\u0010');
-  await output.until('^P', 2);
+  await output.until('^P');
   pty.write('\u0010\u0011\u0003');
   await output.until('# ');
   pty.write('stty size; pwd; echo "$TERM [$BERTH_TERM]"; exit 3\r');
@@ -173,13 +178,11 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   slow.write('while :; do printf "%065536d" 0; echo >> /tmp/n; done\r');
   await seen.until('0'.repeat(65_536));
   slow.stream.pause();
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  const stopped = Number(await sh(box, 'wc -l < /tmp/n'));
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  t.equal(Number(await sh(box, 'wc -l < /tmp/n')), stopped, 'a reader that pauses stops the program');
+  const written = async (): Promise<number> => Number(await sh(box, 'wc -l < /tmp/n'));
+  const stopped = await standsStill(written);
+  t.ok(stopped * 65_536 < 64 * 1_048_576, 'a reader that pauses stops the program');
   slow.stream.resume();
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  t.ok(Number(await sh(box, 'wc -l < /tmp/n')) > stopped, 'and lets it go on');
+  await waitFor(async () => (await written()) > stopped, { what: 'it goes on', everyMs: LOOK_MS });
   await slow.close();
   t.equal(await sh(box, 'ps -eo tty= | grep -c pts'), '0', 'the whole tree ends with its terminal');
   await t.resolves(terminals.killMuxSession(handle, 'main'));
@@ -204,10 +207,13 @@ async function manyLeftovers(t: Test, { terminals, runtime, handle }: Box): Prom
   const command = ['sleep', '7006'];
   const going = runtime.exec(handle, { command, env, timeoutSeconds: 60, maxOutputBytes: 100 });
   let seen: ReadonlySet<string> = new Set();
-  await until(async () => {
-    seen = new Set((await terminals.leftovers(handle)).marks);
-    return seen.size >= marks.length;
-  }, 30);
+  await eventually(
+    async () => {
+      seen = new Set((await terminals.leftovers(handle)).marks);
+    },
+    () => seen.size >= marks.length,
+    { everyMs: LOOK_MS },
+  );
   t.same(
     marks.filter((mark) => !seen.has(mark)),
     [],

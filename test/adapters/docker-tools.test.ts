@@ -5,20 +5,17 @@ import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { ensureTools } from '../../src/adapters/docker/tools-volume.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
-import { bareImage } from '../support/bare-image.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { needs } from '../support/skip.ts';
 
-t.setTimeout(240_000);
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('the tools are made once, and others of an older make go', (t) => made(t, instance));
-  await t.test('an image with nothing but BusyBox', async (t) => {
-    const image = await bareImage(t, instance);
-    if (image === null) t.pass('BusyBox', { skip: 'no package busybox-static can be had' });
-    else await insideBusyBox(t, instance, image);
-  });
+  const busybox = await needs(t, 'busybox');
+  if (busybox !== null)
+    await t.test('an image with nothing but BusyBox', (t) => insideBusyBox(t, instance, busybox.bare));
 }
 
 async function made(t: Test, { docker, image, instanceId }: TestInstance): Promise<void> {

@@ -38,3 +38,21 @@ export async function eventually<T>(
     await sleep(pauseMs);
   }
 }
+
+/** Between two readings of `standsStill`, in milliseconds: a program that goes on makes a difference in less. */
+const STILL_MS = 400;
+
+/** Reads until three readings in a row are the same, and answers it. Throws when they never are. */
+export async function standsStill(read: () => Promise<number>): Promise<number> {
+  let [same, last] = [0, await read()];
+  await waitFor(
+    async () => {
+      const now = await read();
+      same = now === last ? same + 1 : 0;
+      last = now;
+      return same >= 2;
+    },
+    { what: () => `it stands still: ${last}`, everyMs: STILL_MS },
+  );
+  return last;
+}
