@@ -5,6 +5,7 @@ import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { shellIn } from '../support/inside.ts';
 import { aPerson, aService, as } from '../support/service.ts';
+import { needs } from '../support/skip.ts';
 
 const SECRET = 'a secret of the user';
 
@@ -35,7 +36,10 @@ const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('what was installed outlives other limits', (t) => throughTheService(t, instance));
-  await t.test('layers do not grow for ever', (t) => layers(t, instance));
+  const busybox = await needs(t, 'busybox');
+  // All of a small image is written down in no time.
+  if (busybox !== null)
+    await t.test('layers do not grow for ever', (t) => layers(t, { ...instance, image: busybox.bare }));
 }
 
 async function throughTheService(t: Test, instance: TestInstance): Promise<void> {
@@ -99,7 +103,7 @@ async function layers(t: Test, { docker, runtime, image, instanceId }: TestInsta
       runtime,
       handle,
       30,
-    )(`echo ${generation} > /opt/gen-${generation}; chown 7:8 /opt/gen-${generation}`);
+    )(`echo ${generation} > /bin/gen-${generation}; chown 7:8 /bin/gen-${generation}`);
     await runtime.stop(handle, 5);
     const next = { ...aSpec(image, spec), generation };
     const reference = await capture(calls, handle.runtimeId, next, instanceId, base + 2);
@@ -116,8 +120,8 @@ async function layers(t: Test, { docker, runtime, image, instanceId }: TestInsta
     runtime,
     handle,
     30,
-  )('cat /opt/gen-*; stat -c %u:%g /opt/gen-*; command -v tmux');
-  t.equal(seen.trim(), '2\n3\n4\n7:8\n7:8\n7:8\n/usr/bin/tmux', 'everything is still there');
+  )('cat /bin/gen-*; stat -c %u:%g /bin/gen-*; ls /bin/busybox');
+  t.equal(seen.trim(), '2\n3\n4\n7:8\n7:8\n7:8\n/bin/busybox', 'everything is still there');
   await runtime.remove(handle);
   for (let n = 0; n < 3; n += 1) {
     for (const one of await runtime.capturedImages()) await runtime.removeCaptured(one);
