@@ -48,6 +48,8 @@ export type Container = {
   readonly diskUsedMb: number | null;
   /** What it has outside its volume, when that was last looked at; null when it never was. */
   readonly layerUsedMb: number | null;
+  /** What it may have there: by the tier that its owner has now. */
+  readonly layerAllowedMb: number;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly startedAt: Date | null;

@@ -31,6 +31,20 @@ const MINUTE_MS = 60_000;
 /** How many live and kept containers an owner may have in all. */
 export const mostWithKept = (maxContainers: number): number => KEPT_FACTOR * maxContainers;
 
+/**
+ * Until when a deleted container can be restored, at least: a pass that removes may come a little later. A purge ends it at
+ * once. `retentionDays` as they are set now.
+ */
+export function keptUntil(
+  { deletedAt, isGuests = false }: Pick<DeletedVolume, 'deletedAt' | 'isGuests'>,
+  retentionDays: number,
+): Date {
+  const keptMs = isGuests
+    ? GUEST_KEEPS_MINUTES * MINUTE_MS
+    : (retentionDays * 24 + CONDEMNED_HOURS) * HOUR_MS;
+  return new Date(deletedAt.getTime() + keptMs);
+}
+
 /** What is due; `spare` undoes a condemnation. `now` is the database's clock. */
 export function volumeDue(
   { deletedAt, condemnedAt, isPurged = false, isGuests = false }: DeletedVolume,

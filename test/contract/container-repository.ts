@@ -142,6 +142,35 @@ export async function containerRepositoryContract(name: string, storage: Storage
     },
   );
 
+  await t.test(
+    `${name}: what it may have outside its volume is what the tier of its owner says now`,
+    async (t) => {
+      const owner = await storedUser(storage);
+      const box = await storedContainer(storage, owner.id);
+      const allowed = async (tier: string) => (await storage.repositories.catalogue.tier(tier))?.layerMb;
+      const [free, pro] = [await allowed('free'), await allowed('pro')];
+      t.not(free, pro);
+      t.equal(box.layerAllowedMb, free);
+      await storage.repositories.users.change(owner.id, { tier: 'pro' });
+      const seen = [
+        await containers.findOwned(byDbId(box.dbId), owner.id),
+        await containers.findAny(box.dbId),
+        ...(await containers.listOwned(owner.id)),
+        ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
+        ...(await containers.claimDiskMeasure(50)).filter(({ dbId }) => dbId === box.dbId),
+        await storage.repositories.roleSetups.hold(box.dbId),
+        await containers.changeState(box.dbId, ['running'], { state: 'deleted' }),
+        ...(await containers.listDeleted(owner.id)),
+        await containers.findDeleted(box.dbId, owner.id),
+      ];
+      t.same(
+        seen.map((one) => one?.layerAllowedMb),
+        seen.map(() => pro),
+      );
+      t.equal(seen.length, 9);
+    },
+  );
+
   await t.test(`${name}: lists have the newest first, and the reconciler sees everybody's`, async (t) => {
     const owner = await storedUser(storage);
     const made: string[] = [];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { volumeDue } from '../../src/domain/retention.ts';
+import { keptUntil, volumeDue } from '../../src/domain/retention.ts';
 
 const NOW = new Date('2026-03-01T00:00:00Z');
 const hoursAgo = (hours: number): Date => new Date(NOW.getTime() - hours * 3_600_000);
@@ -48,4 +48,19 @@ t.test('nothing is removed that was not condemned a day before, whatever the ret
       t.not(volumeDue({ deletedAt: hoursAgo(hours), condemnedAt: null }, retentionDays, NOW), 'remove');
     }
   }
+});
+
+t.test('what is deleted is not removed before the time that its owner is told', async (t) => {
+  const deletedAt = NOW;
+  for (const retentionDays of [0, 7]) {
+    const until = keptUntil({ deletedAt }, retentionDays);
+    const condemnedAt = new Date(NOW.getTime() + retentionDays * 24 * 3_600_000);
+    const at = (ms: number) =>
+      volumeDue({ deletedAt, condemnedAt }, retentionDays, new Date(until.getTime() + ms));
+    t.same([at(-1), at(0)], ['nothing', 'remove'], `${retentionDays} days`);
+  }
+  const until = keptUntil({ deletedAt, isGuests: true }, 7);
+  const at = (ms: number) =>
+    volumeDue({ deletedAt, condemnedAt: null, isGuests: true }, 7, new Date(until.getTime() + ms));
+  t.same([at(-1), at(0)], ['nothing', 'remove'], 'a guest');
 });

@@ -69,9 +69,10 @@ t.test('what is outside the volume is bounded by the tier, whatever the quota of
   const write = (mb: number): void => {
     for (const { handle } of runtime.boxes.values()) runtime.layers.set(handle.runtimeId, mb * MIB);
   };
+  t.same((await now()).layer, { limit_mb: 2048, used_mb: null }, 'it was not counted yet');
   write(2048);
   await pass();
-  t.match((await now()).status, 'running', 'all of it may be used');
+  t.match(await now(), { status: 'running', layer: { limit_mb: 2048, used_mb: 2048 } }, 'all may be used');
   write(2049);
   const kept = await patch({ memory_mb: 512, carry_over: true });
   t.match(kept.json(), { code: 'validation_failed', fields: { carry_over: /2049 MB .* of 2048/ } });

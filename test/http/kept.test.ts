@@ -67,11 +67,30 @@ t.test('what was deleted is not restored without its volume', async (t) => {
   t.equal((await call('POST', `/api/containers/${db_id}/restore`)).json().code, 'container_not_found');
 });
 
+t.test('the list of deleted containers says how large each is and how long it is kept', async (t) => {
+  const { service, ada, cycle } = await aScene();
+  const first = await cycle(ada, 'first');
+  const listed = async () =>
+    (await as(service, ada)('GET', '/api/containers?deleted=true')).json().containers[0];
+  const { deleted_at, kept_until, ...box } = await listed();
+  t.match(box, { db_id: first, status: 'deleted', volume: { size_mb: 512, used_mb: null } });
+  const days = (until: string) => (Date.parse(until) - Date.parse(deleted_at)) / 86_400_000;
+  t.equal(days(kept_until), 8, 'the retention, and the day after it');
+  await service.ports.storage.repositories.settings.change({ retentionDays: 30 });
+  t.equal(days((await listed()).kept_until), 31);
+  const restored = (await as(service, ada)('POST', `/api/containers/${first}/restore`)).json();
+  t.notOk('kept_until' in restored || 'deleted_at' in restored, 'one that is there is not kept');
+});
+
 t.test('what a guest deletes is gone within the hour', async (t) => {
   const { service, create, cycle } = await aScene();
   await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const guest: Bearer = (await from(service)('/api/auth/guest', {})).json();
   for (const name of ['first', 'second']) await cycle(guest, name);
+  const [{ deleted_at, kept_until }] = (
+    await as(service, guest)('GET', '/api/containers?deleted=true')
+  ).json().containers;
+  t.equal(Date.parse(kept_until) - Date.parse(deleted_at), 50 * MINUTE_MS);
   t.equal((await create(guest, 'third')).json().code, 'kept_limit_reached');
   service.clock.advance(50 * MINUTE_MS);
   await service.collectVolumes();

@@ -80,6 +80,7 @@ export const aContainer = (over: Partial<Container> = {}): Container => ({
   stateReason: null,
   diskQuota: 'soft',
   layerUsedMb: null,
+  layerAllowedMb: 2048,
   diskUsedMb: null,
   generation: 1,
   runtimeId: 'a'.repeat(64),

@@ -6,15 +6,14 @@ import {
   type Image,
   type Role,
 } from '../../domain/catalogue.ts';
-import type { Container } from '../../domain/container.ts';
 import type { Tier } from '../../domain/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../ports/catalogue-repository.ts';
-import type { MemoryState } from './state.ts';
+import type { MemoryState, StoredContainer } from './state.ts';
 
 type Lists = { tiers: Tier; images: Image; roles: Role };
 
 export function memoryCatalogue(state: MemoryState): CatalogueRepository {
-  const hasLive = (which: (container: Container) => boolean): boolean =>
+  const hasLive = (which: (container: StoredContainer) => boolean): boolean =>
     state.containers.some((container) => container.state !== 'deleted' && which(container));
 
   function edits<L extends keyof Lists>(

@@ -4,7 +4,7 @@ import { guestExpired } from '../../domain/user.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CollaborationRepository, Part, SharedContainer } from '../../ports/collaboration-repository.ts';
 import { matches } from './container-repository.ts';
-import type { MemoryState } from './state.ts';
+import { asContainer, type MemoryState } from './state.ts';
 
 type Row = MemoryState['collaborations'][number];
 type Taken = MemoryState['collaborationParts'][number];
@@ -12,8 +12,12 @@ type Taken = MemoryState['collaborationParts'][number];
 export function memoryCollaborations(state: MemoryState, clock: Clock): CollaborationRepository {
   const rows = () => state.collaborations;
   const nowMs = (): number => clock.now().getTime();
-  const containerOf = (row: Row): Container | undefined =>
-    state.containers.find(({ dbId, state: at }) => dbId === row.containerId && at !== 'deleted');
+  const containerOf = (row: Row): Container | undefined => {
+    const found = state.containers.find(
+      ({ dbId, state: at }) => dbId === row.containerId && at !== 'deleted',
+    );
+    return found && asContainer(state, found);
+  };
   const mayOwn = (row: Row): boolean => {
     const owner = state.users.find(({ id }) => id === row.ownerId);
     return owner?.disabledAt === null && !guestExpired(owner, clock.now());

@@ -3,9 +3,9 @@ import type { ContainerRef } from '../../domain/container-id.ts';
 import { NO_ROLE_SETUP } from '../../domain/role-setup.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type ContainerRepository, NameTaken } from '../../ports/container-repository.ts';
-import type { MemoryState } from './state.ts';
+import { asContainer, type MemoryState, type StoredContainer } from './state.ts';
 
-export const matches = (container: Container, ref: ContainerRef): boolean => {
+export const matches = (container: StoredContainer, ref: ContainerRef): boolean => {
   switch (ref.kind) {
     case 'db_id':
       return container.dbId === ref.dbId;
@@ -25,7 +25,10 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
     const { claimedAt, purgedAt } = state.volumes.get(dbId) ?? {};
     return claimedAt === undefined && purgedAt === undefined;
   };
-  const replace = (changed: Container): void => {
+  const read = (row: StoredContainer): Container => asContainer(state, row);
+  const readOrNull = (row: StoredContainer | undefined): Container | null =>
+    row === undefined ? null : read(row);
+  const replace = (changed: StoredContainer): void => {
     state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
   };
 
@@ -39,10 +42,12 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
 
     nameInUse: async (ownerId, name) => nameInUse(ownerId, name),
 
-    findOwned: async (ref, ownerId) => ownedBy(ownerId).find((one) => matches(one, ref)) ?? null,
+    findOwned: async (ref, ownerId) => readOrNull(ownedBy(ownerId).find((one) => matches(one, ref))),
 
     listOwned: async (ownerId) =>
-      ownedBy(ownerId).sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime()),
+      ownedBy(ownerId)
+        .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+        .map(read),
 
     listDeleted: async (ownerId) =>
       state.containers
@@ -53,7 +58,8 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
             one.runtimeId !== null &&
             canComeBack(one.dbId),
         )
-        .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0)),
+        .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
+        .map(read),
 
     countLive: async (ownerId) => ownedBy(ownerId).length,
 
@@ -70,7 +76,7 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       const found = state.containers.find((one) => one.dbId === dbId);
       if (found === undefined || !from.includes(found.state)) return null;
       const now = clock.now();
-      const changed: Container = {
+      const changed: StoredContainer = {
         ...found,
         ...change,
         ...(change.runtimeId === undefined ? {} : { layerUsedMb: null }),
@@ -83,7 +89,7 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
       if (appears && others.some((one) => one.name === changed.name)) throw new NameTaken(changed.name);
       replace(changed);
       if (change.state !== 'deleted') state.volumes.delete(dbId);
-      return changed;
+      return read(changed);
     },
 
     async touch(dbId) {
@@ -101,27 +107,30 @@ export function memoryContainers(state: MemoryState, clock: Clock): ContainerRep
 
     async claimDiskMeasure(seconds) {
       const now = clock.now();
-      const isDue = ({ dbId, state: at }: Container): boolean =>
+      const isDue = ({ dbId, state: at }: StoredContainer): boolean =>
         at === 'running' &&
         now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
       const due = state.containers.filter(isDue);
       for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
-      return due;
+      return due.map(read);
     },
 
-    findAny: async (dbId) => state.containers.find((one) => one.dbId === dbId) ?? null,
+    findAny: async (dbId) => readOrNull(state.containers.find((one) => one.dbId === dbId)),
 
     findDeleted: async (dbId, ownerId) =>
-      state.containers.find(
-        (one) => one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted' && canComeBack(dbId),
-      ) ?? null,
+      readOrNull(
+        state.containers.find(
+          (one) =>
+            one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted' && canComeBack(dbId),
+        ),
+      ),
 
     async rememberOrphans(runtimeIds) {
       state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
       return state.orphans;
     },
 
-    listAllLive: async () => live(),
+    listAllLive: async () => live().map(read),
   };
 }
 

@@ -2,25 +2,28 @@ import type { Container } from '../../domain/container.ts';
 import { type RoleSetup, WAITS } from '../../domain/role-setup.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RoleSetupRepository } from '../../ports/role-setup-repository.ts';
-import type { MemoryState } from './state.ts';
+import { asContainer, type MemoryState, type StoredContainer } from './state.ts';
 
 export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRepository {
   const leases = () => state.roleSetupLeases;
   const leaseEnd = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000);
   const find = (dbId: string) => state.containers.find((one) => one.dbId === dbId) ?? null;
-  const write = (container: Container, roleSetup: RoleSetup): Container => {
+  const write = (container: StoredContainer, roleSetup: RoleSetup): Container => {
     const changed = { ...container, roleSetup };
     state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
-    return changed;
+    return asContainer(state, changed);
   };
-  const isDue = ({ dbId, roleSetup, state: now }: Container, owner: string, own: boolean): boolean => {
+  const isDue = ({ dbId, roleSetup, state: now }: StoredContainer, owner: string, own: boolean): boolean => {
     const lease = leases().get(dbId);
     const free = lease === undefined || lease.until <= clock.now() || (own && lease.owner === owner);
     return roleSetup.id !== null && now === 'running' && free;
   };
 
   return {
-    hold: async (dbId) => find(dbId),
+    hold: async (dbId) => {
+      const row = find(dbId);
+      return row === null ? null : asContainer(state, row);
+    },
     async set(dbId, setup) {
       const container = find(dbId);
       if (container === null) throw new Error(`the row of container ${dbId} is gone`);

@@ -22,13 +22,16 @@ import type { NewHold } from '../../ports/terminal-holds.ts';
 import type { TerminalRecord } from '../../ports/terminal-records.ts';
 import { emptyFactors, type FactorState } from './factor-state.ts';
 
+/** A row without what is its owner's. */
+export type StoredContainer = Omit<Container, 'layerAllowedMb'>;
+
 /** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
 export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null })[];
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
-  containers: Container[];
+  containers: StoredContainer[];
   /** By db id. */
   carried: Map<string, Carried>;
   /** Of deleted containers, by db id. */
@@ -108,6 +111,14 @@ const tier = (
 /** What the tier of that user allows. */
 export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
   tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
+
+/** The row with what the owner's tier allows now. */
+export function asContainer({ users, tiers }: MemoryState, row: StoredContainer): Container {
+  const owner = users.find(({ id }) => id === row.ownerId);
+  const tier = tiers.find(({ name }) => name === owner?.tier);
+  if (tier === undefined) throw new Error(`the owner of container ${row.dbId} has no tier`);
+  return { ...row, layerAllowedMb: tier.layerMb };
+}
 
 const role = (key: string, label: string, apt: readonly string[]): Role => ({
   key,

@@ -10,14 +10,20 @@ import {
 } from '../../ports/container-repository.ts';
 import type { ContainersTable, Database } from './schema.ts';
 
-type Joined = Selectable<ContainersTable> & { owner_username: string };
+type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
+
+/** What a container has of its owner, the row `u` of the users. */
+export const ofOwner = [
+  'u.username as owner_username',
+  sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
+] as const;
 
 const containersWithOwner = (db: Kysely<Database>) =>
   db
     .selectFrom('containers as c')
     .innerJoin('users as u', 'u.id', 'c.owner_id')
     .selectAll('c')
-    .select('u.username as owner_username');
+    .select(ofOwner);
 
 /** Containers that are not deleted, with the names of their owners. */
 export const liveContainers = (db: Kysely<Database>) =>
@@ -97,7 +103,7 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .set(toUpdate(change))
         .where('c.state', 'in', from)
         .returningAll('c')
-        .returning('u.username as owner_username')
+        .returning(ofOwner)
         .executeTakeFirst()
         .catch(nameTaken);
       return row === undefined ? null : toContainer(row);
@@ -129,7 +135,7 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where('c.state', '=', 'running')
         .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
         .returningAll('c')
-        .returning('u.username as owner_username')
+        .returning(ofOwner)
         .execute();
       return rows.map(toContainer);
     },
@@ -248,6 +254,7 @@ export const toContainer = (row: Joined): Container => ({
   diskQuota: row.disk_quota,
   diskUsedMb: row.disk_used_mb,
   layerUsedMb: row.layer_used_mb,
+  layerAllowedMb: row.layer_allowed_mb,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
   startedAt: row.started_at,

@@ -2,7 +2,7 @@ import { type Kysely, type QueryCreator, sql } from 'kysely';
 import { type RoleSetup, WAITS } from '../../domain/role-setup.ts';
 import type { RoleSetupRepository } from '../../ports/role-setup-repository.ts';
 import { clockNow, leaseEnd } from './clock.ts';
-import { toContainer } from './container-repository.ts';
+import { ofOwner, toContainer } from './container-repository.ts';
 import type { Database } from './schema.ts';
 
 export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
@@ -15,7 +15,7 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
         .selectFrom('containers as c')
         .innerJoin('users as u', 'u.id', 'c.owner_id')
         .selectAll('c')
-        .select('u.username as owner_username')
+        .select(ofOwner)
         .where('c.db_id', '=', dbId)
         .forNoKeyUpdate('c')
         .executeTakeFirst();
@@ -27,7 +27,7 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
         .set({ ...toColumns(setup), role_setup_owner: null, role_setup_until: null })
         .where('c.db_id', '=', dbId)
         .returningAll('c')
-        .returning('u.username as owner_username')
+        .returning(ofOwner)
         .executeTakeFirstOrThrow();
       return toContainer(row);
     },
@@ -47,7 +47,7 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
           role_setup_until: leaseEnd(leaseSeconds),
         })
         .returningAll('c')
-        .returning('u.username as owner_username')
+        .returning(ofOwner)
         .execute();
       return taken.map(toContainer);
     },
@@ -59,7 +59,7 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
         .where('c.role_setup_id', '=', id)
         .where('c.role_setup_owner', '=', owner)
         .returningAll('c')
-        .returning('u.username as owner_username')
+        .returning(ofOwner)
         .executeTakeFirst();
       return row === undefined ? null : toContainer(row);
     },

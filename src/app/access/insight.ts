@@ -8,7 +8,6 @@ import type { Resources } from '../../domain/resources.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerInsight, ContainerUsage, LogRequest } from '../../ports/container-insight.ts';
 import type { RuntimeHandle } from '../../ports/container-runtime.ts';
-import { layerAllowanceMb } from '../containers/room.ts';
 import { fairTurns } from '../fair-turns.ts';
 import { type AccessDeps, findInside, findRunning, whereRunning } from './inside.ts';
 
@@ -23,7 +22,7 @@ export const readLogs =
 export type UsageBesideLimits = ContainerUsage & {
   readonly limits: Resources;
   /** Outside the volume, as it was last looked at. */
-  readonly layer: { readonly usedMb: number | null; readonly allowedMb: number | null };
+  readonly layer: { readonly usedMb: number | null; readonly allowedMb: number };
 };
 
 /** What a running container uses now, beside what it may use. */
@@ -35,10 +34,7 @@ export const readUsage =
     const { container, handle } = found.value;
     const usage = await whereRunning<ContainerUsage>(deps.insight.usage(handle).then((value) => ok(value)));
     if (!usage.ok) return usage;
-    const layer = {
-      usedMb: container.layerUsedMb,
-      allowedMb: await layerAllowanceMb(deps.storage.repositories, container.ownerId),
-    };
+    const layer = { usedMb: container.layerUsedMb, allowedMb: container.layerAllowedMb };
     return ok({ ...usage.value, limits: container.resources, layer });
   };
 

@@ -7,7 +7,6 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 import { RuntimeUnavailable } from '../../ports/container-runtime.ts';
 import { handleOf } from './access.ts';
 import type { ContainerDeps } from './deps.ts';
-import { layerAllowanceMb } from './room.ts';
 import { stopWithReason } from './stop-with-reason.ts';
 
 /** A little less than the minute that lies between two passes. */
@@ -91,11 +90,9 @@ export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: nu
 /** What speaks against carrying over what is outside the volume: more of it than the owner's tier allows. */
 export async function carryOverFaults(deps: ContainerDeps, row: Container): Promise<FieldFaults> {
   const handle = handleOf(row);
-  const [layer, allowedMb] = await Promise.all([
-    handle === null ? null : deps.runtime.layerUse(handle, row.image),
-    layerAllowanceMb(deps.storage.repositories, row.ownerId),
-  ]);
-  if (layer === null || allowedMb === null || layerMb(layer) <= allowedMb) return {};
+  const allowedMb = row.layerAllowedMb;
+  const layer = handle === null ? null : await deps.runtime.layerUse(handle, row.image);
+  if (layer === null || layerMb(layer) <= allowedMb) return {};
   return { carry_over: `is not possible: ${layerMb(layer)} MB are outside /workspace, of ${allowedMb}` };
 }
 
@@ -125,21 +122,13 @@ async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<voi
   const { diskMb } = row.resources;
   if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
     return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
-  const reason = await layerFault(deps, row, use);
+  const reason = layerFault(row, use);
   if (reason !== null) await stopForDisk(deps, row, reason);
 }
 
 /** Why it must stop for what it has outside its volume, or null. */
-export async function layerFault(
-  { storage }: ContainerDeps,
-  row: Container,
-  { layer = null }: Use,
-): Promise<string | null> {
-  const allowedMb = await layerAllowanceMb(storage.repositories, row.ownerId);
-  return layer !== null && allowedMb !== null && layerMb(layer) > allowedMb
-    ? overLayerReason(layerMb(layer), allowedMb)
-    : null;
-}
+export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = null }: Use): string | null =>
+  layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
 
 export const stopForDisk = (
   deps: ContainerDeps,

@@ -1,8 +1,9 @@
 import type { Caller } from '../../domain/caller.ts';
-import { findVisible, listVisible, type Visible } from './access.ts';
+import { findVisible, listVisible } from './access.ts';
 import { createContainer } from './create.ts';
 import type { ContainerDeps } from './deps.ts';
 import { execInContainer } from './exec.ts';
+import { listKept } from './kept.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './lifecycle.ts';
 import { purgeContainer } from './purge.ts';
 import { updateContainer } from './update.ts';
@@ -13,10 +14,7 @@ export type Containers = ReturnType<typeof containers>;
 export const containers = (deps: ContainerDeps) => ({
   create: createContainer(deps),
   list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
-  listDeleted: async ({ user }: Caller): Promise<readonly Visible[]> => {
-    const deleted = await deps.storage.repositories.containers.listDeleted(user.id);
-    return deleted.map((container) => ({ container, access: null }));
-  },
+  listKept: listKept(deps),
   get: (id: string, caller: Caller) => findVisible(deps.storage.repositories, id, caller),
   start: startContainer(deps),
   stop: stopContainer(deps),

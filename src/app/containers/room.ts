@@ -15,15 +15,6 @@ export async function tierOf(
   return tier;
 }
 
-/** What each container of the owner may hold outside its volume; null for an owner or a tier that is gone. */
-export async function layerAllowanceMb(
-  { users, catalogue }: Pick<Repositories, 'users' | 'catalogue'>,
-  ownerId: string,
-): Promise<number | null> {
-  const owner = await users.findById(ownerId);
-  return owner === null ? null : ((await catalogue.tier(owner.tier))?.layerMb ?? null);
-}
-
 /** Whether one more container of that name fits. Call it with the owner's row locked, so that it stays true. */
 export async function roomFor(
   tx: Repositories,

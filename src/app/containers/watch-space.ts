@@ -49,7 +49,7 @@ async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Prom
   const filling = due.find((space) => isHostFilling(space, deps.diskFloorMb));
   let isAnyOver = false;
   for (const { row, use } of looks) {
-    const reason = await layerFault(deps, row, use);
+    const reason = layerFault(row, use);
     if (reason === null) continue;
     isAnyOver = true;
     if (filling === undefined) await stopForDisk(deps, row, reason, GRACE_SECONDS);

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Visible } from '../../../app/containers/access.ts';
 import type { CreateRequest } from '../../../app/containers/create.ts';
+import type { Kept } from '../../../app/containers/kept.ts';
 import type { Started } from '../../../app/containers/lifecycle.ts';
 import type { Updated, UpdateRequest } from '../../../app/containers/update.ts';
 import type { Container } from '../../../domain/container.ts';
@@ -37,6 +38,7 @@ export const toContainerBody = (container: Container): ContainerBody => ({
     used_mb: container.diskUsedMb,
     quota: container.diskQuota,
   },
+  layer: { limit_mb: container.layerAllowedMb, used_mb: container.layerUsedMb },
   owner: { id: container.ownerId, username: container.ownerUsername },
   role_setup: { status: container.roleSetup.status, detail: container.roleSetup.detail },
 });
@@ -45,6 +47,13 @@ export const toContainerBody = (container: Container): ContainerBody => ({
 export const toVisibleBody = ({ container, access }: Visible): ContainerBody => ({
   ...toContainerBody(container),
   ...(access === null ? {} : { collaboration: { id: access.collaborationId, mode: access.mode } }),
+});
+
+/** One that can be restored still. */
+export const toDeletedBody = ({ container, keptUntil }: Kept): ContainerBody => ({
+  ...toContainerBody(container),
+  ...(container.deletedAt === null ? {} : { deleted_at: container.deletedAt.toISOString() }),
+  kept_until: keptUntil.toISOString(),
 });
 
 export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({

@@ -11,6 +11,7 @@ import type { Routes } from '../server.ts';
 import {
   toContainerBody,
   toCreateRequest,
+  toDeletedBody,
   toStartedBody,
   toUnderWayBody,
   toUpdatedBody,
@@ -75,9 +76,11 @@ export const containerRoutes =
       },
       async (request) => {
         const { status, deleted } = request.query;
-        const found = await (deleted === 'true' ? containers.listDeleted : containers.list)(request.caller);
-        const shown = found.filter(({ container: { state } }) => status === undefined || state === status);
-        return { containers: shown.map(toVisibleBody) };
+        const found =
+          deleted === 'true'
+            ? (await containers.listKept(request.caller)).map(toDeletedBody)
+            : (await containers.list(request.caller)).map(toVisibleBody);
+        return { containers: found.filter((one) => status === undefined || one.status === status) };
       },
     );
 

@@ -74,11 +74,12 @@ const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
   cpu: { used_millicores: usage.cpuMillicores, limit_millicores: usage.limits.cpuMillicores },
   memory: { used_bytes: usage.memoryBytes, limit_bytes: usage.limits.memoryMb * MIB },
   disk: { used_bytes: usage.diskBytes, limit_bytes: usage.limits.diskMb * MIB },
-  layer: { used_bytes: toBytes(usage.layer.usedMb), limit_bytes: toBytes(usage.layer.allowedMb) },
+  layer: {
+    used_bytes: usage.layer.usedMb === null ? null : usage.layer.usedMb * MIB,
+    limit_bytes: usage.layer.allowedMb * MIB,
+  },
   pids: { used: usage.pids, limit: PIDS_LIMIT },
 });
-
-const toBytes = (mb: number | null): number | null => (mb === null ? null : mb * MIB);
 
 /** A loss report on the wire, also where it is part of another answer. */
 export const toChangesBody = (report: LossReport): ChangesBody => ({

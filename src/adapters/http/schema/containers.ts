@@ -35,6 +35,13 @@ export const ContainerBody = Type.Object({
     used_mb: Nullable(Type.Integer({ description: 'When it was last looked at; null when it never was.' })),
     quota: Type.String({ description: 'hard: more is refused. soft: measured each minute.' }),
   }),
+  layer: Type.Object(
+    {
+      limit_mb: Type.Integer({ description: 'Of the owner’s tier. Above it the container is stopped.' }),
+      used_mb: Nullable(Type.Integer({ description: 'When it was last counted; null when it never was.' })),
+    },
+    { description: 'What it has outside /workspace.' },
+  ),
   owner: Type.Object({ id: Type.String(), username: Type.String() }),
   role_setup: RoleSetupBody,
   collaboration: Type.Optional(
@@ -42,6 +49,13 @@ export const ContainerBody = Type.Object({
       { id: Type.String(), mode: Mode },
       { description: 'How its owner shares it with the caller; absent for the owner.' },
     ),
+  ),
+  deleted_at: Type.Optional(Timestamp),
+  kept_until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'A deleted container can be restored until then at least; then its volume is erased.',
+    }),
   ),
 });
 

@@ -17,7 +17,7 @@ export const StatsBody = Type.Object({
     limit_bytes: Type.Integer(),
   }),
   layer: Type.Object(
-    { used_bytes: Nullable(Type.Integer()), limit_bytes: Nullable(Type.Integer()) },
+    { used_bytes: Nullable(Type.Integer()), limit_bytes: Type.Integer() },
     { description: 'Outside /workspace, as of the last minute; null until it was looked at.' },
   ),
   pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
