@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { changeSettings, getSettings } from '../../api/admin.ts';
 import type { Settings } from '../../api/types.ts';
+import { requireWholeNumbers } from '../../lib/whole-number.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check } from '../../ui/check.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { NumberField } from '../../ui/number-field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
@@ -42,7 +43,7 @@ const NUMBERS = [
     key: 'requests_per_minute',
     label: 'Requests in a minute',
     unit: 'at most',
-    hint: 'For one credential or address; 0 for no limit.',
+    hint: 'For one credential or address, besides what the tier allows its users; 0 for no limit at all.',
   },
   {
     key: 'retention_days',
@@ -70,13 +71,12 @@ const NUMBERS = [
   },
 ] as const;
 
-const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;
-
 function SettingsForm({ before }: { before: Settings }) {
   const [now, setNow] = useState(before);
   const [saved, setSaved] = useState(before);
   const form = useSubmit(
     async () => {
+      requireWholeNumbers(now);
       const answer = await changeSettings(now);
       setNow(answer);
       setSaved(answer);
@@ -98,15 +98,14 @@ function SettingsForm({ before }: { before: Settings }) {
         onChange={(guests_enabled) => setNow({ ...now, guests_enabled })}
       />
       {NUMBERS.map(({ key, label, unit, hint }) => (
-        <TextField
+        <NumberField
           key={key}
           label={label}
           unit={unit}
-          value={String(now[key])}
-          onInput={(text) => setNow({ ...now, [key]: Number.parseInt(text, 10) || 0 })}
+          value={now[key]}
+          onInput={(value) => setNow({ ...now, [key]: value })}
           error={form.faults[key]}
           hint={hint}
-          input={NUMBER_INPUT}
         />
       ))}
       <Button

@@ -1,10 +1,23 @@
 import { useState } from 'preact/hooks';
+import type { FieldFaults } from '../../api/errors.ts';
 import type { Tier } from '../../api/types.ts';
 import { cpu, disk, memory, plural } from '../../lib/format.ts';
+import { requireWholeNumbers } from '../../lib/whole-number.ts';
 import { TextField } from '../../ui/field.tsx';
+import { NumberField } from '../../ui/number-field.tsx';
 import { RangeField } from '../../ui/range-field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, FIRST_INPUT } from './entry-form.tsx';
+
+const requests = (perMinute: number): string =>
+  perMinute === 0 ? 'any number of requests' : `${perMinute.toLocaleString('en')} requests a minute`;
+
+const factsOf = (tier: Tier): string =>
+  [
+    `up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} outside it`,
+    `${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`,
+    `${requests(tier.requests_per_minute)}, ${plural(tier.max_terminals, 'terminal')}, ${plural(tier.max_commands, 'command')}`,
+  ].join(' · ');
 
 /** What people may use. */
 export const Tiers = () => (
@@ -15,9 +28,7 @@ export const Tiers = () => (
     add="Add a tier"
     keyOf={({ name }) => name}
     labelOf={({ name }) => name}
-    facts={(tier) =>
-      `up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} outside it · ${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`
-    }
+    facts={factsOf}
     form={TierForm}
   />
 );
@@ -39,35 +50,76 @@ const NEW: Tier = {
 };
 
 const RANGES = [
-  { key: 'memory_mb', label: 'Memory of a container', unit: 'MB' },
-  { key: 'cpu_shares', label: 'CPU of a container', unit: 'millicores' },
-  { key: 'disk_mb', label: 'Disk of a container', unit: 'MB' },
+  { key: 'memory_mb', label: 'Memory', unit: 'MB' },
+  { key: 'cpu_shares', label: 'CPU', unit: 'millicores' },
+  { key: 'disk_mb', label: 'Disk at /workspace', unit: 'MB' },
 ] as const;
 
-const COUNTS = [
-  { key: 'layer_mb', label: 'Outside /workspace (MB)' },
-  { key: 'max_containers', label: 'Containers' },
-  { key: 'max_agents', label: 'Agents' },
-  { key: 'requests_per_minute', label: 'Requests in a minute (0: any number)' },
-  { key: 'max_terminals', label: 'Open terminals' },
-  { key: 'max_event_sockets', label: 'Open event streams' },
-  { key: 'max_commands', label: 'Running commands' },
-  { key: 'max_uploads', label: 'Uploads at once' },
-  { key: 'max_downloads', label: 'Downloads at once' },
+/** `unit`: what is counted, beside the number. */
+const OF_A_CONTAINER = [
+  {
+    key: 'layer_mb',
+    label: 'Outside /workspace',
+    unit: 'MB',
+    hint: 'Packages, /tmp, /root. Above it a container is stopped.',
+  },
 ] as const;
 
-const FIELDS = ['name', 'memory_mb', 'cpu_shares', 'disk_mb', ...COUNTS.map(({ key }) => key)];
-const NUMBER_INPUT = { inputMode: 'numeric', autocomplete: 'off' } as const;
+const OF_A_USER = [
+  {
+    key: 'max_containers',
+    label: 'Containers',
+    unit: 'at once',
+    hint: 'Twice as many with deleted ones that are kept.',
+  },
+  { key: 'max_agents', label: 'Agents', unit: 'at once', hint: '' },
+  {
+    key: 'requests_per_minute',
+    label: 'Requests',
+    unit: 'a minute',
+    hint: 'Of all sessions and tokens of a user. 0: any number.',
+  },
+  { key: 'max_terminals', label: 'Open terminals', unit: 'at once', hint: 'Each pane is one.' },
+  {
+    key: 'max_event_sockets',
+    label: 'Open event streams',
+    unit: 'at once',
+    hint: 'Each open page of Berth uses one.',
+  },
+  {
+    key: 'max_commands',
+    label: 'Running commands',
+    unit: 'at once',
+    hint: 'Also those whose client has left.',
+  },
+  { key: 'max_uploads', label: 'Uploads', unit: 'at once', hint: '' },
+  {
+    key: 'max_downloads',
+    label: 'Downloads',
+    unit: 'at once',
+    hint: 'Files, archives, recordings, logs, exports.',
+  },
+] as const;
+
+const FIELDS = ['name', ...[...RANGES, ...OF_A_CONTAINER, ...OF_A_USER].map(({ key }) => key)];
 
 function TierForm({ before, onDone, onClose }: FormProps<Tier>) {
   const [tier, setTier] = useState(before ?? NEW);
   const { name, ...limits } = tier;
+  const counts = (faults: FieldFaults) => ({
+    tier,
+    faults,
+    onInput: (part: Partial<Tier>) => setTier({ ...tier, ...part }),
+  });
   return (
     <EntryForm
       kind="tiers"
       title={before === null ? 'Add a tier' : `Change ${before.name}`}
       entryKey={before?.name ?? null}
-      body={() => (before === null ? tier : limits)}
+      body={() => {
+        requireWholeNumbers(limits);
+        return before === null ? tier : limits;
+      }}
       fields={FIELDS}
       done={`${name} is saved`}
       onDone={onDone}
@@ -85,31 +137,51 @@ function TierForm({ before, onDone, onClose }: FormProps<Tier>) {
               input={FIRST_INPUT}
             />
           )}
-          {RANGES.map(({ key, label, unit }) => (
-            <RangeField
-              key={key}
-              label={label}
-              unit={unit}
-              value={tier[key]}
-              onInput={(range) => setTier({ ...tier, [key]: range })}
-              error={faults[key]}
-            />
-          ))}
-          <div class="field-pair">
-            {COUNTS.map(({ key, label }) => (
-              <TextField
+          <fieldset class="limits-of">
+            <legend>Each container</legend>
+            {RANGES.map(({ key, label, unit }) => (
+              <RangeField
                 key={key}
                 label={label}
-                unit="at most"
-                value={String(tier[key])}
-                onInput={(text) => setTier({ ...tier, [key]: Number.parseInt(text, 10) || 0 })}
+                unit={unit}
+                value={tier[key]}
+                onInput={(range) => setTier({ ...tier, [key]: range })}
                 error={faults[key]}
-                input={NUMBER_INPUT}
               />
             ))}
-          </div>
+            <Counts of={OF_A_CONTAINER} {...counts(faults)} />
+          </fieldset>
+          <fieldset class="limits-of">
+            <legend>Each user, at most</legend>
+            <Counts of={OF_A_USER} {...counts(faults)} />
+          </fieldset>
         </>
       )}
     </EntryForm>
+  );
+}
+
+type CountsProps = {
+  readonly of: typeof OF_A_CONTAINER | typeof OF_A_USER;
+  readonly tier: Tier;
+  readonly faults: FieldFaults;
+  readonly onInput: (part: Partial<Tier>) => void;
+};
+
+function Counts({ of, tier, faults, onInput }: CountsProps) {
+  return (
+    <div class="field-pair">
+      {of.map(({ key, label, unit, hint }) => (
+        <NumberField
+          key={key}
+          label={label}
+          unit={unit}
+          value={tier[key]}
+          onInput={(value) => onInput({ [key]: value })}
+          error={faults[key]}
+          hint={hint}
+        />
+      ))}
+    </div>
   );
 }

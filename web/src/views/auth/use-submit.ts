@@ -1,12 +1,23 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type FieldFaults, fieldFaults } from '../../api/errors.ts';
 
 const NONE: FieldFaults = {};
+
+/** Where the failure is said: the first field at fault has the focus, anything else comes into view. */
+function showFault(form: HTMLFormElement | null): void {
+  const field = form?.querySelector<HTMLInputElement>('[aria-invalid=true]');
+  field?.focus();
+  if (!field) form?.querySelector('.problem')?.scrollIntoView({ block: 'nearest' });
+}
 
 /** State of a form that is sent: whether it is under way, why it failed, and which fields are at fault. */
 export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly string[]) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
+  const form = useRef<HTMLFormElement | null>(null);
+  useLayoutEffect(() => {
+    if (failure !== null) showFault(form.current);
+  }, [failure]);
   const faults = failure instanceof ApiError ? fieldFaults(failure) : NONE;
   const allShown =
     Object.keys(faults).length > 0 && Object.keys(faults).every((name) => fieldNames.includes(name));
@@ -14,6 +25,7 @@ export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly str
   const submit = async (event?: Event): Promise<void> => {
     event?.preventDefault();
     if (busy) return;
+    form.current = event?.currentTarget instanceof HTMLFormElement ? event.currentTarget : null;
     setBusy(true);
     setFailure(null);
     try {

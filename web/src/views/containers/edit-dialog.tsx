@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Container, ContainerChange } from '../../api/types.ts';
+import { requireWholeNumbers } from '../../lib/whole-number.ts';
 import { update } from '../../state/containers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -29,6 +30,7 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
   const [keepInstalled, setKeepInstalled] = useState(false);
   const { value: catalogue, failure } = useCatalogue(keep);
   const form = useSubmit(async () => {
+    requireWholeNumbers(body);
     await update(container, { ...body, carry_over: keepInstalled });
     onClose();
   }, FIELDS);

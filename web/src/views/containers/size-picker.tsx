@@ -3,7 +3,7 @@ import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer, Resources, Tier } from '../../api/types.ts';
 import { cpu, disk, memory } from '../../lib/format.ts';
 import { presets } from '../../lib/sizes.ts';
-import { TextField } from '../../ui/field.tsx';
+import { NumberField } from '../../ui/number-field.tsx';
 
 type PickerProps = {
   readonly tier: Tier;
@@ -60,15 +60,14 @@ export function SizePicker({ tier, body, onChange, faults }: PickerProps) {
       {own && (
         <div class="custom-size">
           {LINES.map(({ key, label, unit }) => (
-            <TextField
+            <NumberField
               key={key}
               label={label}
               unit={unit}
-              value={String(body[key] ?? '')}
-              onInput={(text) => onChange({ [key]: Number.parseInt(text, 10) || 0 })}
+              value={body[key] ?? Number.NaN}
+              onInput={(value) => onChange({ [key]: value })}
               error={faults[key]}
               hint={`${tier[key].min} to ${tier[key].max}`}
-              input={{ inputMode: 'numeric', autocomplete: 'off' }}
             />
           ))}
         </div>

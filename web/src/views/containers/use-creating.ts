@@ -6,6 +6,7 @@ import { suggestName } from '../../lib/names.ts';
 import { isUnknown } from '../../lib/outcome.ts';
 import { randomKey } from '../../lib/random-key.ts';
 import { navigate } from '../../lib/router.ts';
+import { requireWholeNumbers } from '../../lib/whole-number.ts';
 import { containers, refreshContainers } from '../../state/containers.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { useSubmit } from '../auth/use-submit.ts';
@@ -64,6 +65,7 @@ export function useCreating(onClose: () => void) {
 
   const form = useSubmit(async () => {
     try {
+      requireWholeNumbers(body);
       arrive(await createOnce(body, key.current, () => setUnsure(true)));
     } catch (failure) {
       key.current = randomKey();

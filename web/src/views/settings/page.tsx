@@ -4,6 +4,7 @@ import { me } from '../../state/me.ts';
 import { Audit } from '../audit/audit.tsx';
 import { NotFound } from '../not-found.tsx';
 import { TabbedPage } from '../tabs.tsx';
+import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';
 import { ProgramCopies } from './program-copies.tsx';
@@ -60,6 +61,7 @@ function Part({ at, profile }: { at: string; profile: Me }) {
         <>
           <Profile profile={profile} />
           <ProgramCopies />
+          <Limits profile={profile} />
         </>
       );
   }

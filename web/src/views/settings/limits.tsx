@@ -1,0 +1,25 @@
+import type { Me } from '../../api/types.ts';
+import { limitLines } from '../../lib/limits.ts';
+import { Section } from '../../ui/section.tsx';
+
+/** What the user's tier allows. */
+export function Limits({ profile: { tier, limits } }: { profile: Me }) {
+  return (
+    <Section
+      title="Your limits"
+      lead={`Your tier is “${tier}”. The limits count all your sessions and API tokens together; an administrator can give you another tier.`}
+    >
+      <dl class="limits">
+        {limitLines(limits).map(({ label, value, note }) => (
+          <div key={label}>
+            <dt>
+              {label}
+              <span>{note}</span>
+            </dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
