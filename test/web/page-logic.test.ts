@@ -145,7 +145,7 @@ t.test(
       'a line that answers is up',
     );
     t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
-    for (const trouble of ['processes', 'unresponsive', 'busy', 'database'] as const)
+    for (const trouble of ['processes', 'unresponsive', 'busy', 'too_many', 'rate', 'database'] as const)
       for (const connection of [trying(trouble), waits(trouble)])
         t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: trouble });
     t.equal(canConnect(container('starting')), false);

@@ -277,7 +277,7 @@ t.test(
   'one that others are opened before asks again when the service says so, and not earlier',
   async (t) => {
     const backoff = { firstMs: 5, maxMs: 60_000 };
-    const service = await serve(t, null, { probe: { busyForMs: 40_000 }, backoff });
+    const service = await serve(t, null, { probe: { trouble: 'busy', forMs: 40_000 }, backoff });
     await until(() => service.last()?.kind === 'waiting');
     t.same(service.last(), { kind: 'waiting', trouble: 'busy', delayMs: 40_000, attempt: 1 });
   },

@@ -45,8 +45,10 @@ t.test('known frames are read, with safe values for what is missing', async (t) 
     owner: true,
     readOnly: true,
     muxed: false,
+    fallback: false,
     startedAt: '',
   });
+  t.match(decodeFrame('{"type":"ready","fallback":true}'), { fallback: true });
   t.match(decodeFrame('{"type":"ready"}'), { stream: '', offset: 0, inputOffset: 0, owner: true });
   t.same(decodeFrame('{"type":"exit","code":3}'), { type: 'exit', code: 3 });
   t.same(decodeFrame('{"type":"exit"}'), { type: 'exit', code: null });
@@ -91,6 +93,7 @@ t.test('a resume is exact only on the same stream at the same byte', async (t) =
     owner: true,
     readOnly: false,
     muxed: true,
+    fallback: false,
     startedAt: '',
   };
   t.equal(howResumed(null, ready), 'fresh');

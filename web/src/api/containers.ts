@@ -22,6 +22,11 @@ export async function listContainers(): Promise<readonly Container[]> {
   return containers;
 }
 
+/** Those that can be restored still, newest deletion first. */
+export async function listDeleted(): Promise<readonly Container[]> {
+  return (await authorized<{ containers: readonly Container[] }>('/api/containers?deleted=true')).containers;
+}
+
 export const getContainer = (id: string): Promise<Container> => authorized<Container>(at(id));
 
 /** The answer may still be `creating`. A repeat with the same key makes no second container. */
@@ -56,6 +61,10 @@ export const getChanges = (id: string): Promise<Changes> => authorized<Changes>(
 export const restoreContainer = (id: string): Promise<Container> =>
   authorized(`${at(id)}/restore`, { method: 'POST', timeoutMs: ENGINE_TIMEOUT_MS });
 
+/** Erases what is kept of a deleted container. `name` confirms which one. */
+export const purgeContainer = (id: string, name: string): Promise<unknown> =>
+  authorized(`${at(id)}/purge`, { method: 'POST', body: { name } });
+
 /** Begins to install the tools of the role anew. */
 export const retryTools = (id: string): Promise<Container> =>
   authorized<Container>(`${at(id)}/role-setup/retry`, { method: 'POST' });
@@ -84,13 +93,13 @@ export async function getCatalogue(): Promise<Catalogue> {
   return { images, roles, tiers };
 }
 
-/** How long the service wants a client to wait that opens a terminal; null where nothing is in its way. */
-export async function secondsInLine(id: string): Promise<number | null> {
+/** What the service says to a client that would open a terminal now; null where nothing is in its way. */
+export async function terminalRefusal(id: string): Promise<ApiError | null> {
   try {
     await authorized(`${at(id)}/terminal`);
   } catch (failure) {
-    if (failure instanceof ApiError && failure.code === 'busy_opening_terminals')
-      return failure.retryAfterSeconds;
+    // Without an upgrade a terminal that could be opened is answered 426.
+    if (failure instanceof ApiError && failure.status !== 426) return failure;
   }
   return null;
 }

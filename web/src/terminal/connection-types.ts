@@ -27,6 +27,9 @@ export type LineHealth = {
 
 export const HEALTHY: LineHealth = { answers: true, unsentCharacters: 0 };
 
+/** The service has said when to ask again: others are opened first, or the user has too much at once. */
+export type Waiting = { readonly trouble: 'busy' | 'too_many' | 'rate'; readonly forMs: number };
+
 /**
  * What the service says of a container whose terminal was refused. `ok`: trying again makes sense; `unlocked`: the
  * screen was locked until now, so that also a terminal that was shut on purpose opens again.
@@ -35,8 +38,7 @@ export type Probe =
   | 'ok'
   | 'unlocked'
   | 'unreachable'
-  /** The service opens others first, and has said when to ask again. */
-  | { readonly busyForMs: number }
+  | Waiting
   | Extract<EndReason, 'unauthorized' | 'deleted' | 'stopped' | 'refused'>;
 
 export type ConnectionDeps = {

@@ -20,6 +20,8 @@ export type ReadyFrame = {
   readonly readOnly: boolean;
   /** Whether the shell is inside a multiplexer. */
   readonly muxed: boolean;
+  /** Whether it is a plain shell because the multiplexer could not start. */
+  readonly fallback: boolean;
   /** When the container was last started; '' when the service does not say. */
   readonly startedAt: string;
 };
@@ -94,6 +96,7 @@ const decoders: { readonly [T in ServerFrame['type']]: (wire: Wire) => ServerFra
     owner: wire['owner'] !== false,
     readOnly: wire['mode'] === 'view',
     muxed: typeof wire['mux_session'] === 'string',
+    fallback: wire['fallback'] === true,
     startedAt: text(wire['started_at']),
   }),
   ack: (wire) => ({ type: 'ack', inputOffset: count(wire['input_offset']) }),
@@ -175,9 +178,17 @@ export type EndReason =
 
 /**
  * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, a container in
- * which nothing starts, others that are opened before it, or the service's database.
+ * which nothing starts, others that are opened before it, the limits of the user, or the service's database.
  */
-export type Trouble = 'line' | 'shell' | 'processes' | 'unresponsive' | 'busy' | 'database';
+export type Trouble =
+  | 'line'
+  | 'shell'
+  | 'processes'
+  | 'unresponsive'
+  | 'busy'
+  | 'too_many'
+  | 'rate'
+  | 'database';
 
 /** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
 export type CloseMeaning =

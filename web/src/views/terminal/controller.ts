@@ -36,6 +36,8 @@ export type TerminalView = {
   /** What a program wants to copy, until it is copied or dismissed; a newer text takes its place. */
   readonly copyOffer: Signal<string | null>;
   readonly notice: Signal<string | null>;
+  /** Whether it is a plain shell because tmux could not start, until that is dismissed. */
+  readonly plainShell: Signal<boolean>;
   readonly readOnly: Signal<boolean>;
   /** Whether it is the terminal of who looks at it; another's is shared. */
   readonly isOwner: Signal<boolean>;
@@ -78,6 +80,7 @@ const makeView = (): TerminalView => ({
   link: signal(null),
   copyOffer: signal(null),
   notice: signal(null),
+  plainShell: signal(false),
   readOnly: signal(false),
   isOwner: signal(true),
   people: signal([]),
@@ -90,9 +93,13 @@ function rule(view: TerminalView, screen: Screen, size: Size | null): void {
   screen.fit(size ?? undefined);
 }
 
+/** The note of a plain shell says the same, and stays. */
+const OF_A_PLAIN_SHELL = /^tmux could not start/;
+
 function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
   if (frame.type === 'pong') view.latencyMs.value = Math.max(0, Math.round(performance.now() - frame.t));
-  else if (frame.type === 'notice') view.notice.value = frame.message;
+  else if (frame.type === 'notice')
+    view.notice.value = OF_A_PLAIN_SHELL.test(frame.message) ? null : frame.message;
   else if (frame.type === 'participants') view.people.value = frame.people;
   else if (frame.type === 'size') rule(view, screen, frame.size);
   else if (frame.type === 'recording') view.recording.value = frame.id;
@@ -183,6 +190,7 @@ export async function terminalController(
       },
       resumed: (how, ready) => {
         view.readOnly.value = ready.readOnly;
+        if (how !== 'exact') view.plainShell.value = ready.fallback;
         gate.connected(ready.muxed, how === 'exact');
         screen.lookBack.connected(ready.muxed, how === 'exact');
         view.isOwner.value = ready.owner;

@@ -63,7 +63,14 @@ function lost(
 }
 
 /** Troubles of which only their own words tell what to do, also before the first connection. */
-const SAID_AT_ONCE: readonly Trouble[] = ['processes', 'unresponsive', 'busy', 'database'];
+const SAID_AT_ONCE: readonly Trouble[] = [
+  'processes',
+  'unresponsive',
+  'busy',
+  'too_many',
+  'rate',
+  'database',
+];
 
 /** What stands over the terminal, if anything. */
 export function overlayOf(facts: LineFacts, known: Known): Overlay {

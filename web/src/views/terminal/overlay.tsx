@@ -100,6 +100,9 @@ const FULL =
 
 const HUNG = 'No new program starts in this container. If that goes on, stop the container and start it.';
 
+const MANY =
+  'You have as many terminals open as your tier allows. Close one that you do not need, and this one opens.';
+
 function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   if (how === 'offline') return 'You are offline.';
   if (how === 'no_answer') return 'Berth is not responding.';
@@ -107,6 +110,8 @@ function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   if (how === 'processes') return FULL + next;
   if (how === 'unresponsive') return HUNG + next;
   if (how === 'busy') return `Many terminals are opening at once, and this one is waiting its turn.${next}`;
+  if (how === 'too_many') return MANY + next;
+  if (how === 'rate') return `You sent too many requests in the last minute.${next}`;
   if (how === 'database') return `Berth cannot reach its database.${next}`;
   if (how === 'shell') return `The shell is not responding.${next}`;
   return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;

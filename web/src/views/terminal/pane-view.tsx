@@ -8,6 +8,7 @@ import { boxStyle } from './box-style.ts';
 import type { TerminalController } from './controller.ts';
 import { CopyOffer } from './copy-offer.tsx';
 import { canConnect, type Known } from './overlay-kind.ts';
+import { PlainShell } from './plain-shell.tsx';
 import { SearchBar } from './search-bar.tsx';
 import { useNotice } from './use-notice.ts';
 import { useTerminal } from './use-terminal.ts';
@@ -117,6 +118,7 @@ function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalControll
         </div>
       )}
       {terminal.link.value && <div class="link-hint">{terminal.link.value}</div>}
+      <PlainShell terminal={terminal} />
       <CopyOffer terminal={terminal} />
       {searching && <SearchBar terminal={terminal} onClose={closeSearch} />}
     </>

@@ -1,7 +1,7 @@
-import { getContainer, secondsInLine } from '../../api/containers.ts';
+import { getContainer, terminalRefusal } from '../../api/containers.ts';
 import { ApiError } from '../../api/errors.ts';
 import { locked } from '../../session/session.ts';
-import type { Probe } from '../../terminal/connection-types.ts';
+import type { Probe, Waiting } from '../../terminal/connection-types.ts';
 
 const PROBES: Readonly<Record<number, Probe>> = {
   401: 'unauthorized',
@@ -25,16 +25,29 @@ export async function probe(id: string): Promise<Probe> {
   }
 }
 
-/** Whether others are opened first: browsers do not show the answer to a refused upgrade, but that to a plain request. */
-async function line(id: string): Promise<Probe> {
-  const seconds = await secondsInLine(id);
-  return seconds === null ? 'ok' : { busyForMs: seconds * 1000 };
+/** Refusals that pass by themselves, and what they are to whoever waits. */
+const WAITS: Readonly<Record<string, Waiting['trouble']>> = {
+  busy_opening_terminals: 'busy',
+  too_many_at_once: 'too_many',
+  rate_limited: 'rate',
+};
+
+function waiting(failure: unknown): Waiting | null {
+  if (!(failure instanceof ApiError)) return null;
+  const { code, retryAfterSeconds } = failure;
+  const trouble = WAITS[code];
+  return trouble === undefined || retryAfterSeconds === null
+    ? null
+    : { trouble, forMs: retryAfterSeconds * 1000 };
 }
 
 async function ask(id: string): Promise<Probe> {
   try {
-    return DOWN.has((await getContainer(id)).status) ? 'stopped' : await line(id);
+    if (DOWN.has((await getContainer(id)).status)) return 'stopped';
+    // why: browsers do not show the answer to a refused upgrade, but that to a plain request
+    return waiting(await terminalRefusal(id)) ?? 'ok';
   } catch (failure) {
-    return failure instanceof ApiError ? (PROBES[failure.status] ?? 'unreachable') : 'unreachable';
+    const known = failure instanceof ApiError ? PROBES[failure.status] : undefined;
+    return waiting(failure) ?? known ?? 'unreachable';
   }
 }

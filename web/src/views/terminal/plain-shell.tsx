@@ -1,0 +1,25 @@
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import type { TerminalController } from './controller.ts';
+
+/** Says that a shell is not kept as usual, and how to get one that is; nothing once that was read. */
+export function PlainShell({ terminal }: { terminal: TerminalController }) {
+  if (!terminal.plainShell.value || terminal.connection.value?.kind !== 'open') return null;
+  const dismiss = (): void => {
+    terminal.plainShell.value = false;
+    terminal.screen.terminal.focus();
+  };
+  return (
+    <div class="plain-shell" role="status">
+      <Icon name="warning" size={18} />
+      <div>
+        <strong>Plain shell: tmux could not start</strong>
+        <p>
+          What runs here ends minutes after you leave, and with a restart of Berth. Close what you do not need
+          in this container, type <code>exit</code>, and open a new shell to try tmux again.
+        </p>
+      </div>
+      <Button onClick={dismiss}>Dismiss</Button>
+    </div>
+  );
+}
