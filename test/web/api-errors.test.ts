@@ -54,6 +54,11 @@ t.test('every failure says what happened and what to do next', async (t) => {
   t.match(explain(errorOf(429, { code: 'rate_limited' }, '40')).next, /40 s/);
 });
 
+t.test('a create that deleted containers leave no room for leads to them', async (t) => {
+  const failure = errorOf(409, { error: 'deleted containers …', code: 'kept_limit_reached' }, null);
+  t.match(explain(failure), { next: /^Delete one of them for good/, link: { href: '/deleted' } });
+});
+
 t.test('a failure without a reason is put down to the engine while that is known to be down', async (t) => {
   const failure = errorOf(500, { error: 'failed to create container' }, null);
   t.match(explain(failure, true).next, /engine/);

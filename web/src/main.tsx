@@ -9,6 +9,7 @@ import './styles/auth.css';
 import './styles/containers.css';
 import './styles/list-states.css';
 import './styles/status.css';
+import './styles/space.css';
 import './styles/create-dialog.css';
 import './styles/terminal.css';
 import './styles/terminal-overlays.css';

@@ -1,7 +1,12 @@
 import { ApiError, sentence } from './errors.ts';
 
 /** What went wrong and what to do next, in words for people. */
-export type Explanation = { readonly title: string; readonly next: string };
+export type Explanation = {
+  readonly title: string;
+  readonly next: string;
+  /** Where that can be done, in this page. */
+  readonly link?: { readonly href: string; readonly label: string };
+};
 
 const inSeconds = (seconds: number | null): string => {
   if (seconds === null) return 'Wait a moment, then try again.';
@@ -49,13 +54,18 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     title: 'Your guest time is over',
     next: 'Sign in with an account to go on. You can still read and delete what is there.',
   }),
-  kept_limit_reached: (error) => ({
-    title: sentence(error.message).replace(/\.$/, ''),
-    next: 'A deleted container is erased a week later, or within minutes after a purge request (docs/containers.md).',
+  kept_limit_reached: () => ({
+    title: 'Deleted containers still take up your room',
+    next: 'Delete one of them for good. Its room is free within the hour, mostly in a minute; then try again.',
+    link: { href: '/deleted', label: 'Deleted containers' },
   }),
   container_limit_reached: () => ({
     title: 'You have as many containers as your tier allows',
     next: 'Delete one that you no longer need, or ask an administrator for more.',
+  }),
+  name_taken: () => ({
+    title: 'You already have a container of this name',
+    next: 'Rename or delete that one first, or choose another name.',
   }),
   disk_quota_exceeded: () => ({
     title: 'The workspace holds more than its disk size',
@@ -193,7 +203,8 @@ const byStatus = (error: ApiError): Explanation => {
   return { title, next: 'Check what you entered and try again.' };
 };
 
-const ENGINE_DOWN = 'The container engine does not run; the note at the top of the page says what to do.';
+const ENGINE_DOWN =
+  'The container engine does not run. Try again once the note about it at the top of the page is gone.';
 
 /** `engineIsDown`: the likely cause of failures that the service does not explain. */
 export function explain(failure: unknown, engineIsDown = false): Explanation {

@@ -178,7 +178,7 @@ const change = <T>(asked: Asked, work: () => Promise<T>, done: (answer: T) => vo
       const rest = await ask(asked, work, done);
       return await rest();
     } catch (failure) {
-      toastFailure(failure);
+      toastFailure(failure, failedWords(asked.how, asked.container.name));
       return false;
     }
   });
@@ -220,7 +220,8 @@ export const remove = (container: Container): Promise<boolean> =>
     () => toastOk(doneWords('deleting', container.name), undoOf(container)),
   );
 
-const restore = (container: Container): Promise<boolean> =>
+/** Brings a deleted container back, stopped. */
+export const restore = (container: Container): Promise<boolean> =>
   change(
     { container, how: 'restoring' },
     () => api.restoreContainer(container.db_id),

@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
+import { ApiError } from '../api/errors.ts';
 import { explain } from '../api/explain.ts';
+import { go } from '../lib/router.ts';
 import { engineIsDown } from './health.ts';
 
 /** What can still be done about the news. */
@@ -40,7 +42,10 @@ export const toastWarning = (title: string, next: string): number => show('warni
 
 export const toastError = (title: string, next: string): number => show('error', title, next, null);
 
-export function toastFailure(failure: unknown): void {
-  const { title, next } = explain(failure, engineIsDown());
-  show('error', title, next, null);
+/** `what`: what did not come about, said where the failure has no better words. */
+export function toastFailure(failure: unknown, what?: string): void {
+  const { title: known, next, link } = explain(failure, engineIsDown());
+  const isFault = failure instanceof ApiError && failure.code === 'internal_error';
+  const title = isFault ? (what ?? known) : known;
+  show('error', title, next, link ? { label: link.label, run: () => go(link.href) } : null);
 }

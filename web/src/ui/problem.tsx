@@ -5,13 +5,18 @@ import { Icon } from './icon.tsx';
 
 /** A failure where it happened: what, and what to do next. */
 export function Problem({ failure, children }: { failure: unknown; children?: ComponentChildren }) {
-  const { title, next } = explain(failure, engineIsDown());
+  const { title, next, link } = explain(failure, engineIsDown());
   return (
     <div class="problem" role="alert">
       <Icon name="warning" size={18} />
       <div>
         <strong>{title}</strong>
         <p>{next}</p>
+        {link && (
+          <a class="button plain" href={link.href}>
+            {link.label}
+          </a>
+        )}
         {children}
       </div>
     </div>

@@ -12,6 +12,7 @@ import { Spinner } from '../ui/button.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { AdminPage } from './admin/page.tsx';
+import { DeletedPage } from './containers/deleted-page.tsx';
 import { ContainersPage } from './containers/page.tsx';
 import { GATES, isGate } from './gates.ts';
 import { LockScreen } from './lock-screen.tsx';
@@ -91,6 +92,7 @@ function useEvents(userId: string): void {
 
 function View({ at, user }: { at: string; user: User }) {
   if (at === '/') return <ContainersPage />;
+  if (at === '/deleted') return <DeletedPage />;
   if (at === JOIN_PATH) return <JoinPage />;
   if (at === '/recordings') return <RecordingsPage />;
   const recording = RECORDING_PATH.exec(at)?.[1];

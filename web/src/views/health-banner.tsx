@@ -24,6 +24,9 @@ export function HealthBanner() {
       {faults.map((fault) => (
         <FaultLine key={fault.part} fault={fault} />
       ))}
+      {faults.every(({ detail }) => detail === null) && (
+        <p class="fault-note">Administrators see why, and how to mend it.</p>
+      )}
     </section>
   );
 }
@@ -34,10 +37,11 @@ function FaultLine({ fault }: { fault: Fault }) {
       <Icon name="warning" size={18} />
       <div class="fault-text">
         <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
-        <p>
-          {fault.detail === null ? 'Administrators see why, and how to mend it.' : sentence(fault.detail)}{' '}
-          {fault.mend && `To mend it: ${fault.mend}.`}
-        </p>
+        {fault.detail !== null && (
+          <p>
+            {sentence(fault.detail)} {fault.mend && `To mend it: ${fault.mend}.`}
+          </p>
+        )}
         {fault.command && (
           <div class="command">
             <code>{fault.command}</code>

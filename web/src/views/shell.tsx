@@ -21,6 +21,7 @@ type ShellProps = {
 function accountItems(user: User, onLock: () => void): readonly MenuItem[] {
   return [
     { label: 'Recordings', icon: 'record', onSelect: () => go('/recordings') },
+    { label: 'Deleted containers', icon: 'trash', onSelect: () => go('/deleted') },
     { label: 'Settings', icon: 'gear', onSelect: () => go('/settings') },
     ...(user.role === 'admin'
       ? [{ label: 'Administration', icon: 'users', onSelect: () => go('/admin') } as const]

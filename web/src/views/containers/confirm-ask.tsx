@@ -1,19 +1,36 @@
 import type { Container } from '../../api/types.ts';
 import { containers, refreshContainers, remove, stop } from '../../state/containers.ts';
+import { me } from '../../state/me.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import type { Ask } from './row.tsx';
+import { SpaceDialog } from './space-dialog.tsx';
 import { ToolsDialog } from './tools-dialog.tsx';
 
 /** As the list has it now, not as it was when it was asked about. */
 const latest = (container: Container): Container =>
   containers.value?.find(({ db_id }) => db_id === container.db_id) ?? container;
 
+type ConfirmAskProps = {
+  readonly ask: Ask;
+  /** Asks for something else instead. */
+  readonly onAsk: (ask: Ask) => void;
+  readonly onClose: () => void;
+};
+
 /** Asks for what is to change, or says what a stop or a delete does before it is done. */
-export function ConfirmAsk({ ask: { what, container }, onClose }: { ask: Ask; onClose: () => void }) {
+export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: ConfirmAskProps) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
   if (what === 'tools')
     return <ToolsDialog container={latest(container)} onChanged={refreshContainers} onClose={onClose} />;
+  if (what === 'space')
+    return (
+      <SpaceDialog
+        container={latest(container)}
+        onClose={onClose}
+        onSettings={() => onAsk({ what: 'edit', container: latest(container) })}
+      />
+    );
   if (what === 'stop') {
     return (
       <Confirm
@@ -41,10 +58,16 @@ export function ConfirmAsk({ ask: { what, container }, onClose }: { ask: Ask; on
         The container is stopped and removed, with everything that was installed in it outside{' '}
         <code>/workspace</code>.
       </p>
-      <p>
-        The files in <code>/workspace</code> are kept for some days, as the administrator of this Berth has
-        set it, and are then erased for good.
-      </p>
+      {me.value?.guest_until ? (
+        <p>
+          Guests keep nothing: the files in <code>/workspace</code> are erased for good within the hour.
+        </p>
+      ) : (
+        <p>
+          The files in <code>/workspace</code> are kept for some days, as an administrator has set it. Until
+          then they count against your tier, and you can restore the container under “Deleted containers”.
+        </p>
+      )}
     </Confirm>
   );
 }

@@ -51,8 +51,13 @@ export function ContainersPage() {
         onAsk={setAsk}
         onCreate={() => setCreating(true)}
       />
+      {all !== null && (
+        <p class="page-foot">
+          <a href="/deleted">Deleted containers</a>
+        </p>
+      )}
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
-      {ask && <ConfirmAsk ask={ask} onClose={() => setAsk(null)} />}
+      {ask && <ConfirmAsk key={ask.what} ask={ask} onAsk={setAsk} onClose={() => setAsk(null)} />}
     </div>
   );
 }

@@ -5,15 +5,19 @@ import { ago, cpu, memory } from '../../lib/format.ts';
 import { type Change, faultOf } from '../../lib/outcome.ts';
 import { reach } from '../../lib/reach.ts';
 import { navigate } from '../../lib/router.ts';
+import { layerSpace, shortUse, stoppedForSpace, volumeSpace } from '../../lib/space.ts';
 import { changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
-import { DiskUse } from './disk-use.tsx';
+import { SpaceLink } from './space-link.tsx';
 import { Status } from './status.tsx';
 import { hasTools, ToolsLink } from './tools-link.tsx';
 
-export type Ask = { readonly what: 'stop' | 'delete' | 'edit' | 'tools'; readonly container: Container };
+export type Ask = {
+  readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space';
+  readonly container: Container;
+};
 
 type RowProps = { readonly container: Container; readonly onAsk: (ask: Ask) => void };
 
@@ -64,6 +68,7 @@ function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk'])
       disabled: busy,
       onSelect: () => onAsk({ what: 'edit', container }),
     },
+    { label: 'Space…', icon: 'space', onSelect: () => onAsk({ what: 'space', container }) },
     {
       label: 'Stop…',
       icon: 'stop',
@@ -91,24 +96,46 @@ const AGAIN: Partial<Readonly<Record<Change, 'stop' | 'delete'>>> = { stopping: 
 /** What went wrong, and the way to try it again where the row has no button for it. */
 function Fault({ container, fault: { words, change }, onAsk }: FaultProps) {
   const what = change === null ? undefined : AGAIN[change];
+  const forSpace = stoppedForSpace(container);
   return (
     <div class="row-line">
       <span class="row-sub bad" title={words}>
-        {words}
+        {forSpace ?? words}
       </span>
       {what !== undefined && (
         <button type="button" class="row-again" onClick={() => onAsk({ what, container })}>
           Try again
         </button>
       )}
+      {forSpace !== null && (
+        <button type="button" class="row-again" onClick={() => onAsk({ what: 'space', container })}>
+          What to do
+        </button>
+      )}
     </div>
+  );
+}
+
+/** What it may use, and what it uses of its space. */
+function Spec({ container }: { container: Container }) {
+  const { memory_mb, cpu_shares } = container.resources;
+  const [volume, layer] = [volumeSpace(container), layerSpace(container)];
+  return (
+    <span class="row-spec">
+      <span>
+        {memory(memory_mb)} · {cpu(cpu_shares)}
+      </span>
+      <span class="row-space">
+        <span class={volume.fill}>Disk {shortUse(volume)}</span> ·{' '}
+        <span class={layer.fill}>Layer {shortUse(layer)}</span>
+      </span>
+    </span>
   );
 }
 
 export function Row({ container, onAsk }: RowProps) {
   const change = changes.value[container.db_id];
   const fault = faultOf(container);
-  const { memory_mb, cpu_shares } = container.resources;
   return (
     <li class="row">
       <div class="row-main">
@@ -125,13 +152,12 @@ export function Row({ container, onAsk }: RowProps) {
                 : `shared by ${container.owner.username}`}
             </span>
             <ToolsLink container={container} onOpen={() => onAsk({ what: 'tools', container })} />
+            <SpaceLink container={container} onOpen={() => onAsk({ what: 'space', container })} />
           </div>
         )}
       </div>
       <Status container={container} change={change} stale={reach.value !== 'fine'} />
-      <span class="row-spec">
-        {memory(memory_mb)} · {cpu(cpu_shares)} · <DiskUse container={container} />
-      </span>
+      <Spec container={container} />
       <span class="row-when">{lastUsed(container)}</span>
       <div class="row-actions">
         <RowAction container={container} change={change} />

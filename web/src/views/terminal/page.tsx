@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { session } from '../../session/session.ts';
 import { isPaneAction, type TerminalAction } from '../../terminal/shortcuts.ts';
 import { useTitle } from '../../ui/use-title.ts';
+import { SpaceDialog } from '../containers/space-dialog.tsx';
 import { ToolsDialog } from '../containers/tools-dialog.tsx';
 import { HealthBanner } from '../health-banner.tsx';
 import { ShareDialog } from '../sharing/share-dialog.tsx';
@@ -44,6 +45,7 @@ const actionsOf = (workspace: Workspace) => (action: TerminalAction) => {
 export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void }) {
   const [tools, setTools] = useState(false);
   const [sharing, setSharing] = useState(false);
+  const [space, setSpace] = useState(false);
   const { known, look } = useContainer(id);
   const workspace = useWorkspace(id, known);
   const active = workspace.active.value;
@@ -60,6 +62,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
         known={known}
         workspace={workspace}
         onTools={() => setTools(true)}
+        onSpace={() => setSpace(true)}
         onShare={() => setSharing(true)}
         onHelp={onHelp}
       />
@@ -77,6 +80,9 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
       )}
       {sharing && typeof known === 'object' && (
         <ShareDialog container={known} onClose={() => setSharing(false)} />
+      )}
+      {space && typeof known === 'object' && (
+        <SpaceDialog container={known} onClose={() => setSpace(false)} />
       )}
       {tools && typeof known === 'object' && (
         <ToolsDialog container={known} onChanged={look} onClose={() => setTools(false)} />

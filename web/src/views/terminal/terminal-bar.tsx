@@ -5,6 +5,7 @@ import { MAIN_PANE, MAX_PANES } from '../../terminal/panes.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { SpaceLink } from '../containers/space-link.tsx';
 import { Status } from '../containers/status.tsx';
 import { ToolsLink } from '../containers/tools-link.tsx';
 import { Recording } from '../recordings/record-button.tsx';
@@ -19,6 +20,7 @@ type BarProps = {
   readonly known: Known;
   readonly workspace: Workspace;
   readonly onTools: () => void;
+  readonly onSpace: () => void;
   readonly onShare: () => void;
   readonly onHelp: () => void;
 };
@@ -38,7 +40,7 @@ function Sharing({ container, main, onShare }: SharingProps) {
 }
 
 /** Where one is, how the line does, and what can be done with the terminal that is used, and with the panes. */
-export function TerminalBar({ known, workspace, onTools, onShare, onHelp }: BarProps) {
+export function TerminalBar({ known, workspace, onTools, onSpace, onShare, onHelp }: BarProps) {
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
@@ -52,6 +54,7 @@ export function TerminalBar({ known, workspace, onTools, onShare, onHelp }: BarP
       <h1>{container?.name ?? (known === 'gone' ? 'Gone' : '')}</h1>
       {container && <Status container={container} change={undefined} stale={stale} />}
       {container && <ToolsLink container={container} onOpen={onTools} />}
+      {container && <SpaceLink container={container} onOpen={onSpace} />}
       <span class="shell-title">
         {terminal?.title.value === container?.name ? '' : terminal?.title.value}
       </span>

@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { listDeleted } from '../../api/containers.ts';
+import type { Container } from '../../api/types.ts';
+import { now } from '../../lib/clock.ts';
+import { keptFacts } from '../../lib/kept.ts';
+import { changes, restore } from '../../state/containers.ts';
+import { watch } from '../../state/events.ts';
+import { me } from '../../state/me.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Item, Items, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+import { useTitle } from '../../ui/use-title.ts';
+import { PurgeDialog } from './purge-dialog.tsx';
+
+const LEAD =
+  'Their files in /workspace are kept for a while and count against your tier. Restore a container, or delete it for good to make room.';
+const GUEST_LEAD =
+  'Guests keep nothing: what you delete is erased within the hour. Until then you can restore it, and it takes up your room.';
+const EVERY_MS = 10_000;
+
+function useDeleted() {
+  const list = useLoaded(listDeleted);
+  const { reload } = list;
+  useEffect(
+    () => watch({ look: reload, isSettled: () => true, settledMs: EVERY_MS, changingMs: EVERY_MS }).stop,
+    [],
+  );
+  return list;
+}
+
+/** What was deleted and is not erased yet. */
+export function DeletedPage() {
+  const list = useDeleted();
+  const [purging, setPurging] = useState<Container | null>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useTitle('Deleted containers');
+  useEffect(() => {
+    // why: the link that led here is gone, and so is the row of a container that was dealt with
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, [list.value]);
+  return (
+    <div class="page tabbed">
+      <div class="page-head">
+        <h1 ref={heading} tabIndex={-1}>
+          Deleted containers
+        </h1>
+        <a class="button plain" href="/">
+          All containers
+        </a>
+      </div>
+      <Section title="Kept for now" lead={me.value?.guest_until ? GUEST_LEAD : LEAD}>
+        <Items
+          of={list}
+          none="Nothing is kept: every container that you deleted is erased or restored."
+          row={(container) => (
+            <Kept
+              key={container.db_id}
+              container={container}
+              onChanged={() => void list.reload()}
+              onPurge={() => setPurging(container)}
+            />
+          )}
+        />
+      </Section>
+      {purging && (
+        <PurgeDialog container={purging} onDone={() => void list.reload()} onClose={() => setPurging(null)} />
+      )}
+    </div>
+  );
+}
+
+type KeptProps = {
+  readonly container: Container;
+  readonly onChanged: () => void;
+  readonly onPurge: () => void;
+};
+
+function Kept({ container, onChanged, onPurge }: KeptProps) {
+  const isRestoring = changes.value[container.db_id] !== undefined;
+  return (
+    <Item title={container.name} facts={keptFacts(container, now.value)}>
+      <Button
+        busy={isRestoring ? 'Restoring' : undefined}
+        onClick={() => void restore(container).then(onChanged)}
+      >
+        Restore<span class="visually-hidden"> {container.name}</span>
+      </Button>
+      <IconButton
+        icon="trash"
+        label={`Delete ${container.name} for good`}
+        onClick={onPurge}
+        disabled={isRestoring}
+      />
+    </Item>
+  );
+}
