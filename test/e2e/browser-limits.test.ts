@@ -87,7 +87,7 @@ t.test('deleted containers that take up room are found, restored and erased for 
   await page.getByRole('button', { name: 'Restore second' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Nothing is kept').waitFor();
-  await page.getByRole('link', { name: 'All containers' }).click();
+  await page.getByRole('main').getByRole('link', { name: 'All containers' }).click();
   await page.getByRole('link', { name: 'second' }).waitFor();
   t.same(faults, []);
 });

@@ -64,7 +64,7 @@ export async function signedIn(browser: Browser, { address }: PagedService, user
   await opened.page.fill('[name=email]', username);
   await opened.page.fill('[name=password]', 'correct horse battery');
   await opened.page.keyboard.press('Enter');
-  await opened.page.getByRole('heading', { name: 'Containers' }).waitFor();
+  await opened.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
   return opened;
 }
 
