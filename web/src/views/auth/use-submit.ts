@@ -1,12 +1,29 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type FieldFaults, fieldFaults } from '../../api/errors.ts';
+import { explain } from '../../api/explain.ts';
 
 const NONE: FieldFaults = {};
+
+/** What is wrong is in a field of the form: the first of these that it has. */
+const OF_A_FIELD: Readonly<Record<string, readonly string[]>> = {
+  wrong_code: ['code'],
+  wrong_password: ['old_password', 'password'],
+  wrong_passcode: ['current_passcode', 'passcode'],
+};
+
+function faultsOf(failure: unknown, fieldNames: readonly string[]): FieldFaults {
+  if (!(failure instanceof ApiError)) return NONE;
+  const field = OF_A_FIELD[failure.code]?.find((name) => fieldNames.includes(name));
+  if (field === undefined) return fieldFaults(failure);
+  const { title, next } = explain(failure);
+  return { [field]: `${title}. ${next}` };
+}
 
 /** Where the failure is said: the first field at fault has the focus, anything else comes into view. */
 function showFault(form: HTMLFormElement | null): void {
   const field = form?.querySelector<HTMLInputElement>('[aria-invalid=true]');
   field?.focus();
+  field?.select?.();
   if (!field) form?.querySelector('.problem')?.scrollIntoView({ block: 'nearest' });
 }
 
@@ -18,7 +35,7 @@ export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly str
   useLayoutEffect(() => {
     if (failure !== null) showFault(form.current);
   }, [failure]);
-  const faults = failure instanceof ApiError ? fieldFaults(failure) : NONE;
+  const faults = faultsOf(failure, fieldNames);
   const allShown =
     Object.keys(faults).length > 0 && Object.keys(faults).every((name) => fieldNames.includes(name));
 

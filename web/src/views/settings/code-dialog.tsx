@@ -9,6 +9,8 @@ import { useSubmit } from '../auth/use-submit.ts';
 type CodeDialogProps = {
   readonly title: string;
   readonly action: string;
+  /** Whether it takes something away. */
+  readonly danger?: boolean;
   readonly work: (code: string) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -27,7 +29,8 @@ const CODE_INPUT = {
 } as const;
 
 /** Does something that only who holds the second factor may do. */
-export function CodeDialog({ title, action, work, onClose, children, instead }: CodeDialogProps) {
+export function CodeDialog(props: CodeDialogProps) {
+  const { title, action, danger = false, work, onClose, children, instead } = props;
   const [code, setCode] = useState('');
   const form = useSubmit(() => work(code.trim()), ['code']);
   if (instead) return <>{instead}</>;
@@ -48,7 +51,11 @@ export function CodeDialog({ title, action, work, onClose, children, instead }: 
         </div>
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Checking' : undefined}>
+          <Button
+            kind={danger ? 'danger' : 'primary'}
+            type="submit"
+            busy={form.busy ? 'Checking' : undefined}
+          >
             {action}
           </Button>
         </footer>

@@ -106,6 +106,7 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
         <CodeDialog
           title="Turn the authenticator app off?"
           action="Turn off"
+          danger
           work={async (code) => {
             await disableMfa(code);
             toastOk('The authenticator app is off');
