@@ -31,10 +31,10 @@ export function LockScreen({ username }: { username: string }) {
     };
   }, []);
   useEffect(() => {
-    if (form.failure === null) return;
+    if (form.reason === null) return;
     setPasscode('');
     ref.current?.querySelector('input')?.focus();
-  }, [form.failure]);
+  }, [form.reason]);
   return (
     <dialog
       ref={ref}
