@@ -6,7 +6,7 @@ import { waitFor } from '../support/patience.ts';
 import { anAdmin, aPerson, as } from '../support/service.ts';
 import { fakeTerminals } from '../support/terminals.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 t.test('a container that runs out of room outside its volume says so, and what to do', async (t) => {
   const scene = await aScene(t);
