@@ -141,6 +141,8 @@ t.test('people see their limits, and administrators change those of a tier', asy
   await page.keyboard.press('Enter');
   await page.getByText('enterprise is saved').waitFor();
 
+  // What is known of a credential is remembered for a second.
+  paged.clock.advance(2_000);
   await page.goto(`${paged.address}/settings`);
   const limits = page.getByRole('region', { name: 'Your limits' });
   await limits.getByText('Your tier is “enterprise”').waitFor();
