@@ -85,6 +85,7 @@ t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else nam
     'my-name',
     `x${uuid}`,
     'agent:x',
+    `other:${uuid}`,
     "'; drop",
     '0123456789AB%',
   ]) {

@@ -95,6 +95,7 @@ t.test('passkeys are for a domain name with https, and for this machine by its n
     ['http://[::1]:8080', { id: 'localhost', origin: 'http://localhost:8080' }],
     ['http://localhost', { id: 'localhost', origin: 'http://localhost' }],
     ['http://berth.example.org', null],
+    ['https://box7', { id: 'box7', origin: 'https://box7' }],
     ['https://192.0.2.1', null],
     ['https://[2001:db8::1]', null],
     ['', null],

@@ -92,6 +92,8 @@ t.test('of a long output the last whole lines are kept', async (t) => {
   t.ok(tail.length <= TAIL_CHARACTERS && tail.length > TAIL_CHARACTERS - 20);
   t.match(tail, /^line \d+ 😀\n/);
   t.ok(tail.endsWith('line 1999 😀'));
+  const full = `first\n${'x'.repeat(TAIL_CHARACTERS - 6)}`;
+  t.equal(outputTail(full), full, 'as much as is kept');
   const endless = outputTail('😀'.repeat(TAIL_CHARACTERS));
   t.ok(endless.isWellFormed?.() ?? true);
   t.ok(endless.length <= TAIL_CHARACTERS);

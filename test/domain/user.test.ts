@@ -23,6 +23,7 @@ t.test('only what differs is left of a change', async (t) => {
   }
   const disabled = aUser({ disabledAt: off });
   t.same(decideUserChange(disabled, { disabled: true }, TIERS, 1), { ok: true, value: {} });
+  t.same(decideUserChange(disabled, { tier: 'pro' }, TIERS, 1), { ok: true, value: { tier: 'pro' } });
   t.same(decideUserChange(disabled, { disabled: false }, TIERS, 1), { ok: true, value: { disabled: false } });
 });
 
