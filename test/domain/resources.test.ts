@@ -31,3 +31,8 @@ t.test('the defaults of every tier lie within it', async (t) => {
     t.same(resourceFaults(defaultResources(tier), tier), {}, `up to ${max} MB`);
   }
 });
+
+t.test('who asks for nothing gets a quarter of the tier', async (t) => {
+  t.equal(defaultResources(aTier({ memoryMb: { min: 64, max: 1024 } })).memoryMb, 256);
+  t.equal(defaultResources(aTier({ memoryMb: { min: 512, max: 1024 } })).memoryMb, 512);
+});

@@ -60,6 +60,7 @@ const CASES: readonly Case[] = [
     me,
     { marks: ['dead'] },
   ],
+  ['one whose name only contains that of a pane stays', { sessions: ['my-pane-a'], marks: [] }, [], me, {}],
   ['a session of unknown kind stays', { sessions: ['other-x'], marks: [] }, [], me, {}],
   [
     'that of a participant ends',

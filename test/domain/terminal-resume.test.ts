@@ -75,3 +75,7 @@ t.test('questions in old output are not asked again, and nothing moves', async (
   const any = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
   t.equal(withoutQuestions(any).length, any.length, 'also of bytes that are no text');
 });
+
+t.test('every question is filled, not only the first', async (t) => {
+  t.equal(String(withoutQuestions(Buffer.from('\x05a\x05'))), '\0a\0');
+});

@@ -212,6 +212,8 @@ const BOTH: readonly Case[] = [
     fresh,
     [end(), open()],
   ],
+  ['nothing ends that is still being opened', opening, { type: 'program_ended', stream: 'a' }, opening, []],
+  ['nor is it cut off', opening, { type: 'detached', stream: 'a' }, opening, []],
   ['another program ends', shown, { type: 'program_ended', stream: 'x' }, shown, []],
   ['time passes', kept(NOW + 1), { type: 'tick', nowMs: NOW }, kept(NOW + 1), []],
   ['time passes while it is shown', shown, { type: 'tick', nowMs: NOW }, shown, []],
