@@ -1,22 +1,5 @@
 import t from 'tap';
-
-import { factorContract } from '../contract/factor-repository.ts';
-import { passkeyContract } from '../contract/passkey-repository.ts';
-import { pendingContract } from '../contract/pending-repository.ts';
-import { personContract } from '../contract/people.ts';
-import { screenLockContract } from '../contract/screen-lock-repository.ts';
-import { throttleContract } from '../contract/throttle-repository.ts';
+import { signInContracts } from '../contract/factors.ts';
 import { aDatabase } from '../support/factors.ts';
 
-const contracts = {
-  'second factors': factorContract,
-  passkeys: passkeyContract,
-  'pending proofs': pendingContract,
-  throttle: throttleContract,
-  'screen locks': screenLockContract,
-  people: personContract,
-};
-
-for (const [name, contract] of Object.entries(contracts)) {
-  t.test(name, async (t) => contract(t, aDatabase));
-}
+signInContracts(t, aDatabase);
