@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: a reader is slow for longer than the engine waits
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { CommandRequest, RunningCommand } from '../../src/ports/container-commands.ts';

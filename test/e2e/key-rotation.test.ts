@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+// biome-ignore lint/style/noRestrictedImports: requests at a steady pace until the test ends them
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { freshDatabase } from '../support/database.ts';
