@@ -10,7 +10,6 @@ import { waitFor } from './patience.ts';
 import { aPairOfReplicas, type Replica } from './replicas.ts';
 import { client } from './running-service.ts';
 
-const CONTAINERS = 4;
 const FOLLOWERS = 3;
 const PATIENCE_MS = 120_000;
 /** 500 is the interface's word for an engine or a database that did not answer in time; nothing was promised then. */
@@ -80,10 +79,14 @@ function changes(
 }
 
 /**
- * Two processes on one database and one engine, on which containers are changed while `killing` goes on. Afterwards rows,
+ * Two processes on one database and one engine, on which so many containers are changed while `killing` goes on. Afterwards rows,
  * engine, audit and events agree, and clients whose lines were cut have seen each event once and in order.
  */
-export async function soak(t: Test, killing: (soak: Soak) => Promise<void>): Promise<void> {
+export async function soak(
+  t: Test,
+  containers: number,
+  killing: (soak: Soak) => Promise<void>,
+): Promise<void> {
   const engine = await engineOrSkip(t);
   const pair = await aPairOfReplicas(t);
   if (engine === null || pair === null) return;
@@ -95,12 +98,12 @@ export async function soak(t: Test, killing: (soak: Soak) => Promise<void>): Pro
   const follow = () => followEvents(t, () => any().address(), token);
   const followers = await Promise.all(Array.from({ length: FOLLOWERS }, follow));
   const ids: string[] = [];
-  for (let n = 0; n < CONTAINERS; n += 1) {
+  for (let n = 0; n < containers; n += 1) {
     const made = await call('POST', '/api/containers', { name: `c${n}`, ...small });
     t.equal(made?.status, 201);
     ids.push(made?.body['db_id'] as string);
   }
-  for (const follower of followers) await follower.until(() => follower.messages.length >= CONTAINERS);
+  for (const follower of followers) await follower.until(() => follower.messages.length >= containers);
 
   let over = false;
   const { work, strange, acknowledged } = changes(call, chance, () => over);
@@ -146,7 +149,7 @@ export async function soak(t: Test, killing: (soak: Soak) => Promise<void>): Pro
     [],
     `each of ${acknowledged.length} acknowledged renames was committed once`,
   );
-  t.ok(kills > 0 && all.length > CONTAINERS, `${kills} kills, ${all.length} events`);
+  t.ok(kills > 0 && all.length > containers, `${kills} kills, ${all.length} events`);
 }
 
 async function sawAll(
