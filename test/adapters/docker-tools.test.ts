@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
+import { engineCalls } from '../../src/adapters/docker/client.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
+import { inPassing } from '../../src/adapters/docker/passing-container.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
+import { removeStale } from '../../src/adapters/docker/stale-containers.ts';
 import { ensureTools } from '../../src/adapters/docker/tools-volume.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
@@ -13,6 +16,7 @@ const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('the tools are made once, and others of an older make go', (t) => made(t, instance));
+  await t.test('what a killed process left of making them is removed', (t) => leftover(t, instance));
   const busybox = await needs(t, 'busybox');
   if (busybox !== null)
     await t.test('an image with nothing but BusyBox', (t) => insideBusyBox(t, instance, busybox.bare));
@@ -28,6 +32,33 @@ async function made(t: Test, { docker, image, instanceId }: TestInstance): Promi
     Volumes.map(({ Name }) => Name),
     [names[0]],
   );
+}
+
+async function leftover(t: Test, { docker, image, instanceId }: TestInstance): Promise<void> {
+  const calls = engineCalls(docker);
+  const left = await docker.createContainer({ Image: image, Labels: { 'berth.passing': instanceId } });
+  const exists = (): Promise<boolean> =>
+    left.inspect().then(
+      () => true,
+      () => false,
+    );
+  await removeStale(calls, 'berth.passing', 'another installation', -60);
+  await removeStale(calls, 'berth.passing', instanceId, 60);
+  t.ok(await exists(), 'one that another process may still use is left alone');
+  await removeStale(calls, 'berth.passing', instanceId, -60);
+  t.notOk(await exists());
+  await inPassing(
+    calls,
+    {
+      ...{ instanceId, image, entrypoint: ['true'] },
+      mount: { volume: `passing-${instanceId}`, at: '/mnt', isReadOnly: true },
+    },
+    async (container) => {
+      const { Config } = await container.inspect();
+      t.match(Config.Labels, { 'berth.passing': instanceId });
+    },
+  );
+  await docker.getVolume(`passing-${instanceId}`).remove();
 }
 
 async function insideBusyBox(t: Test, instance: TestInstance, image: string): Promise<void> {

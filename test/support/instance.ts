@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type Docker from 'dockerode';
 import pg from 'pg';
-import { CANARY_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
+import { CANARY_LABEL, INSTANCE_LABEL, PASSING_LABEL } from '../../src/adapters/docker/labels.ts';
 import { removeNetwork } from '../../src/adapters/docker/network.ts';
 import { runningEmbeddedUrl } from '../../src/adapters/postgres/embedded.ts';
 import { waitFor } from './patience.ts';
@@ -45,8 +45,8 @@ export async function removeInstance(engine: Engine, instanceId: string): Promis
 async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
   const { docker } = engine;
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  // A service that was killed leaves its canary, which is in the network and nobody's workspace.
-  for (const label of [INSTANCE_LABEL, CANARY_LABEL]) {
+  // A service that was killed leaves also what is nobody's workspace: its canary in the network, and what fills or measures a volume.
+  for (const label of [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL]) {
     const ofLabel = { all: true, filters: { label: [`${label}=${instanceId}`] } };
     const containers = await docker.listContainers(ofLabel);
     await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import type Docker from 'dockerode';
 import { CANARY_DIAL, CANARY_LISTEN, CANARY_PORT } from './canary-scripts.ts';
-import { type EngineCalls, engineCalls, LIMITS, orNull } from './client.ts';
+import { type EngineCalls, engineCalls, LIMITS } from './client.ts';
 import { createOptions, type RuntimeSettings } from './create-options.ts';
 import { inspect } from './creation.ts';
 import { printedBy } from './exec.ts';
 import { ownAddresses } from './host-network.ts';
 import { CANARY_LABEL } from './labels.ts';
+import { removeNow, removeStale } from './stale-containers.ts';
 
 /** A container that nobody removes ends by itself after so long, and the engine removes it then. */
 const LIFE_SECONDS = 60;
 /** An older one was left by a killed process; a younger one may be another replica's. */
-const STALE_SECONDS = 2 * LIFE_SECONDS;
 const RESOURCES = { memoryMb: 64, cpuMillicores: 500, diskMb: 512 };
 const METADATA = '169.254.169.254';
 const HELLO_MS = 3_000;
@@ -62,7 +62,7 @@ export function dockerCanary(docker: Docker, settings: CanarySettings): Canary {
   };
   return {
     async prove() {
-      await removeStale(calls, settings.instanceId);
+      await removeStale(calls, CANARY_LABEL, settings.instanceId, LIFE_SECONDS);
       const host = settings.isLocal ? await openService() : null;
       try {
         const neighbour = await started(['timeout', `${LIFE_SECONDS}`, 'perl', '-e', CANARY_LISTEN]);
@@ -171,18 +171,3 @@ function answersHere(host: string, port: number): Promise<boolean> {
     socket.once('close', () => resolve(false));
   });
 }
-
-async function removeStale(calls: EngineCalls, instanceId: string): Promise<void> {
-  const filters = { label: [`${CANARY_LABEL}=${instanceId}`] };
-  const all = await calls.read(LIMITS.list, (abortSignal) =>
-    calls.docker.listContainers({ all: true, filters, abortSignal }),
-  );
-  const before = Date.now() / 1000 - STALE_SECONDS;
-  await Promise.all(all.filter(({ Created }) => Created < before).map(({ Id }) => removeNow(calls, Id)));
-}
-
-/** 409: the engine is removing it already. */
-const removeNow = (calls: EngineCalls, id: string): Promise<unknown> =>
-  calls.change(LIMITS.start, (abortSignal) =>
-    orNull([404, 409], calls.docker.getContainer(id).remove({ force: true, abortSignal })),
-  );

@@ -17,6 +17,8 @@ export const TOOLS_LABEL = 'berth.tools';
 export const CAPTURED_LABEL = 'berth.captured';
 /** Marks the short-lived containers that prove the isolation of an installation. */
 export const CANARY_LABEL = 'berth.canary';
+/** Marks the containers that run one program of Berth on one volume. */
+export const PASSING_LABEL = 'berth.passing';
 
 /** Names on the engine and on this machine that belong to one installation. */
 export const networkName = (instanceId: string): string => `berth-${shortHash(instanceId)}`;

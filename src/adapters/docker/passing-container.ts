@@ -1,10 +1,12 @@
 import type Docker from 'dockerode';
 import { type EngineCalls, LIMITS } from './client.ts';
+import { PASSING_LABEL } from './labels.ts';
 
 const MIB = 1024 * 1024;
 
 /** One program on one volume. */
 export type Passing = {
+  readonly instanceId: string;
   readonly image: string;
   readonly entrypoint: readonly string[];
   readonly mount: { readonly volume: string; readonly at: string; readonly isReadOnly: boolean };
@@ -12,17 +14,18 @@ export type Passing = {
 };
 
 /**
- * A container that is there for `use` alone. It reaches nothing but the volume, and is without the installation's label:
- * nobody takes it for a container of a row.
+ * A container that is there for `use` alone. It reaches nothing but the volume. It has a label of its own in place of the
+ * installation's: nothing takes it for a workspace.
  */
 export async function inPassing<T>(
   { docker, change }: EngineCalls,
-  { image, entrypoint, mount, rights }: Passing,
+  { instanceId, image, entrypoint, mount, rights }: Passing,
   use: (container: Docker.Container) => Promise<T>,
 ): Promise<T> {
   const container = await change(LIMITS.create, (abortSignal) =>
     docker.createContainer({
       Image: image,
+      Labels: { [PASSING_LABEL]: instanceId },
       Entrypoint: [...entrypoint],
       Cmd: [],
       User: '0:0',

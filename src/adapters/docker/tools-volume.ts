@@ -1,7 +1,8 @@
 import type Docker from 'dockerode';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from './client.ts';
-import { INSTANCE_LABEL, TOOLS_LABEL } from './labels.ts';
+import { INSTANCE_LABEL, PASSING_LABEL, TOOLS_LABEL } from './labels.ts';
 import { inPassing } from './passing-container.ts';
+import { removeStale } from './stale-containers.ts';
 import { shortHash } from './subnet.ts';
 import { FILL_TOOLS, TOOLS_FOLDER } from './tools-scripts.ts';
 
@@ -21,13 +22,15 @@ export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOr
   await calls.change(LIMITS.start, (abortSignal) =>
     docker.createVolume({ Name: name, Labels: labels, abortSignal }),
   );
-  await fill(calls, name, image);
+  await removeStale(calls, PASSING_LABEL, instanceId, FILL_SECONDS);
+  await fill(calls, instanceId, name, image);
   await removeOthers(calls, instanceId, name);
   return name;
 }
 
-function fill(calls: EngineCalls, volume: string, image: string): Promise<void> {
+function fill(calls: EngineCalls, instanceId: string, volume: string, image: string): Promise<void> {
   const filling = {
+    instanceId,
     image,
     entrypoint: ['sh', '-c', FILL_TOOLS],
     mount: { volume, at: TOOLS_FOLDER, isReadOnly: false },

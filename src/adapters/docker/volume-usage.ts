@@ -8,6 +8,7 @@ import { inPassing } from './passing-container.ts';
 const COUNT_SECONDS = 20;
 
 type Counted = {
+  readonly instanceId: string;
   readonly volume: string;
   /** Where the engine keeps it, when that can be on this machine. */
   readonly folder: string | null;
@@ -20,7 +21,7 @@ type Counted = {
  */
 export async function countedBytes(
   calls: EngineCalls,
-  { volume, folder, reader }: Counted,
+  { instanceId, volume, folder, reader }: Counted,
 ): Promise<number | null> {
   if (folder !== null && isRoot()) {
     const { code, stdout } = await run('nice', ['-n', '19', 'du', '-skx', '--', folder], {
@@ -31,12 +32,18 @@ export async function countedBytes(
     if (code > 1) return null;
   }
   return reader.running === null
-    ? await countedBeside(calls, volume, reader.image)
+    ? await countedBeside(calls, instanceId, volume, reader.image)
     : await diskBytes(calls, reader.running.runtimeId, COUNT_SECONDS);
 }
 
-function countedBeside(calls: EngineCalls, volume: string, image: string): Promise<number | null> {
+function countedBeside(
+  calls: EngineCalls,
+  instanceId: string,
+  volume: string,
+  image: string,
+): Promise<number | null> {
   const counting = {
+    instanceId,
     image,
     entrypoint: ['du', '-skx', '/workspace'],
     mount: { volume, at: '/workspace', isReadOnly: true },

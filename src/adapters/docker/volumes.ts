@@ -140,7 +140,8 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       if (present === null) return null;
       const image = imageOf(present);
       if (image !== null && images !== null) return await images.usedBytes(volume, image);
-      return await countedBytes(calls, { volume, folder: disk.isLocal ? present.Mountpoint : null, reader });
+      const folder = disk.isLocal ? present.Mountpoint : null;
+      return await countedBytes(calls, { instanceId, volume, folder, reader });
     },
   };
 }
