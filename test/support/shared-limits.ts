@@ -33,8 +33,9 @@ apart(sub { my $epoll = kernel('epoll_create1', 0); my $event = $machine ? pack(
   most('epoll watches', 400, sub { pipe(my $in, my $out) or return 0; push @open, $in, $out;
     kernel('epoll_ctl', $epoll, 1, fileno($in), $event) >= 0 }) });
 apart(sub { most('System V segments', 100, sub { kernel('shmget', 0, 4096, 01600) >= 0 }) });
-apart(sub { socket(my $udp, AF_INET, SOCK_DGRAM, 0); my ($base) = map { /^\\w+\\t(\\w+)\\t00000000/ && $1 ne '00000000' ? unpack('N', pack('V', hex $1)) : () } do { open(my $f, '<', '/proc/net/route'); <$f> };
-  send($udp, "x", 0, sockaddr_in(9, pack('N', $base + $_))) for 300..1500;
+apart(sub { my ($base) = map { /^\\w+\\t(\\w+)\\t00000000/ && $1 ne '00000000' ? unpack('N', pack('V', hex $1)) : () } do { open(my $f, '<', '/proc/net/route'); <$f> };
+  for my $n (300..1500) { socket($open[$n / 100], AF_INET, SOCK_DGRAM, 0) if !$open[$n / 100];
+    send($open[$n / 100], "x", 0, sockaddr_in(9, pack('N', $base + $n))) }
   open(my $arp, '<', '/proc/net/arp'); my @lines = <$arp>; told('neighbours', scalar @lines) });
 apart(sub { my $memory = sub { open(my $f, '<', '/proc/net/sockstat'); join('', <$f>) =~ /TCP:.* mem (\\d+)/; $1 }; my $before = $memory->();
   socket(my $server, AF_INET, SOCK_STREAM, 0); bind($server, sockaddr_in(0, inet_aton('127.0.0.1'))); listen($server, 20);
