@@ -1,9 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { Agent, createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { inspect } from 'node:util';
+import Docker from 'dockerode';
 import t, { type Test } from 'tap';
+import { limitAnswers } from '../../src/adapters/docker/answer-limit.ts';
 import { dockerAt, engineCalls } from '../../src/adapters/docker/client.ts';
 import { engineStream } from '../../src/adapters/docker/engine-stream.ts';
 import { openExec } from '../../src/adapters/docker/exec-stream.ts';
@@ -41,6 +44,22 @@ function flood(status: number, piece: string) {
   };
   return { sent, answer };
 }
+
+t.test('a request is not printed for a debug log that nobody reads', async (t) => {
+  const { server } = await anEngine(t, (response) => response.end());
+  const { port } = server.address() as AddressInfo;
+  let printed = 0;
+  const docker = limitAnswers(new Docker({ host: '127.0.0.1', port, protocol: 'http' }), () =>
+    Object.assign(new Agent(), {
+      [inspect.custom]: () => {
+        printed += 1;
+        return 'agent';
+      },
+    }),
+  );
+  await docker.ping();
+  t.equal(printed, 0);
+});
 
 t.test('a command whose start is refused leaves no connection', async (t) => {
   const open = new Set<Socket>();
