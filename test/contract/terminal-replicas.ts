@@ -121,7 +121,8 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
   });
 
   on('a key is in use once: a newer socket at the other process replaces', async (t, cluster) => {
-    const { here, root, ada, backend, open, addresses } = cluster;
+    const { here, root, ada, backend, open, addresses, storage, dbId } = cluster;
+    const leases = () => storage.repositories.terminalHolds.inContainer(dbId);
     const listed = async () => (await as(here, root)('GET', LIST)).json().terminals;
     let last = await open(ada, 'pane2');
     for (const address of [addresses[1], addresses[0], addresses[1]]) {
@@ -135,6 +136,7 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     await waitFor(async () => (await listed()).length === 1, {
       what: 'the late ends took nothing of it away',
     });
+    await waitFor(async () => (await leases()).length === 1, { what: 'the replaced ones have ended' });
     t.same(backend.killed, [], 'the program is the same all the time');
     last.socket.close(1000);
     await waitFor(() => backend.killed.length === 1, { what: 'until its client closes it' });

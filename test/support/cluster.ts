@@ -45,6 +45,7 @@ export async function aCluster(
     Promise.all(addresses.map((address, at) => open(who, `${pane}-${at}`, address)));
   return {
     dbId,
+    storage: shared.storage,
     addresses,
     here,
     there,
