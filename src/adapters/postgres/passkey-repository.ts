@@ -47,7 +47,7 @@ export const postgresPasskeys = (db: Kysely<Database>): PasskeyRepository => ({
       .updateTable('passkeys')
       .set({ counter, backed_up: backedUp, last_used_at: sql<Date>`now()` })
       .where('id', '=', id)
-      .where(sql<boolean>`counter < ${counter}::bigint or (counter = 0 and ${counter}::bigint = 0)`)
+      .where(sql<boolean>`(counter < ${counter}::bigint or counter = 0 and ${counter}::bigint = 0)`)
       .executeTakeFirst();
     return done.numUpdatedRows === 1n;
   },
