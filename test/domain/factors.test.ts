@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { passcodeFaults, seenEveryMs, sessionLocked } from '../../src/domain/lock.ts';
 import { RECOVERY_RANDOM_BYTES, readCode, recoveryCodes } from '../../src/domain/mfa.ts';
 import {
   challengeIn,
@@ -10,36 +9,8 @@ import {
   relyingPartyAt,
   userHandleOf,
 } from '../../src/domain/passkey.ts';
-
-const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
-
-t.test('a session is locked on purpose or by idleness, and never without a passcode', async (t) => {
-  const cases: readonly [string, Parameters<typeof sessionLocked>, boolean][] = [
-    ['open', [{ lockedAt: null, passcodeSet: true, autoLockMinutes: null }, at(0), at(1e6)], false],
-    ['locked', [{ lockedAt: at(0), passcodeSet: true, autoLockMinutes: null }, at(0), at(0)], true],
-    ['no passcode', [{ lockedAt: at(0), passcodeSet: false, autoLockMinutes: 1 }, at(0), at(1e6)], false],
-    [
-      'a moment early',
-      [{ lockedAt: null, passcodeSet: true, autoLockMinutes: 5 }, at(0), at(299.999)],
-      false,
-    ],
-    ['idle', [{ lockedAt: null, passcodeSet: true, autoLockMinutes: 5 }, at(0), at(300)], true],
-  ];
-  for (const [name, args, expected] of cases) t.equal(sessionLocked(...args), expected, name);
-});
-
-t.test('the last use is written often enough for the lock', async (t) => {
-  const lock = (autoLockMinutes: number | null) => ({ lockedAt: null, passcodeSet: true, autoLockMinutes });
-  t.equal(seenEveryMs(lock(null), 60_000), 60_000);
-  t.equal(seenEveryMs(lock(1), 60_000), 15_000);
-  t.equal(seenEveryMs(lock(60), 60_000), 60_000, 'and not more often than needed');
-});
-
-t.test('a passcode is counted in characters', async (t) => {
-  for (const good of ['1234', '🔒'.repeat(4), 'x'.repeat(64), '🔒'.repeat(64)])
-    t.same(passcodeFaults(good), {});
-  for (const bad of ['', '123', '🔒🔒', 'x'.repeat(65)]) t.match(passcodeFaults(bad), { passcode: String });
-});
+import { parseSshKey, sshKeyName, sshKeyNameFaults } from '../../src/domain/ssh-key.ts';
+import { DSA_KEY, SHORT_RSA_KEY, SSH_KEYS, wire } from '../support/ssh.ts';
 
 t.test('recovery codes are ten, of 80 bits each, and read as they are written', async (t) => {
   const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));
@@ -130,4 +101,92 @@ t.test('a user is known to authenticators by the bytes of its id', async (t) => 
   t.equal(Buffer.from(userHandleOf(id), 'base64url').toString('hex'), id.replaceAll('-', ''));
   for (const good of ['x', '🔑'.repeat(100)]) t.same(passkeyNameFaults(good), {});
   for (const bad of ['', 'a\nb', 'x'.repeat(101)]) t.match(passkeyNameFaults(bad), { name: String });
+});
+
+const faultOf = (text: string): string | null => {
+  const parsed = parseSshKey(text);
+  return 'fault' in parsed ? parsed.fault : null;
+};
+
+t.test('keys of OpenSSH are read, with the fingerprint that it prints', async (t) => {
+  for (const [type, fingerprint, base64] of SSH_KEYS) {
+    const publicKey = `${type} ${base64}`;
+    t.same(parseSshKey(publicKey), { type, publicKey, fingerprint, comment: '' }, type);
+    t.match(parseSshKey(`  ${type}  ${base64} ada@laptop at work\r\n`), {
+      publicKey,
+      comment: 'ada@laptop at work',
+    });
+  }
+});
+
+t.test('keys of hardware tokens are read', async (t) => {
+  const point = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)]);
+  const ed = 'sk-ssh-ed25519@openssh.com';
+  const ec = 'sk-ecdsa-sha2-nistp256@openssh.com';
+  t.equal(faultOf(`${ed} ${wire(ed, Buffer.alloc(32, 7), 'ssh:')}`), null);
+  t.equal(faultOf(`${ec} ${wire(ec, 'nistp256', point, 'ssh:')}`), null);
+  t.match(faultOf(`${ed} ${wire(ed, Buffer.alloc(32, 7))}`), /not a sound/, 'without what it is for');
+});
+
+t.test('what is no sound public key is refused, with a word that helps', async (t) => {
+  const [ed25519 = ['', '', '']] = SSH_KEYS;
+  const [type, , base64] = ed25519;
+  const rsa = (e: Buffer, n: Buffer) => `ssh-rsa ${wire('ssh-rsa', e, n)}`;
+  const three = Buffer.from([1, 0, 1]);
+  const modulus = (bytes: number) => Buffer.concat([Buffer.from([0, 0x80]), Buffer.alloc(bytes - 1, 1)]);
+  t.equal(faultOf(rsa(three, modulus(256))), null, 'the helper makes good ones');
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['nothing', '', /must begin with/],
+    ['a word', 'hello', /must begin with/],
+    ['only the type', type, /not a sound/],
+    ['DSA', DSA_KEY, /must begin with/],
+    ['a short RSA key', SHORT_RSA_KEY, /2048 bits or more/],
+    ['an RSA key beyond use', rsa(three, modulus(2049)), /not a sound/],
+    ['an even exponent', rsa(Buffer.from([1, 0, 0]), modulus(256)), /not a sound/],
+    ['an exponent of one', rsa(Buffer.from([1]), modulus(256)), /not a sound/],
+    ['a negative modulus', rsa(three, Buffer.alloc(256, 0xff)), /not a sound/],
+    ['needless zeros', rsa(three, Buffer.concat([Buffer.alloc(2), Buffer.alloc(256, 0x7f)])), /not a sound/],
+    ['an unknown type', `ssh-rsa2 ${base64}`, /must begin with/],
+    ['a type of all objects', `__proto__ ${base64}`, /must begin with/],
+    ['another type than inside', `ecdsa-sha2-nistp256 ${base64}`, /not a sound/],
+    ['broken base64', `${type} ${base64}!`, /not a sound/],
+    ['base64 of URLs', `${type} ${base64.replace(/\//g, '_')}`, /not a sound/],
+    ['missing padding', `${type} ${wire('ssh-ed25519', Buffer.alloc(31))}`, /not a sound/],
+    ['a cut key', `${type} ${base64.slice(0, -8)}`, /not a sound/],
+    ['a longer key', `${type} ${wire(type, Buffer.alloc(32), 'more')}`, /not a sound/],
+    [
+      'a length beyond the end',
+      `${type} ${Buffer.from([0xff, 0xff, 0xff, 0xff]).toString('base64')}`,
+      /not a sound/,
+    ],
+    [
+      'a point in another form',
+      `ecdsa-sha2-nistp256 ${wire('ecdsa-sha2-nistp256', 'nistp256', Buffer.alloc(65, 2))}`,
+      /not a sound/,
+    ],
+    [
+      'the curve of another',
+      `ecdsa-sha2-nistp256 ${wire('ecdsa-sha2-nistp256', 'nistp384', Buffer.alloc(65, 4))}`,
+      /not a sound/,
+    ],
+    ['options before it', `command="rm -rf /" ${type} ${base64}`, /must begin with/],
+    ['two lines', `${type} ${base64}\n${type} ${base64}`, /one line/],
+    ['a NUL', `${type} ${base64} a\0b`, /one line/],
+    ['too much', `${type} ${base64} ${'x'.repeat(9000)}`, /one line/],
+    ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl', /never give a private one away/],
+  ];
+  for (const [name, text, words] of cases) t.match(faultOf(text), words, name);
+});
+
+t.test('a key is named as asked, else by its comment, else by its type', async (t) => {
+  const [[type, , base64] = ['', '', '']] = SSH_KEYS;
+  const parsed = parseSshKey(`${type} ${base64} ada@laptop`);
+  if ('fault' in parsed) return t.fail(parsed.fault);
+  t.equal(sshKeyName('  work ', parsed), 'work');
+  t.equal(sshKeyName('', parsed), 'ada@laptop');
+  t.equal(sshKeyName(undefined, { ...parsed, comment: '' }), type);
+  t.equal([...sshKeyName(undefined, { ...parsed, comment: '🚢'.repeat(150) })].length, 100);
+  t.same(sshKeyNameFaults('🚢'.repeat(100)), {});
+  for (const name of ['x'.repeat(101), 'a\nb', 'a\u0000', 'a\ud800'])
+    t.match(sshKeyNameFaults(name), { name: String });
 });

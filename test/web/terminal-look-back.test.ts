@@ -68,6 +68,15 @@ function aTerminal(t: Test, { muxed = true } = {}) {
   };
 }
 
+/** One whose user has turned the wheel by five rows and sees them. */
+function scrolledBack(t: Test) {
+  const terminal = aTerminal(t);
+  terminal.lookBack.wheel(-5);
+  terminal.answer();
+  terminal.did();
+  return terminal;
+}
+
 t.test('without a multiplexer the terminal scrolls by itself', async (t) => {
   const { lookBack, did, scrollTo } = aTerminal(t, { muxed: false });
   lookBack.output();
@@ -103,10 +112,7 @@ t.test('a program with the whole screen gets arrow keys, until something is type
 t.test(
   'while output goes on the snapshot is replaced now and then, with the same rows in view',
   async (t) => {
-    const { lookBack, did, answer } = aTerminal(t);
-    lookBack.wheel(-5);
-    answer({ historyRows: 100 });
-    did();
+    const { lookBack, did, answer } = scrolledBack(t);
     lookBack.output();
     lookBack.output();
     t.notOk(lookBack.isComplete);
@@ -133,10 +139,7 @@ t.test('output that comes between a question and its answer may be newer than th
 });
 
 t.test('what is selected is not taken away', async (t) => {
-  const { lookBack, now, did, answer } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
-  did();
+  const { lookBack, now, did } = scrolledBack(t);
   now.selected = true;
   lookBack.output();
   mock.timers.tick(10_000);
@@ -149,9 +152,7 @@ t.test('what is selected is not taken away', async (t) => {
 t.test(
   'the return to the newest screen lets the multiplexer draw it, and what comes waits for that',
   async (t) => {
-    const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
-    lookBack.wheel(-5);
-    answer();
+    const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
     lookBack.output();
     did();
     scrollTo(0);
@@ -166,10 +167,7 @@ t.test(
 );
 
 t.test('it does not wait for long, and not at all when nothing has come', async (t) => {
-  const { lookBack, did, answer, scrollTo } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
-  did();
+  const { lookBack, did, answer, scrollTo } = scrolledBack(t);
   scrollTo(0);
   t.same(did(), ['hold', 'redraw', 'live'], 'the snapshot was the newest');
   lookBack.output();
@@ -213,10 +211,7 @@ t.test('a snapshot of another size is asked for once more', async (t) => {
 });
 
 t.test('another size while scrolled back takes another snapshot', async (t) => {
-  const { lookBack, did, answer } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
-  did();
+  const { lookBack, did } = scrolledBack(t);
   lookBack.resized();
   mock.timers.tick(150);
   t.same(did(), ['ask']);
@@ -275,9 +270,7 @@ t.test('a late answer does not keep the wheel waiting, and is used when it comes
 });
 
 t.test('without an answer it is asked again', async (t) => {
-  const { lookBack, did, answer } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
+  const { lookBack, did } = scrolledBack(t);
   lookBack.output();
   mock.timers.tick(1_000);
   did();
@@ -294,10 +287,7 @@ t.test('a new connection forgets what was asked', async (t) => {
 });
 
 t.test('a lost line that is mended exactly changes nothing for who has scrolled back', async (t) => {
-  const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
-  did();
+  const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
   lookBack.connected(true, true);
   mock.timers.tick(0);
   t.same(did(), ['ask']);
@@ -311,18 +301,13 @@ t.test('a lost line that is mended exactly changes nothing for who has scrolled 
 });
 
 t.test('the end of a shell shows its last output', async (t) => {
-  const { lookBack, did, answer } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
-  did();
+  const { lookBack, did } = scrolledBack(t);
   lookBack.ended();
   t.same(did(), ['live with what was missed']);
 });
 
 t.test('the newest screen is asked for until it is drawn, also over a new line', async (t) => {
-  const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
+  const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
   lookBack.output();
   scrollTo(0);
   mock.timers.tick(500);
@@ -342,9 +327,7 @@ t.test('the newest screen is asked for until it is drawn, also over a new line',
 
 t.test('a screen that is drawn by a new stream or a newer snapshot is not asked for', async (t) => {
   for (const draw of ['stream', 'snapshot'] as const) {
-    const { lookBack, did, answer, scrollTo } = aTerminal(t);
-    lookBack.wheel(-5);
-    answer();
+    const { lookBack, did, answer, scrollTo } = scrolledBack(t);
     lookBack.output();
     scrollTo(0);
     mock.timers.tick(500);
@@ -363,9 +346,7 @@ t.test('a screen that is drawn by a new stream or a newer snapshot is not asked 
 });
 
 t.test('who leaves while a snapshot of another size is asked for again misses what came', async (t) => {
-  const { lookBack, did, answer, lastId, scrollTo } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
+  const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
   lookBack.output();
   mock.timers.tick(1_000);
   lookBack.answered(lastId(), 'shell', snapshot({ cols: 100 }));
@@ -375,9 +356,7 @@ t.test('who leaves while a snapshot of another size is asked for again misses wh
 });
 
 t.test('a return that goes on over a new line waits for its drawing as long as any', async (t) => {
-  const { lookBack, did, answer, scrollTo } = aTerminal(t);
-  lookBack.wheel(-5);
-  answer();
+  const { lookBack, did, scrollTo } = scrolledBack(t);
   lookBack.output();
   scrollTo(0);
   mock.timers.tick(400);

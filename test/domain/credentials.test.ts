@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
+import { authorize, type Caller, isAdmin } from '../../src/domain/caller.ts';
+import type { RouteScope, Scope } from '../../src/domain/scope.ts';
 import {
   isTokenShaped,
   MAX_KEPT_TOKENS,
@@ -13,7 +15,51 @@ import {
   tokenAccepted,
   tokenState,
 } from '../../src/domain/token.ts';
-import { aToken, aUser } from '../support/builders.ts';
+import { aCaller, aToken, aUser } from '../support/builders.ts';
+
+const login = (role: 'user' | 'admin'): Caller => aCaller({ user: aUser({ role }) });
+const byToken = (role: 'user' | 'admin', ...scopes: Scope[]): Caller =>
+  aCaller({
+    user: aUser({ role }),
+    credential: { kind: 'api_token', tokenId: 'x', prefix: 'svc_0', scopes },
+  });
+
+type Access = true | 'not_authorized' | 'insufficient_scope' | 'login_token_required' | 'api_token_rejected';
+const [TOO_FEW, LOGIN, NO_TOKEN] = [
+  'insufficient_scope',
+  'login_token_required',
+  'api_token_rejected',
+] as const;
+const SCOPES: readonly RouteScope[] = ['public', 'read', 'write', 'admin', 'login', 'api_token'];
+
+const CALLERS: readonly (readonly [string, Caller, ...Access[]])[] = [
+  ['user', login('user'), true, true, true, 'not_authorized', true, NO_TOKEN],
+  ['admin', login('admin'), true, true, true, true, true, NO_TOKEN],
+  ['token read', byToken('user', 'read'), true, true, TOO_FEW, TOO_FEW, LOGIN, true],
+  ['token write', byToken('user', 'write'), true, true, true, TOO_FEW, LOGIN, true],
+  ["user's token admin", byToken('user', 'admin'), true, true, true, 'not_authorized', LOGIN, true],
+  ["admin's token write", byToken('admin', 'write'), true, true, true, TOO_FEW, LOGIN, true],
+  ["admin's token admin", byToken('admin', 'admin'), true, true, true, true, LOGIN, true],
+];
+
+t.test('what a credential opens follows from its kind, its scopes and the role of its user', async (t) => {
+  for (const [name, caller, ...expected] of CALLERS) {
+    const opened = SCOPES.map((scope) => authorize(caller, scope));
+    t.same(
+      opened.map((result) => result.ok || result.error.code),
+      expected,
+      name,
+    );
+  }
+});
+
+t.test('an administrator is one by role, and by scope where the credential has scopes', async (t) => {
+  const admins = CALLERS.filter(([, caller]) => isAdmin(caller));
+  t.same(
+    admins.map(([name]) => name),
+    ['admin', "admin's token admin"],
+  );
+});
 
 const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
 

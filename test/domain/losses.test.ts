@@ -1,28 +1,27 @@
 import t from 'tap';
-import { lossReport, MAX_ROWS } from '../../src/domain/changes.ts';
+import { withCarried } from '../../src/domain/carried.ts';
+import { type FileGroup, type LossReport, lossReport, MAX_ROWS } from '../../src/domain/changes.ts';
+import { jsonBytes } from '../../src/domain/json-size.ts';
 import {
   type DebianPackage,
   debianNames,
   type LayerChanges,
+  type PackageChange,
   type PathChange,
 } from '../../src/domain/layer.ts';
+import { REPORT_JSON_BYTES, shortened } from '../../src/domain/loss-size.ts';
 
-const added = (path: string, sizeBytes: number | null = null): PathChange => ({
-  path,
-  kind: 'added',
-  sizeBytes,
-  isFolder: false,
-});
-const folder = (path: string): PathChange => ({ path, kind: 'changed', sizeBytes: 4096, isFolder: true });
-const changed = (path: string): PathChange => ({ ...added(path), kind: 'changed' });
-const removed = (path: string): PathChange => ({ ...added(path), kind: 'removed' });
+const path = (path: string, kind: PathChange['kind'], sizeBytes: number | null = null): PathChange => {
+  return { path, kind, sizeBytes, isFolder: false };
+};
+const added = (name: string, sizeBytes: number | null = null) => path(name, 'added', sizeBytes);
+const changed = (name: string) => path(name, 'changed');
+const removed = (name: string) => path(name, 'removed');
+const folder = (name: string): PathChange => ({ ...path(name, 'changed', 4096), isFolder: true });
 
-const layer = (paths: readonly PathChange[], debian: LayerChanges['debian'] = null): LayerChanges => ({
-  paths,
-  debian,
-  complete: true,
-  layerBytes: 1,
-});
+const layer = (paths: readonly PathChange[], debian: LayerChanges['debian'] = null): LayerChanges => {
+  return { paths, debian, complete: true, layerBytes: 1 };
+};
 
 const rows = (paths: readonly PathChange[]) =>
   lossReport(layer(paths)).files.map(({ path, added, changed, removed, disposable }) =>
@@ -186,4 +185,107 @@ t.test('many packages are counted, and the list is cut', async (t) => {
   const paths = Array.from({ length: 500 }, (_, index) => added(`/var/lib/dpkg/info/p${index}.list`));
   const { packages, packageCount } = lossReport(layer(paths));
   t.same([packages.length, packageCount], [MAX_ROWS, 500]);
+});
+
+const NOTHING: LossReport = { packages: [], packageCount: 0, files: [], layerBytes: 0, complete: true };
+const report = (over: Partial<LossReport> = {}): LossReport => {
+  return { ...NOTHING, packageCount: over.packages?.length ?? 0, ...over };
+};
+const apt = (name: string, change: PackageChange['change'] = 'added', version = '1'): PackageChange => {
+  return { manager: 'apt', name, version, change, automatic: false };
+};
+const group = (path: string, added: number, sizeBytes: number | null = added * 100): FileGroup => {
+  return { path, added, changed: 0, removed: 0, sizeBytes, disposable: false };
+};
+const carried = (changes: LossReport | null) => ({ image: 'berth/carried:g2', changes });
+
+t.test('where nothing was carried over the report stays as it is', async (t) => {
+  const now = report({ packages: [apt('jq')], layerBytes: 7 });
+  t.equal(withCarried(now, null), now);
+});
+
+t.test('what was carried over and what came since are one report', async (t) => {
+  const before = report({
+    packages: [apt('jq'), apt('zsh')],
+    files: [group('/usr/local/bin', 2), group('/opt/tool', 9)],
+    layerBytes: 1000,
+  });
+  const now = report({ packages: [apt('git')], files: [group('/usr/local/bin', 1)], layerBytes: 50 });
+  const whole = withCarried(now, carried(before));
+  t.same(
+    whole.packages.map(({ name }) => name),
+    ['git', 'jq', 'zsh'],
+  );
+  t.equal(whole.packageCount, 3);
+  t.same(whole.files, [group('/opt/tool', 9), group('/usr/local/bin', 3)]);
+  t.equal(whole.layerBytes, 1050);
+  t.ok(whole.complete);
+});
+
+t.test('of a package the later word holds', async (t) => {
+  const cases: [string, PackageChange, PackageChange, readonly PackageChange[]][] = [
+    ['came and went', apt('jq'), apt('jq', 'removed'), []],
+    ['came and was updated', apt('jq'), apt('jq', 'updated', '2'), [apt('jq', 'added', '2')]],
+    ['went and came back', apt('jq', 'removed'), apt('jq'), [apt('jq')]],
+    ['was updated and went', apt('jq', 'updated'), apt('jq', 'removed'), [apt('jq', 'removed')]],
+  ];
+  for (const [name, first, second, packages] of cases) {
+    const whole = withCarried(report({ packages: [second] }), carried(report({ packages: [first] })));
+    t.same(whole.packages, packages, name);
+    t.equal(whole.packageCount, packages.length);
+  }
+});
+
+t.test('what is not known is said', async (t) => {
+  t.match(withCarried(report(), carried(null)), { complete: false });
+  t.match(withCarried(report(), carried(report({ complete: false }))), { complete: false });
+  t.match(withCarried(report({ layerBytes: null }), carried(report())), { layerBytes: null });
+  const unmeasured = report({ files: [group('/opt', 1, null)] });
+  t.match(withCarried(unmeasured, carried(unmeasured)).files, [{ added: 2, sizeBytes: null }]);
+});
+
+t.test('it stays short, and counts what it leaves out', async (t) => {
+  const many = (word: string) =>
+    report({
+      packages: Array.from({ length: MAX_ROWS }, (_, n) => apt(`${word}${n}`)),
+      packageCount: MAX_ROWS + 5,
+      files: Array.from({ length: MAX_ROWS }, (_, n) => group(`/opt/${word}${n}`, 1)),
+    });
+  const whole = withCarried(many('a'), carried(many('b')));
+  t.equal(whole.packages.length, MAX_ROWS);
+  t.equal(whole.packageCount, 2 * MAX_ROWS + 10);
+  t.equal(whole.files.length, MAX_ROWS);
+  t.notOk(whole.complete);
+});
+
+t.test('the size of a text in JSON is that of its JSON', async (t) => {
+  const characters = Array.from({ length: 0x300 }, (_, code) => String.fromCharCode(code));
+  const halves = ['\ud800', '\udc00x', 'x\ud83d', '\ud83d\ude00\ud83d', '\uffff'];
+  for (const text of [...characters, '', 'grüße, 漢字 😀\n', ...halves])
+    t.equal(jsonBytes(text), Buffer.byteLength(JSON.stringify(text)) - 2, JSON.stringify(text));
+});
+
+const bytesOf = (report: LossReport): number => Buffer.byteLength(JSON.stringify(report));
+
+t.test('a report of what would be lost has a size as JSON', async (t) => {
+  const usual = report({ files: Array.from({ length: 200 }, (_, at) => group(`/opt/tool-${at}/bin`, 1)) });
+  t.equal(shortened(usual), usual);
+  const nasty = Array.from({ length: 200 }, (_, at) => group(`/${at}/${'\u0001'.repeat(4000)}`, 1));
+  const short = shortened(report({ files: [...nasty, ...usual.files] }));
+  t.ok(bytesOf(short) < REPORT_JSON_BYTES * 1.1);
+  t.equal(short.complete, false);
+  t.ok(short.files.length > 100, 'short rows come behind the long ones that do not fit');
+  t.equal(short.packageCount, 0);
+});
+
+t.test('so has one that a container makes, and one that is joined with what was carried over', async (t) => {
+  const paths = Array.from({ length: 150 }, (_, at) => added(`/etc/x${at}/${'\u0002'.repeat(3000)}`, 1));
+  const jq = { name: 'jq', version: '\u0003'.repeat(1_000_000), automatic: false, files: [] };
+  const found = lossReport(layer(paths, [jq]));
+  t.equal(found.complete, false);
+  t.ok(bytesOf(found) < REPORT_JSON_BYTES * 1.1);
+  const other = { ...found, files: found.files.map((each) => ({ ...each, path: `/other${each.path}` })) };
+  const joined = withCarried(found, { image: 'x', changes: other });
+  t.equal(joined.complete, false);
+  t.ok(bytesOf(joined) < REPORT_JSON_BYTES * 1.1);
 });

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../src/adapters/screen/screens.ts';
 import { outputLog } from '../../src/app/output-log.ts';
+import { recorder } from '../../src/app/recorder.ts';
 import { type Pace, screenHistory } from '../../src/app/screen-history.ts';
+import type { CutReason } from '../../src/domain/recording.ts';
 import { waitFor } from '../support/patience.ts';
 import { aBrowserTerminal } from '../support/screens.ts';
 
@@ -197,4 +199,47 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
     t.equal(await history.picture(), null, 'nor later');
     history.end();
   }
+});
+
+/** A recording with room for all, and what was written of it. */
+function setUp() {
+  const written: string[] = [];
+  const cuts: CutReason[] = [];
+  const file = {
+    append: async (lines: string) => void written.push(lines),
+    close: async () => {},
+  };
+  const tape = recorder({
+    file,
+    startedAt: new Date('2026-03-04T05:06:07.890Z'),
+    size: { cols: 80, rows: 24 },
+    limitBytes: 1_000_000_000,
+    monotonicMs: () => 0,
+    onCut: (why) => void cuts.push(why),
+  });
+  const events = async (): Promise<[number, string, string][]> => {
+    await tape.end();
+    const lines = written.join('').trim().split('\n').slice(1);
+    return lines.map((line) => JSON.parse(line));
+  };
+  return { tape, events, written, cuts };
+}
+
+t.test('a long output is several events, cut between no bytes of a character', async (t) => {
+  const { tape, events, cuts } = setUp();
+  const text = 'grüße, 漢字 😀\n'.repeat(20_000);
+  tape.output(Buffer.from(text));
+  const found = await events();
+  t.equal(found.map(([, , part]) => part).join(''), text);
+  t.ok(found.length > 4 && found.every(([, , part]) => Buffer.byteLength(part) <= 65_536 + 4));
+  t.same(cuts, []);
+});
+
+t.test('control bytes in it end the recording where it waits for too much, and no later', async (t) => {
+  const { tape, events, written, cuts } = setUp();
+  tape.output(Buffer.alloc(2 * 1_048_576));
+  t.same(cuts, ['too_fast']);
+  await events();
+  const bytes = written.reduce((sum, lines) => sum + lines.length, 0);
+  t.ok(bytes > 8 * 1_048_576 && bytes < 9 * 1_048_576, `${bytes}`);
 });

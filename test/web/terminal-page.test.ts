@@ -1,16 +1,11 @@
+import { mock } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
-import type { Container, Tier } from '../../web/src/api/types.ts';
-import { detailsInWords } from '../../web/src/lib/audit-words.ts';
-import { dayRange } from '../../web/src/lib/day-range.ts';
-import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/src/lib/format.ts';
-import { lossLines } from '../../web/src/lib/losses.ts';
-import { suggestName } from '../../web/src/lib/names.ts';
-import { singleFlight } from '../../web/src/lib/single-flight.ts';
-import { presets } from '../../web/src/lib/sizes.ts';
-import { usableForMs } from '../../web/src/session/token-life.ts';
+import type { Container } from '../../web/src/api/types.ts';
+import { latePart } from '../../web/src/lib/late-part.ts';
 import { HEALTHY } from '../../web/src/terminal/connection-types.ts';
 import { outputQueue } from '../../web/src/terminal/output-queue.ts';
+import { decideCopy, shownText, sizeText } from '../../web/src/terminal/program-copy.ts';
 import type { Trouble } from '../../web/src/terminal/protocol.ts';
 import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/shortcuts.ts';
 import {
@@ -184,153 +179,101 @@ t.test('what is true of all panes is said once, and what is of one in its place'
   for (const [name, overlays, common] of cases) t.same(commonOverlay(overlays), common, name);
 });
 
-const range = (min: number, max: number) => ({ min, max });
-const tier = (memory: number, disk: number): Tier => ({
-  name: 't',
-  memory_mb: range(256, memory),
-  cpu_shares: range(100, 2000),
-  disk_mb: range(512, disk),
-  layer_mb: 2048,
-  max_containers: 5,
-  max_agents: 2,
-  requests_per_minute: 1200,
-  max_terminals: 64,
-  max_event_sockets: 64,
-  max_commands: 32,
-  max_uploads: 16,
-  max_downloads: 32,
-});
+const request = { selection: 'c', text: 'rm -rf ~\n', isOwner: true, isAllowed: false };
 
-t.test('suggested sizes lie within the tier, the last is all of it, and none comes twice', async (t) => {
-  for (const each of [tier(2048, 10_240), tier(8192, 51_200), tier(300, 600), tier(256, 512)]) {
-    const all = presets(each);
-    for (const { resources } of all) {
-      for (const key of ['memory_mb', 'cpu_shares', 'disk_mb'] as const) {
-        t.ok(resources[key] >= each[key].min && resources[key] <= each[key].max, `${key} ${resources[key]}`);
-      }
-    }
-    t.equal(new Set(all.map(({ resources }) => JSON.stringify(resources))).size, all.length);
-    t.match(all.at(-1)?.resources, { memory_mb: each.memory_mb.max, disk_mb: each.disk_mb.max });
-  }
-});
-
-t.test('a suggested name is a valid one and not taken', async (t) => {
-  const first = suggestName([], () => 0);
-  t.match(first, /^[a-z0-9-]{1,64}$/);
-  t.not(
-    suggestName([first], () => 0),
-    first,
-  );
-});
-
-t.test('numbers and times read well', async (t) => {
-  t.same([memory(512), memory(1024), memory(1536)], ['512 MB', '1 GB', '1.5 GB']);
-  t.same(
-    [diskUse(0, 512), diskUse(300, 2048), diskUse(1100, 1024)],
-    ['0 of 512 MB', '0.3 of 2 GB', '1.1 of 1 GB'],
-  );
-  t.same([cpu(1000), cpu(250)], ['1 CPU', '0.25 CPU']);
-  t.same(
-    [clockTime(0), clockTime(7_400), clockTime(61_000), clockTime(3_723_000)],
-    ['0:00', '0:07', '1:01', '1:02:03'],
-  );
-  t.same([plural(1, 'container'), plural(0, 'container')], ['1 container', '0 containers']);
-  const now = new Date('2026-01-02T00:00:00Z');
-  const times = [
-    '2026-01-01T23:59:50Z',
-    '2026-01-01T23:55:00Z',
-    '2026-01-01T22:00:00Z',
-    '2025-12-30T00:00:00Z',
-  ];
-  t.same(
-    times.map((time) => ago(time, now)),
-    ['just now', '5 min ago', '2 h ago', '3 d ago'],
-  );
-});
-
-t.test('a login token is renewed before it expires, also when this clock is wrong', async (t) => {
-  const expires = '2026-01-01T00:15:00Z';
-  const at = (time: string) => usableForMs(expires, Date.parse(time));
-  t.equal(at('2026-01-01T00:05:00Z'), 9 * 60_000);
-  t.equal(at('2025-12-31T00:00:00Z'), 14 * 60_000, 'a clock that is slow');
-  t.equal(at('2026-01-01T05:00:00Z'), 30_000, 'a clock that is fast');
-  t.equal(usableForMs('nonsense', 0), 30_000);
-});
-
-t.test('calls join the one that is under way; the next begins anew, also after a failure', async (t) => {
-  let calls = 0;
-  const fly = singleFlight(async () => {
-    calls += 1;
-    await immediate();
-    if (calls === 2) throw new Error('no');
-    return calls;
-  });
-  t.same(await Promise.all([fly(), fly(), fly()]), [1, 1, 1]);
-  await t.rejects(Promise.all([fly(), fly()]));
-  t.equal(await fly(), 3);
-});
-
-t.test('what a recreate loses is told in a few lines', async (t) => {
-  const nothing = { packages: [], package_count: 0, files: [], layer_bytes: 0, complete: true };
-  t.same(lossLines(nothing), []);
-  const apt = (name: string, over: object = {}) => ({
-    manager: 'apt',
-    name,
-    version: '1',
-    change: 'added',
-    automatic: false,
-    ...over,
-  });
-  const place = (path: string, over: object = {}) => ({
-    path,
-    added: 2,
-    changed: 0,
-    removed: 0,
-    size_bytes: 2048,
-    disposable: false,
-    ...over,
-  });
-  const files = [
-    place('/opt/tool'),
-    place('/etc/issue', { added: 0, removed: 1, size_bytes: null }),
-    place('/var/cache', { disposable: true }),
-  ];
-  const packages = [apt('jq'), apt('vim', { change: 'removed' }), apt('libjq1', { automatic: true })];
-  t.same(lossLines({ ...nothing, packages, package_count: 3, files }), [
-    'Packages: jq, vim (removed) and 1 more',
-    '/opt/tool: 2 added, 2 KB',
-    '/etc/issue: 1 removed',
-  ]);
-  t.same(
-    lossLines({ ...nothing, files: [place('/var/cache', { disposable: true })] }),
-    [],
-    'caches are not missed',
-  );
-  const many = Array.from({ length: 8 }, (_, n) => place(`/opt/${n}`));
-  t.same(lossLines({ ...nothing, files: many, complete: false }).slice(-2), [
-    '2 more places',
-    'There is more than could be looked at.',
-  ]);
-  t.same([100, 1536, 5 * 1024 ** 2, 3 * 1024 ** 3].map(bytes), ['100 B', '1.5 KB', '5 MB', '3 GB']);
-});
-
-t.test('days of a filter go from the first moment of one to the end of the other', async (t) => {
-  const { from, to } = dayRange('2026-03-01', '2026-03-31');
-  t.equal(new Date(from).getTime(), new Date(2026, 2, 1).getTime());
-  t.equal(new Date(to).getTime(), new Date(2026, 3, 1).getTime());
-  t.same(dayRange('', '2026'), { from: '', to: '' }, 'what is not there yet is left out');
-  t.same(dayRange('0002-03-01', '0020-03-01'), { from: '', to: '' }, 'a year that is being typed');
-});
-
-t.test('records of commands and files are shown in words, others as they are', async (t) => {
-  const about = { container_id: 'box', session_id: 's' };
-  const words = (action: string, details: object | string) =>
-    detailsInWords({ action, details: typeof details === 'string' ? details : JSON.stringify(details) });
-  t.equal(words('command_run', { ...about, command: 'ls' }), 'ran ls in container box (signed in)');
+t.test('a program copies nothing unasked, unless its user allows it', async (t) => {
+  t.equal(decideCopy(request), 'ask');
+  t.equal(decideCopy({ ...request, isAllowed: true }), 'write');
+  for (const selection of ['', 'c', 'pc', 'c0'])
+    t.equal(decideCopy({ ...request, selection }), 'ask', selection);
+  for (const selection of ['p', 's', '0', 'q7'])
+    t.equal(decideCopy({ ...request, selection, isAllowed: true }), 'ignore', selection);
   t.equal(
-    words('file_downloaded', { container_id: 'box', token_prefix: 'svc_0', path: '/workspace', times: 3 }),
-    'downloaded /workspace in container box (token svc_0…), the last of 3 in a minute',
+    decideCopy({ ...request, text: '', isAllowed: true }),
+    'ignore',
+    'nothing clears what was copied before',
   );
-  t.equal(words('login', 'some id'), 'some id');
-  t.equal(words('command_run', 'not json'), 'not json');
+});
+
+t.test("the owner's programs reach no clipboard of who looks at the terminal", async (t) => {
+  for (const isAllowed of [false, true])
+    t.equal(decideCopy({ ...request, isOwner: false, isAllowed }), 'ignore');
+});
+
+t.test('what is shown hides nothing', async (t) => {
+  t.equal(shownText('ls\tx\nécole 漢字 😀'), 'ls\tx\nécole 漢字 😀');
+  t.equal(
+    shownText('a\u202eb\u200bc\x1b[8md\0\u2028e\u{e0061}'),
+    'a<202E>b<200B>c<001B>[8md<0000><2028>e<E0061>',
+  );
+  t.equal(shownText('one\r\ntwo\rthree'), 'one\ntwo\nthree');
+  t.equal(shownText('x'.repeat(500)), `${'x'.repeat(400)}…`);
+  t.equal(sizeText('x'), '1 character');
+  t.equal(sizeText(`${'x'.repeat(1_200)}\n`), '1,201 characters, a line break at its end');
+  t.equal(sizeText('a\nb'), '2 lines, 3 characters');
+});
+
+const FAILURE = new Error('no such part');
+
+/** A tab's storage and clock, and how often it was loaded anew. */
+function aTab(t: { teardown(then: () => void): void }, keeps = true) {
+  const kept = new Map<string, string>();
+  Object.assign(globalThis, {
+    sessionStorage: {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => keeps && kept.set(key, value),
+    },
+  });
+  t.teardown(() => void Reflect.deleteProperty(globalThis, 'sessionStorage'));
+  const tab = { ms: 1_000_000, reloads: 0 };
+  const reload = (): void => {
+    tab.reloads += 1;
+  };
+  return { tab, on: { nowMs: () => tab.ms, reload } };
+}
+
+/** Fails so many times, then loads. */
+function aPart(failures: number) {
+  const part = { asked: 0 };
+  const load = async (): Promise<string> => {
+    part.asked += 1;
+    if (part.asked <= failures) throw FAILURE;
+    return 'part';
+  };
+  return { part, load };
+}
+
+t.test('a part that fails once is asked for again', async (t) => {
+  const { tab, on } = aTab(t);
+  const { part, load } = aPart(1);
+  t.equal(await latePart(load, on), 'part');
+  t.same([part.asked, tab.reloads], [2, 0]);
+});
+
+t.test('one that fails for good has the page loaded anew, once in a minute', async (t) => {
+  const { tab, on } = aTab(t);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const pause = async (): Promise<void> => {
+    await immediate();
+    mock.timers.tick(500);
+    await immediate();
+  };
+  let end = 'waits';
+  const ended = (how: string) => () => {
+    end = how;
+  };
+  latePart(aPart(2).load, on).then(ended('loaded'), ended('failed'));
+  await pause();
+  t.same([end, tab.reloads], ['waits', 1]);
+  tab.ms += 59_000;
+  const second = latePart(aPart(2).load, on);
+  await Promise.all([t.rejects(second, FAILURE), pause()]);
+  t.equal(tab.reloads, 1);
+});
+
+t.test('a tab that keeps nothing is not loaded for ever', async (t) => {
+  const { tab, on } = aTab(t, false);
+  await t.rejects(latePart(aPart(2).load, on), FAILURE);
+  t.equal(tab.reloads, 0);
 });

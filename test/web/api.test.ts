@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { ApiError, errorOf, fieldFaults, unanswered, unreachable } from '../../web/src/api/errors.ts';
+import { explain } from '../../web/src/api/explain.ts';
+import { commandIn, healthOf } from '../../web/src/api/health.ts';
+import { request } from '../../web/src/api/request.ts';
+import type { Container } from '../../web/src/api/types.ts';
+import { type Change, faultOf, isUnknown, type Outcome, outcomeOf } from '../../web/src/lib/outcome.ts';
+import { singleFlight } from '../../web/src/lib/single-flight.ts';
+import { endWords } from '../../web/src/session/ends.ts';
+import { usableForMs } from '../../web/src/session/token-life.ts';
+
+t.test('an error answer keeps its code, words, fields and the time to wait', async (t) => {
+  const body = {
+    error: 'name is required',
+    code: 'validation_failed',
+    fields: { name: 'is required', x: 7 },
+  };
+  const error = errorOf(400, body, '12');
+  t.match(error, {
+    status: 400,
+    code: 'validation_failed',
+    message: 'name is required',
+    retryAfterSeconds: 12,
+  });
+  t.same(error.fields, { name: 'is required' });
+});
+
+t.test('an answer of something in between becomes an error of its status', async (t) => {
+  for (const body of [null, '<html>', 7, [], {}, { error: 1, code: 2, fields: 'x' }]) {
+    t.match(errorOf(502, body, 'soon'), { status: 502, code: 'http_502', retryAfterSeconds: null });
+  }
+});
+
+t.test('faults reach their fields as sentences, a taken name among them', async (t) => {
+  const invalid = errorOf(400, { code: 'validation_failed', fields: { name: 'must be short' } }, null);
+  t.same(fieldFaults(invalid), { name: 'Must be short.' });
+  t.hasOwnProp(fieldFaults(errorOf(409, { code: 'name_taken' }, null)), 'name');
+  t.same(fieldFaults(errorOf(500, { code: 'internal_error' }, null)), {});
+});
+
+t.test('every failure says what happened and what to do next', async (t) => {
+  const failures = [
+    unreachable(),
+    errorOf(401, { error: 'unauthorized', code: 'unauthorized' }, null),
+    errorOf(403, { error: 'not authorized', code: 'not_authorized' }, null),
+    errorOf(409, { error: 'container limit reached', code: 'container_limit_reached' }, null),
+    errorOf(500, { error: 'failed to start container', code: 'internal_error' }, null),
+    errorOf(503, { error: 'service unavailable', code: 'unavailable' }, '3'),
+    new Error('boom'),
+  ];
+  for (const failure of failures) {
+    const { title, next } = explain(failure);
+    t.match(title, /^[A-Z].*[^.]$/);
+    t.match(next, /^[A-Z].*\.$/);
+  }
+  t.equal(
+    explain(errorOf(500, { error: 'failed to start container' }, null)).title,
+    'Failed to start container',
+  );
+  t.match(explain(errorOf(429, { code: 'rate_limited' }, '40')).next, /40 s/);
+});
+
+t.test('a create that deleted containers leave no room for leads to them', async (t) => {
+  const failure = errorOf(409, { error: 'deleted containers …', code: 'kept_limit_reached' }, null);
+  t.match(explain(failure), { next: /^Delete one of them for good/, link: { href: '/deleted' } });
+});
+
+t.test('a failure without a reason is put down to the engine while that is known to be down', async (t) => {
+  const failure = errorOf(500, { error: 'failed to create container' }, null);
+  t.match(explain(failure, true).next, /engine/);
+  t.notMatch(explain(new ApiError(409, 'container_busy', 'container is busy'), true).next, /engine/);
+});
+
+t.test('health names only the parts that are not ready, and how to mend them', async (t) => {
+  const parts = {
+    database: { status: 'ready' as const, detail: 'answers' },
+    engine: { status: 'down' as const, detail: 'no engine', mend: 'apt-get install docker.io' },
+    image: { status: 'down' as const, detail: 'waits' },
+    disk: { status: 'ready' as const, detail: 'hard' },
+    isolation: { status: 'ready' as const, detail: 'proved' },
+  };
+  t.same(healthOf({ status: 'degraded', parts }), {
+    status: 'degraded',
+    faults: [
+      {
+        part: 'engine',
+        status: 'down',
+        detail: 'no engine',
+        mend: null,
+        command: 'apt-get install docker.io',
+      },
+      { part: 'image', status: 'down', detail: 'waits', mend: null, command: null },
+    ],
+  });
+  const plain = { status: 'degraded' as const };
+  t.match(
+    healthOf({ status: 'degraded', parts: { ...parts, engine: plain } }).faults[0],
+    { part: 'engine', detail: null, mend: null, command: null },
+    'reasons are for administrators',
+  );
+  t.same(healthOf(null), { status: 'unready', faults: [] });
+});
+
+t.test('the command in a mending step is found, and none is made up', async (t) => {
+  const cases: [string, string | null][] = [
+    ['sudo usermod -aG docker $USER, then sign in again', 'sudo usermod -aG docker $USER'],
+    ['start Docker (sudo systemctl start docker) or set DOCKER_HOST', 'sudo systemctl start docker'],
+    [
+      'apt-get update && apt-get install docker.io (no dockerd)',
+      'apt-get update && apt-get install docker.io',
+    ],
+    ['see the log', null],
+    ['', null],
+  ];
+  for (const [words, command] of cases) t.equal(commandIn(words), command, words);
+});
+
+/** A server that cuts the connections of its first requests, and the requests it saw. */
+async function cutting(t: Test, cuts: number) {
+  const seen: string[] = [];
+  const server = createServer((incoming, reply) => {
+    seen.push(`${incoming.method}`);
+    if (seen.length <= cuts) incoming.socket.destroy();
+    else reply.end('{"fine":true}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  return { seen, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+t.test('a look at something is repeated once when the network fails under it', async (t) => {
+  const one = await cutting(t, 1);
+  t.same(await request(one.address), { fine: true });
+  const two = await cutting(t, 2);
+  await t.rejects(request(two.address), unreachable());
+  t.same([one.seen, two.seen], [Array(2).fill('GET'), Array(2).fill('GET')]);
+});
+
+t.test('what changes something is sent once', async (t) => {
+  const { seen, address } = await cutting(t, 1);
+  await t.rejects(request(address, { method: 'POST', body: {} }), unreachable());
+  t.same(seen, ['POST']);
+});
+
+const resources = { memory_mb: 512, cpu_shares: 500, disk_mb: 1024 };
+const container = (status: string, reason: string | null = null) =>
+  ({ status, status_reason: reason, name: 'a', resources }) as Container;
+const wanted = { name: 'a', resources };
+
+const DONE: Outcome = { kind: 'done' };
+const UNDER_WAY: Outcome = { kind: 'under_way' };
+const failed = (reason: string | null = null): Outcome => ({ kind: 'failed', reason });
+
+t.test('what has come of a change is read from the container, and never guessed', async (t) => {
+  const cases: [Change, Container | null, Outcome][] = [
+    ['starting', container('running'), DONE],
+    ['starting', container('starting'), UNDER_WAY],
+    ['starting', container('stopped', 'why'), failed('why')],
+    ['starting', null, failed()],
+    ['stopping', container('stopped'), DONE],
+    ['stopping', container('stopping'), UNDER_WAY],
+    ['stopping', container('running', 'why'), failed('why')],
+    ['deleting', null, DONE],
+    ['deleting', container('deleted'), DONE],
+    ['deleting', container('stopping'), UNDER_WAY],
+    ['deleting', container('stopped', 'why'), failed('why')],
+    ['updating', container('running'), DONE],
+    ['updating', container('updating'), UNDER_WAY],
+    [
+      'updating',
+      { ...container('running', 'why'), resources: { ...resources, memory_mb: 1 } },
+      failed('why'),
+    ],
+    ['updating', { ...container('running'), name: 'b' }, failed()],
+    ['restoring', container('stopped'), DONE],
+    ['restoring', container('creating'), UNDER_WAY],
+    ['restoring', null, failed()],
+  ];
+  for (const [change, now, outcome] of cases)
+    t.same(outcomeOf(change, now, change === 'updating' ? wanted : {}), outcome, `${change} ${now?.status}`);
+});
+
+t.test('a failure says that something was not done only when that is known', async (t) => {
+  const cases: [ApiError, boolean][] = [
+    [unreachable(), true],
+    [unanswered(), true],
+    [errorOf(502, null, null), true],
+    [errorOf(503, null, null), true],
+    [errorOf(504, null, null), true],
+    [new ApiError(503, 'unavailable', ''), true],
+    [new ApiError(503, 'host_disk_short', ''), false],
+    [new ApiError(503, 'service_restarting', ''), false],
+    [new ApiError(500, 'internal_error', 'failed to stop container'), false],
+    [new ApiError(409, 'container_busy', ''), false],
+  ];
+  for (const [failure, unknown] of cases)
+    t.equal(isUnknown(failure), unknown, `${failure.status} ${failure.code}`);
+  t.notMatch(explain(unanswered()).title, /fail|cannot|could not/i);
+});
+
+t.test('a fault of a container is a sentence, with what can be tried again', async (t) => {
+  t.same(faultOf(container('stopped', 'the engine could not remove it')), {
+    words: 'Could not be deleted: the engine could not remove it.',
+    change: 'deleting',
+  });
+  t.same(faultOf(container('stopped', 'disk full')), { words: 'Disk full.', change: null });
+  t.equal(faultOf(container('running')), null);
+});
+
+t.test('who did not sign out is told why that happened, in words of their own', async (t) => {
+  const reasons = [
+    'revoked',
+    'password_changed',
+    'user_disabled',
+    'refresh_token_reused',
+    'too_many_wrong_passcodes',
+  ];
+  const words = [...reasons, 'expired'].map((reason) => endWords(reason)?.next ?? '');
+  t.equal(new Set(words).size, 6);
+  for (const each of words) t.match(each, /Your programs keep running\./);
+  for (const known of [null, 'logged_out', 'something new']) t.equal(endWords(known), null);
+});
+
+t.test('a login token is renewed before it expires, also when this clock is wrong', async (t) => {
+  const expires = '2026-01-01T00:15:00Z';
+  const at = (time: string) => usableForMs(expires, Date.parse(time));
+  t.equal(at('2026-01-01T00:05:00Z'), 9 * 60_000);
+  t.equal(at('2025-12-31T00:00:00Z'), 14 * 60_000, 'a clock that is slow');
+  t.equal(at('2026-01-01T05:00:00Z'), 30_000, 'a clock that is fast');
+  t.equal(usableForMs('nonsense', 0), 30_000);
+});
+
+t.test('calls join the one that is under way; the next begins anew, also after a failure', async (t) => {
+  let calls = 0;
+  const fly = singleFlight(async () => {
+    calls += 1;
+    await immediate();
+    if (calls === 2) throw new Error('no');
+    return calls;
+  });
+  t.same(await Promise.all([fly(), fly(), fly()]), [1, 1, 1]);
+  await t.rejects(Promise.all([fly(), fly()]));
+  t.equal(await fly(), 3);
+});
