@@ -83,15 +83,6 @@ const BEFORE: { readonly [K in OperationKind]: readonly string[] } = {
   restore: [],
 };
 
-const WORDS: { readonly [K in OperationKind]: string } = {
-  create: 'failed to create container',
-  start: 'failed to start container',
-  stop: 'failed to stop container',
-  update: 'failed to update container',
-  delete: 'failed to delete container',
-  restore: 'failed to restore container',
-};
-
 const KINDS = Object.keys(BEFORE) as OperationKind[];
 
 const states = (rows: readonly { status: string }[]): string[] => rows.map(({ status }) => status);
@@ -103,7 +94,7 @@ for (const kind of KINDS) {
     const boxes = [...runtime.boxes.keys()];
     confuse();
     const answer = await request();
-    t.same([answer.statusCode, answer.json().error], [500, WORDS[kind]]);
+    t.same([answer.statusCode, answer.json().error], [500, `failed to ${kind} container`]);
     t.same([...(await storage.repositories.operations.busy())], [], 'nothing is left to go on with');
     t.same(states(await rows()), BEFORE[kind], 'the row does not wait for the engine');
     await settle();
@@ -116,59 +107,50 @@ for (const kind of KINDS) {
   });
 }
 
-const WORK: readonly { kind: OperationKind; change: Change; during: string; ends: readonly string[] }[] = [
+/**
+ * The step of the engine after which nothing sensible is heard, whether its own answer is lost as well, what the
+ * row says meanwhile (null when the request was answered with a failure), and how it ends.
+ */
+const WORK: readonly {
+  readonly kind: OperationKind;
+  readonly change: Change;
+  readonly lost?: true;
+  readonly during: string | null;
+  readonly ends: readonly string[];
+}[] = [
   { kind: 'create', change: 'create', during: 'creating', ends: ['running'] },
+  { kind: 'create', change: 'create', lost: true, during: null, ends: [] },
   { kind: 'start', change: 'start', during: 'starting', ends: ['running'] },
+  { kind: 'start', change: 'start', lost: true, during: 'starting', ends: ['running'] },
+  { kind: 'stop', change: 'stop', lost: true, during: 'stopping', ends: ['stopped'] },
   { kind: 'update', change: 'create', during: 'updating', ends: ['running'] },
+  { kind: 'update', change: 'create', lost: true, during: null, ends: ['running'] },
   { kind: 'update', change: 'start', during: 'updating', ends: ['running'] },
   { kind: 'delete', change: 'remove', during: 'stopping', ends: [] },
+  { kind: 'delete', change: 'remove', lost: true, during: 'stopping', ends: [] },
   { kind: 'restore', change: 'create', during: 'creating', ends: ['stopped'] },
+  { kind: 'restore', change: 'create', lost: true, during: null, ends: [] },
 ];
 
-for (const { kind, change, during, ends } of WORK) {
-  t.test(`${kind}: what goes on after its ${change} is answered as such`, async (t) => {
-    const { runtime, confuseAfter, request, rows, settle } = await aScene(kind);
-    confuseAfter(change, false);
-    const answer = await request();
-    t.equal(answer.statusCode, 202);
-    t.match(answer.json(), { name: 'dev', status: during });
-    if (kind !== 'create') t.equal(answer.json().message, 'still working on it');
-    t.same(states(await rows()), [during]);
-    await settle();
-    t.same(states(await rows()), ends);
-    t.equal(runtime.boxes.size, ends.length, 'one container for each row');
-    if (kind === 'update') t.match(await rows(), [{ resources: { memory_mb: 512 } }]);
-  });
-}
-
-for (const { kind, change } of [
-  { kind: 'start', change: 'start' },
-  { kind: 'stop', change: 'stop' },
-  { kind: 'delete', change: 'remove' },
-] as const) {
-  t.test(
-    `${kind}: is no failure when the engine may have done it although its answer was lost`,
-    async (t) => {
-      const { confuseAfter, request, rows, settle } = await aScene(kind);
-      confuseAfter(change, true);
-      const answer = await request();
-      t.same([answer.statusCode, answer.json().message], [202, 'still working on it']);
-      await settle();
-      t.same(states(await rows()), { start: ['running'], stop: ['stopped'], delete: [] }[kind]);
-    },
-  );
-}
-
-for (const kind of ['create', 'update', 'restore'] as const) {
-  t.test(`${kind}: is undone when the answer to its create was lost`, async (t) => {
+for (const { kind, change, lost = false, during, ends } of WORK) {
+  const what = `${kind}, of which nothing is heard after its ${change}${lost ? ', nor the answer to that' : ''}`;
+  t.test(`${what}, is ${during === null ? 'undone' : 'answered as going on, and done'}`, async (t) => {
     const { runtime, confuseAfter, request, rows, settle } = await aScene(kind);
     const boxes = [...runtime.boxes.keys()];
-    confuseAfter('create', true);
+    confuseAfter(change, lost);
     const answer = await request();
-    t.same([answer.statusCode, answer.json().error], [500, WORDS[kind]]);
+    if (during === null) {
+      t.same([answer.statusCode, answer.json().error], [500, `failed to ${kind} container`]);
+    } else {
+      t.match([answer.statusCode, answer.json()], [202, { name: 'dev', status: during }]);
+      if (kind !== 'create') t.equal(answer.json().message, 'still working on it');
+      t.same(states(await rows()), [during]);
+    }
     await settle();
-    t.same(states(await rows()), BEFORE[kind]);
-    t.same([...runtime.boxes.keys()], boxes);
+    t.same(states(await rows()), ends);
+    if (during === null) t.same([...runtime.boxes.keys()], boxes);
+    else t.equal(runtime.boxes.size, ends.length, 'one container for each row');
+    if (kind === 'update') t.match(await rows(), [{ resources: { memory_mb: during ? 512 : 256 } }]);
   });
 }
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { MemoryState } from '../../src/adapters/memory/index.ts';
 import { aServiceInTime, type InTime } from '../support/factors.ts';
-import { anAdmin, type Person } from '../support/service.ts';
+import { anAdmin, anApiToken, type Person } from '../support/service.ts';
 
-const RUNS = 40;
+const RUNS = 30;
 /** These succeed without any body, and end or change the session that asks. */
 const ENDS_SESSION = new Set([
   'POST /api/auth/logout',
@@ -12,6 +12,8 @@ const ENDS_SESSION = new Set([
   'POST /api/sessions/revoke-others',
   'DELETE /api/me/lock',
 ]);
+/** Real names of fields, so that what is thrown also gets past the first check. */
+const FIELDS = 'name email username password code scopes expires_in memory_mb role reason'.split(' ');
 
 const odd = fc.constantFrom(
   '\0',
@@ -27,72 +29,78 @@ const odd = fc.constantFrom(
   'agent:',
 );
 const text = fc.oneof(fc.string({ unit: 'binary' }), odd);
-const huge = fc.constantFrom(1e308, -1e308, 2 ** 53, -1, 0, 0.1, Number.MIN_VALUE);
+const number = fc.oneof(
+  fc.double(),
+  fc.constantFrom(1e308, -1e308, 2 ** 53, -1, 0, -0, 0.1, Number.MIN_VALUE),
+);
 const value = fc.letrec((tie) => ({
-  any: fc.oneof({ depthSize: 'small' }, text, huge, fc.boolean(), fc.constant(null), tie('list'), tie('map')),
+  any: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    number,
+    fc.boolean(),
+    fc.constant(null),
+    tie('list'),
+    tie('map'),
+  ),
   list: fc.array(tie('any'), { maxLength: 4 }),
-  map: fc.dictionary(fc.oneof(text, fc.constantFrom(...KNOWN_FIELDS())), tie('any'), { maxKeys: 5 }),
+  map: fc.dictionary(fc.oneof(text, fc.constantFrom(...FIELDS)), tie('any'), { maxKeys: 5 }),
 })).any;
 const body = fc.oneof(
   value.map((any) => JSON.stringify(any) ?? 'null'),
-  fc.constantFrom(
-    '',
-    '{',
-    '[',
-    '{"__proto__":{"role":"admin"}}',
-    '{"name":1e400}',
-    'null',
-    '"',
-    '\0',
-    '[[[[',
-  ),
+  fc.constantFrom('', '{', '[', 'null', '"', '\0', '[[[[', '\ufeff{}', '{"name":"a","name":"b"}'),
+  fc.constantFrom('{"__proto__":{"role":"admin"}}', '{"constructor":{"prototype":{}}}', '{"name":1e400}'),
   fc.string({ unit: 'binary' }),
 );
+const type = fc.oneof(
+  { weight: 8, arbitrary: fc.constant('application/json') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('application/json; charset=utf-16', 'text/plain', 'x', ''),
+  },
+);
+const latin = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((c) => String.fromCharCode(c)) });
 const header = fc
   .string({ unit: 'binary-ascii', maxLength: 60 })
   .map((raw) => raw.replace(/[^\x20-\x7e]/g, ''));
 
-/** Real names of fields, so that what is thrown also gets past the first check. */
-function KNOWN_FIELDS(): readonly string[] {
-  return [
-    'name',
-    'email',
-    'username',
-    'password',
-    'code',
-    'scopes',
-    'expires_in',
-    'memory_mb',
-    'role',
-    'reason',
-  ];
-}
-
 /** What a refused request must leave as it was: everything but the traces that refusals leave on purpose. */
 function lasting(service: InTime): string {
-  const { users, sessions, containers, apiTokens, settings } = (
-    service.ports.storage as unknown as { state: MemoryState }
-  ).state;
+  const { users, sessions, containers, apiTokens, settings } = stateOf(service);
   const kept = sessions.map(({ lastSeenAt: _, ...rest }) => rest);
   return JSON.stringify({ users, sessions: kept, containers, apiTokens, settings });
 }
 
+const stateOf = (service: InTime): MemoryState =>
+  (service.ports.storage as unknown as { state: MemoryState }).state;
+
+type Answer = { readonly statusCode: number; readonly body: string };
+
+/** Throws unless it is an answer in the words of the interface. */
+function assertTold({ statusCode, body }: Answer): void {
+  if (statusCode >= 500) throw new Error(`${statusCode} ${body}`);
+  if (statusCode < 400) return;
+  const { error, code } = JSON.parse(body);
+  if (typeof error !== 'string' || !/^[a-z_]+$/.test(code)) throw new Error(`${statusCode} ${body}`);
+}
+
 async function throwAt(service: InTime, who: Person, route: string): Promise<void> {
   const [method, path = ''] = route.split(' ');
+  const request = fc.record({ payload: body, id: text, agent: header, type, authorized: fc.boolean() });
   await fc.assert(
-    fc.asyncProperty(body, text, header, fc.boolean(), async (payload, id, agent, authorized) => {
+    fc.asyncProperty(request, async ({ payload, id, agent, type, authorized }) => {
       const before = lasting(service);
       const answer = await service.http.inject({
         method: method as 'POST',
         url: path.replace(':id', encodeURIComponent(id.toWellFormed()) || '-'),
         headers: {
-          'content-type': 'application/json',
+          'content-type': type,
           'user-agent': agent,
           authorization: authorized ? `Bearer ${who.token}` : `Bearer ${agent}`,
         },
         ...(method === 'GET' ? {} : { payload }),
       });
-      if (answer.statusCode >= 500) throw new Error(`${answer.statusCode} ${answer.body}`);
+      assertTold(answer);
       if (answer.statusCode >= 400 && lasting(service) !== before)
         throw new Error('a refused request changed something');
     }),
@@ -100,36 +108,76 @@ async function throwAt(service: InTime, who: Person, route: string): Promise<voi
   );
 }
 
-t.setTimeout(240_000);
-t.test('whatever is thrown at a route, it is refused in words and changes nothing', async (t) => {
+/** A service without a limit of requests, and its administrator. */
+async function aScene() {
   const service = await aServiceInTime();
   const who = await anAdmin(service);
   await service.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
   await service.http.ready();
+  const login = { authorization: `Bearer ${who.token}` };
+  return { service, who, login };
+}
+
+t.setTimeout(240_000);
+t.test('whatever is thrown at a route, it is refused in words and changes nothing', async (t) => {
+  const { service, who } = await aScene();
   const routes = [...service.http.routeScopes.keys()].filter(
     (route) => !route.startsWith('HEAD') && !ENDS_SESSION.has(route),
   );
   t.ok(routes.length > 50);
   for (const route of routes) await t.resolves(throwAt(service, who, route), route);
+  t.notOk('name' in Object.prototype, 'no prototype was touched');
 });
 
 t.test('odd query strings and addresses are refused as well', async (t) => {
-  const service = await aServiceInTime();
-  const who = await anAdmin(service);
-  await service.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
+  const { service, login } = await aScene();
+  const paths = fc.constantFrom('containers', 'audit', 'admin/users', 'me');
   await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom('containers', 'audit', 'admin/users', 'me'),
-      text,
-      text,
-      async (path, key, raw) => {
-        const query = new URLSearchParams([[key.toWellFormed(), raw.toWellFormed()]]);
-        const url = `/api/${path}?${query}`;
-        const answer = await service.http.inject({ url, headers: { authorization: `Bearer ${who.token}` } });
-        if (answer.statusCode >= 500) throw new Error(`${answer.statusCode} ${answer.body}`);
-      },
-    ),
+    fc.asyncProperty(paths, text, text, async (path, key, raw) => {
+      const query = new URLSearchParams([[key.toWellFormed(), raw.toWellFormed()]]);
+      assertTold(await service.http.inject({ url: `/api/${path}?${query}`, headers: login }));
+    }),
+    { numRuns: 200 },
+  );
+  t.pass('each of them');
+});
+
+t.test('whatever stands in the place of an id, it names no token', async (t) => {
+  const { service, who, login } = await aScene();
+  await anApiToken(service, who);
+  const before = structuredClone(stateOf(service).apiTokens);
+  const inPath = text.map((raw) => (raw.isWellFormed() ? encodeURIComponent(raw) : '%ed%a0%80'));
+  const id = fc.oneof(fc.uuid(), inPath, fc.webSegment(), fc.constantFrom('%', '%zz', '..'));
+  const ways = fc.constantFrom(['POST', '/revoke'] as const, ['DELETE', ''] as const);
+  await fc.assert(
+    fc.asyncProperty(id, ways, async (one, [method, suffix]) => {
+      const url = `/api/tokens/${one}${suffix}`;
+      const { statusCode } = await service.http.inject({ method, url, headers: login });
+      return statusCode >= 400 && statusCode < 500;
+    }),
+    { numRuns: 200 },
+  );
+  t.same(stateOf(service).apiTokens, before);
+});
+
+t.test('whatever is sent as a credential, it is refused', async (t) => {
+  const { service } = await aScene();
+  const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 60, maxLength: 68 });
+  const part = fc.base64String();
+  const credential = fc.oneof(
+    latin,
+    latin.map((one) => `Bearer ${one}`),
+    hex.map((one) => `Bearer svc_${one}`),
+    hex.map((one) => `bearer  svc_${one}`),
+    fc.tuple(part, part, part).map((parts) => `Bearer ${parts.join('.')}`),
+  );
+  const urls = fc.constantFrom('/api/tokens/validate', '/api/tokens', '/api/me', '/api/admin/settings');
+  await fc.assert(
+    fc.asyncProperty(credential, urls, async (authorization, url) => {
+      const answer = await service.http.inject({ method: 'GET', url, headers: { authorization } });
+      return answer.statusCode === 401 && answer.headers['www-authenticate'] !== undefined;
+    }),
     { numRuns: 300 },
   );
-  t.pass();
+  t.pass('each of them');
 });

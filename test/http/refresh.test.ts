@@ -14,25 +14,30 @@ const cookieOf = (answer: { cookies: { name: string; value: string }[] }): strin
 const alive = async (service: InTime, who: Person): Promise<boolean> =>
   (await as(service, who)('GET', '/api/me')).statusCode === 200;
 
-t.test('a refresh rotates: a new login token, a new refresh token, the same session', async (t) => {
+/** Ada, and `next` as the cookie that she gets for another. */
+async function aScene() {
   const service = await aServiceInTime();
   const ada = await aPerson(service, 'ada');
+  const next = async (cookie: string) => cookieOf(await refresh(service, cookie));
+  return { service, ada, next };
+}
+
+t.test('a refresh rotates: a new login token, a new refresh token, the same session', async (t) => {
+  const { service, ada } = await aScene();
   const answer = await refresh(service, ada.cookie);
   t.equal(answer.statusCode, 200);
   t.match(answer.json(), { token: String, expires_at: String, session_id: String, user: { id: ada.id } });
-  const next = cookieOf(answer);
-  t.not(next, ada.cookie);
-  t.equal((await refresh(service, next)).statusCode, 200);
+  t.not(cookieOf(answer), ada.cookie);
+  t.equal((await refresh(service, cookieOf(answer))).statusCode, 200);
 });
 
 t.test(
   'a lost answer may be asked for again for ten seconds, by the same client, at every step',
   async (t) => {
-    const service = await aServiceInTime();
-    const ada = await aPerson(service, 'ada');
-    let cookie = ada.cookie;
+    const { service, ada, next } = await aScene();
+    let { cookie } = ada;
     for (const step of [1, 2, 3]) {
-      const lost = cookieOf(await refresh(service, cookie));
+      const lost = await next(cookie);
       service.clock.advance(10_000);
       const again = await refresh(service, cookie);
       t.same([again.statusCode, cookieOf(again)], [200, lost], `step ${step}`);
@@ -43,11 +48,10 @@ t.test(
 );
 
 t.test('a repeat gets the newest token, also when what it repeats was used since', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
-  const second = cookieOf(await refresh(service, ada.cookie));
+  const { service, ada, next } = await aScene();
+  const second = await next(ada.cookie);
   service.clock.advance(4_000);
-  const third = cookieOf(await refresh(service, second));
+  const third = await next(second);
   service.clock.advance(4_000);
   const late = await refresh(service, ada.cookie);
   t.same([late.statusCode, cookieOf(late)], [200, third], 'another tab was slower');
@@ -85,9 +89,8 @@ t.test('a spent token from another client, or later, ends the session and is rec
     ['another program', { ...HERE, userAgent: 'curl' }, 0],
     ['after eleven seconds', HERE, 11_000],
   ] as const) {
-    const service = await aServiceInTime();
-    const ada = await aPerson(service, 'ada');
-    const next = cookieOf(await refresh(service, ada.cookie));
+    const { service, ada, next: rotate } = await aScene();
+    const next = await rotate(ada.cookie);
     service.clock.advance(ms);
     const reused = await refresh(service, ada.cookie, where);
     t.same([reused.statusCode, reused.json().error], [401, 'unauthorized'], name);
@@ -98,16 +101,14 @@ t.test('a spent token from another client, or later, ends the session and is rec
 });
 
 t.test('of refreshes at once all get one and the same successor', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
+  const { service, ada } = await aScene();
   const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(service, ada.cookie)));
   t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
   t.equal(new Set(answers.map(cookieOf)).size, 1);
 });
 
 t.test('nothing is refreshed without a token, with an unknown one, or after the end', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
+  const { service, ada } = await aScene();
   for (const cookie of ['', 'x', 'a'.repeat(43), 'a'.repeat(500), ada.token]) {
     t.equal((await refresh(service, cookie)).statusCode, 401, cookie.slice(0, 8));
   }
@@ -117,81 +118,62 @@ t.test('nothing is refreshed without a token, with an unknown one, or after the 
   const bob = await aPerson(service, 'bob');
   service.clock.advance(25 * 3_600_000);
   t.equal((await refresh(service, bob.cookie)).statusCode, 401, 'idle for too long');
+  const eve = await aPerson(service, 'eve');
+  await service.ports.storage.repositories.users.change(eve.id, { disabled: true });
+  t.equal((await refresh(service, eve.cookie)).statusCode, 401, 'disabled');
 });
 
-t.test('a disabled user refreshes nothing', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
-  await service.ports.storage.repositories.users.change(ada.id, { disabled: true });
-  t.equal((await refresh(service, ada.cookie)).statusCode, 401);
-});
+/** Why a session ended, and how. */
+const ENDS: readonly (readonly [string, string, (service: InTime, ada: Person) => Promise<unknown>])[] = [
+  ['revoked', 'in another browser', (service, ada) => revokeAll(service, ada, {})],
+  ['revoked', 'with words of its own', (service, ada) => revokeAll(service, ada, { reason: 'lost laptop' })],
+  ['logged_out', 'signed out', (service, ada) => as(service, ada)('POST', '/api/auth/logout')],
+  ['expired', 'idle for too long', async (service) => service.clock.advance(25 * 3_600_000)],
+  [
+    'user_disabled',
+    'disabled by an administrator',
+    async (service, ada) => {
+      const root = as(service, await anAdmin(service));
+      for (const disabled of [true, false]) await root('PATCH', `/api/admin/users/${ada.id}`, { disabled });
+    },
+  ],
+  [
+    'password_changed',
+    'a new password elsewhere',
+    async (service, ada) => {
+      const there = await again(service, ada, 'ada');
+      const body = { old_password: person('ada').password, new_password: 'another horse battery' };
+      await as(service, there)('POST', '/api/me/password', body);
+    },
+  ],
+  [
+    'refresh_token_reused',
+    'a token that was used twice',
+    async (service, ada) => {
+      await refresh(service, ada.cookie);
+      await refresh(service, ada.cookie, { ...HERE, userAgent: 'curl' });
+    },
+  ],
+];
 
-t.test(
-  'who was signed in learns why that ended, and who brings an unknown token learns nothing',
-  async (t) => {
-    const ends: [string, string, (service: InTime, ada: Person) => Promise<unknown>][] = [
-      ['revoked', 'in another browser', async (service, ada) => await revokeAll(service, ada, undefined)],
-      [
-        'revoked',
-        'with words of its own',
-        async (service, ada) => await revokeAll(service, ada, 'lost laptop'),
-      ],
-      ['logged_out', 'signed out', (service, ada) => as(service, ada)('POST', '/api/auth/logout')],
-      ['expired', 'idle for too long', async (service) => service.clock.advance(25 * 3_600_000)],
-      [
-        'user_disabled',
-        'disabled by an administrator',
-        async (service, ada) => {
-          const root = await anAdmin(service);
-          await as(service, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: true });
-          await as(service, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: false });
-        },
-      ],
-      [
-        'password_changed',
-        'a new password elsewhere',
-        async (service, ada) => {
-          const there = await again(service, ada, 'ada');
-          const body = { old_password: person('ada').password, new_password: 'another horse battery' };
-          t.equal((await as(service, there)('POST', '/api/me/password', body)).statusCode, 200);
-        },
-      ],
-      [
-        'refresh_token_reused',
-        'a token that was used twice',
-        async (service, ada) => {
-          await refresh(service, ada.cookie);
-          await refresh(service, ada.cookie, { ...HERE, userAgent: 'curl' });
-        },
-      ],
-    ];
-    for (const [reason, name, end] of ends) {
-      const service = await aServiceInTime();
-      const ada = await aPerson(service, 'ada');
-      await end(service, ada);
-      const answer = await refresh(service, ada.cookie);
-      t.same(
-        [answer.statusCode, answer.json()],
-        [401, { error: 'unauthorized', code: 'unauthorized', reason }],
-        name,
-      );
-      t.same((await refresh(service, 'a'.repeat(43))).json(), {
-        error: 'unauthorized',
-        code: 'unauthorized',
-      });
-    }
-  },
-);
+t.test('who was signed in learns why that ended, who brings an unknown token nothing', async (t) => {
+  const refused = { error: 'unauthorized', code: 'unauthorized' };
+  for (const [reason, name, end] of ENDS) {
+    const { service, ada } = await aScene();
+    await end(service, ada);
+    const answer = await refresh(service, ada.cookie);
+    t.same([answer.statusCode, answer.json()], [401, { ...refused, reason }], name);
+    t.same((await refresh(service, 'a'.repeat(43))).json(), refused);
+  }
+});
 
 /** Ends every session of this person from another one. */
-async function revokeAll(service: InTime, who: Person, reason: string | undefined): Promise<void> {
-  const call = as(service, await again(service, who, 'ada'));
-  await call('POST', '/api/sessions/revoke-others', reason === undefined ? {} : { reason });
+async function revokeAll(service: InTime, who: Person, given: object): Promise<void> {
+  await as(service, await again(service, who, 'ada'))('POST', '/api/sessions/revoke-others', given);
 }
 
 t.test('a refresh is no use of the session: it does not keep an idle one open', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
+  const { service, ada } = await aScene();
   const call = as(service, ada);
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   await call('PATCH', '/api/me', { auto_lock_minutes: 10 });

@@ -1,53 +1,104 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { aCluster, inMemory } from '../support/cluster.ts';
+import { aCluster, type Cluster, inMemory } from '../support/cluster.ts';
 import { ENDS } from '../support/ends.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, as } from '../support/service.ts';
+import { aPerson, as, type Bearer } from '../support/service.ts';
 import { again, refresh, sessionIdOf } from '../support/sign-ins.ts';
+import { endless, openStream, STREAMS } from '../support/streams.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 
-for (const [what, whose, end] of ENDS) {
-  t.test(`when ${what}, its terminals close at once, in every process`, async (t) => {
-    const cluster = await aCluster(t);
-    const victims = await cluster.openEverywhere(cluster[whose], 'victim');
-    const bystanders = await cluster.openEverywhere(cluster.other, 'bystander');
+type Streaming = Cluster & ReturnType<typeof endless>;
+
+async function aStreamingCluster(t: Test, liveEveryMs?: number): Promise<Streaming> {
+  const work = endless();
+  const looks = liveEveryMs === undefined ? {} : { liveEveryMs };
+  return { ...(await aCluster(t, { ...inMemory(), ...work.ports }, looks)), ...work };
+}
+
+/** A terminal and one stream of each kind at each process, all of them under way. */
+async function openAll(t: Test, cluster: Streaming, who: Bearer, pane: string) {
+  const before = cluster.atWork();
+  const asked = cluster.addresses.flatMap((address) =>
+    STREAMS.map((kind) => openStream(t, cluster, address, who, kind)),
+  );
+  const streams = await Promise.all(asked);
+  await waitFor(() => cluster.atWork() === before + streams.length, { what: 'all begin' });
+  return { streams, terminals: await cluster.openEverywhere({ ...cluster.ada, ...who }, pane) };
+}
+type Opened = Awaited<ReturnType<typeof openAll>>;
+
+const ends = async ({ streams, terminals }: Opened) => [
+  await Promise.all(streams.map((one) => one.cut())),
+  await Promise.all(terminals.map((one) => one.closed())),
+];
+const CUT = [STREAMS.flatMap(() => ['cut off', 'cut off']), [UNAUTHORIZED, UNAUTHORIZED]];
+
+const goOn = async ({ streams, terminals }: Opened): Promise<boolean> =>
+  [
+    ...(await Promise.all(streams.map((one) => one.goesOn()))),
+    ...(await Promise.all(terminals.map((one) => one.alive()))),
+  ].every(Boolean);
+
+const LOCKED = 'the screen is locked';
+const lock: (typeof ENDS)[number] = [
+  LOCKED,
+  'ada',
+  async ({ here, ada }) => {
+    await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+    await as(here, ada)('POST', '/api/sessions/lock');
+  },
+];
+
+for (const [what, whose, end] of [...ENDS, lock]) {
+  t.test(`when ${what}, its terminals close and what is sent is cut off, in every process`, async (t) => {
+    const cluster = await aStreamingCluster(t);
+    const victim = await openAll(t, cluster, cluster[whose], 'victim');
+    const bystander = await openAll(t, cluster, cluster.other, 'bystander');
     await end(cluster);
-    t.same(await Promise.all(victims.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
-    t.same(await Promise.all(bystanders.map((one) => one.alive())), [true, true]);
+    t.same(await ends(victim), CUT);
+    const received = () => victim.streams.map((one) => one.received());
+    const then = received();
+    t.ok(await goOn(bystander));
+    await waitFor(() => cluster.atWork() === bystander.streams.length, {
+      what: 'the work behind it has ended',
+    });
+    t.same(received(), then, 'nothing is received after the cut');
     for (const replica of [cluster.here, cluster.there]) {
-      const answer = await as(replica, cluster[whose])('GET', '/api/me');
-      t.equal(answer.statusCode, 401, 'and its next request is refused');
-      t.match(answer.headers['www-authenticate'], 'Bearer error="invalid_token"');
+      const answer = await as(replica, cluster[whose])('GET', '/api/containers');
+      if (what === LOCKED) t.equal(answer.statusCode, 423);
+      else
+        t.equal(
+          answer.headers['www-authenticate'],
+          'Bearer error="invalid_token"',
+          'its next request is refused',
+        );
     }
   });
 }
 
-t.test('when a user is disabled, everything of theirs closes and nothing of others', async (t) => {
-  const cluster = await aCluster(t);
+t.test('when a user is disabled, everything of theirs ends and nothing of others', async (t) => {
+  const cluster = await aStreamingCluster(t);
   const { here, there, root, ada, other, token } = cluster;
-  const victims = (
-    await Promise.all([ada, other, token].map((who, at) => cluster.openEverywhere(who, `pane${at}`)))
-  ).flat();
-  const disabled = await as(here, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: true });
-  t.equal(disabled.statusCode, 200);
-  const ends = await Promise.all(victims.map((one) => one.closed()));
-  t.same(
-    ends,
-    Array.from({ length: 6 }, () => UNAUTHORIZED),
-  );
+  const people = [ada, other, token];
+  const victims: Opened[] = [];
+  for (const [at, who] of people.entries()) victims.push(await openAll(t, cluster, who, `pane${at}`));
+  const change = (disabled: boolean) => as(here, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled });
+  const statuses = (at: typeof here) =>
+    Promise.all(people.map(async (who) => (await as(at, who)('GET', '/api/me')).statusCode));
+  t.equal((await change(true)).statusCode, 200);
+  for (const victim of victims) t.same(await ends(victim), CUT);
+  await waitFor(() => cluster.atWork() === 0, { what: 'the work behind it has ended' });
   for (const replica of [here, there]) {
-    for (const who of [ada, other, token])
-      t.equal((await as(replica, who)('GET', '/api/me')).statusCode, 401);
+    t.same(await statuses(replica), [401, 401, 401]);
     t.equal((await as(replica, root)('GET', '/api/me')).statusCode, 200);
   }
-  await as(here, root)('PATCH', `/api/admin/users/${ada.id}`, { disabled: false });
-  const after = await Promise.all([ada, other, token].map((who) => as(there, who)('GET', '/api/me')));
+  await change(false);
   t.same(
-    after.map(({ statusCode }) => statusCode),
+    await statuses(there),
     [401, 401, 200],
     'the sessions are gone for good, the token sleeps meanwhile',
   );
@@ -88,17 +139,6 @@ t.test('no output follows the decision, and nothing typed after it reaches the p
   t.same([victim.output(), pty.typed()], ['', 'before']);
 });
 
-t.test('a peer that does not answer the close is cut off', async (t) => {
-  const { here, ada, other, open } = await aCluster(t);
-  const victim = await open(ada, 'mute');
-  const connections = (): number => here.http.websocketServer.clients.size;
-  t.equal(connections(), 1);
-  victim.socket.pause();
-  await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
-  await waitFor(() => connections() === 0);
-  victim.socket.terminate();
-});
-
 t.test('a revocation during the upgrade leaves no socket open', async (t) => {
   const { here, ada, other, open } = await aCluster(t);
   for (const turns of [0, 1, 2, 3, 5, 8, 13, 21]) {
@@ -111,13 +151,20 @@ t.test('a revocation during the upgrade leaves no socket open', async (t) => {
   }
 });
 
-t.test('a guest whose time is over loses its terminals', async (t) => {
-  const { here, ada, open } = await aCluster(t, inMemory(), { liveEveryMs: 20 });
-  const socket = await open(ada, 'main');
+t.test('a guest whose time is over goes on reading, and neither runs nor writes anything', async (t) => {
+  const cluster = await aStreamingCluster(t, 20);
+  const { here, ada } = cluster;
+  const terminal = await cluster.open(ada, 'main');
+  const [log, command, download, upload] = await Promise.all(
+    STREAMS.map((kind) => openStream(t, cluster, cluster.addresses[0], ada, kind)),
+  );
+  await waitFor(() => cluster.atWork() === STREAMS.length);
   const { state } = here.ports.storage as ReturnType<typeof memoryStorage>;
   const guestUntil = here.ports.clock.now();
   state.users = state.users.map((user) => (user.id === ada.id ? { ...user, guestUntil } : user));
-  t.same(await socket.closed(), UNAUTHORIZED, 'the regular look finds it');
+  t.same(await terminal.closed(), UNAUTHORIZED, 'found by the regular look');
+  t.same(await Promise.all([command, upload].map((one) => one?.cut())), ['cut off', 'cut off']);
+  t.same(await Promise.all([log, download].map((one) => one?.goesOn())), [true, true]);
 });
 
 t.test('a refused upgrade leaves no connection behind', async (t) => {
@@ -133,4 +180,38 @@ t.test('a refused upgrade leaves no connection behind', async (t) => {
     await new Promise((resolve) => socket.on('error', resolve));
   }
   await waitFor(async () => (await connections()) === before);
+});
+
+t.test('what ended while the work was begun is cut off as well', async (t) => {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const work = endless();
+  const commands: typeof work.ports.commands = {
+    async open(handle, request) {
+      begun.resolve();
+      await goOn.promise;
+      return await work.ports.commands.open(handle, request);
+    },
+  };
+  const cluster = await aCluster(t, { ...inMemory(), ...work.ports, commands });
+  const opening = openStream(t, cluster, cluster.addresses[0], cluster.token, 'command');
+  await begun.promise;
+  await as(cluster.here, cluster.other)('POST', `/api/tokens/${cluster.tokenId}/revoke`);
+  goOn.resolve();
+  const outcome = await opening.then((one) => one.cut()).catch(() => 'cut off');
+  t.equal(outcome, 'cut off');
+  await waitFor(() => work.atWork() === 0, { what: 'and the program has ended' });
+});
+
+t.test('what would go on for ever ends with the process', async (t) => {
+  const cluster = await aStreamingCluster(t);
+  const streams = await Promise.all(
+    STREAMS.map((kind) => openStream(t, cluster, cluster.addresses[0], cluster.ada, kind)),
+  );
+  await waitFor(() => cluster.atWork() === STREAMS.length);
+  const closing = cluster.here.http.close();
+  t.notOk((await Promise.all(streams.map((one) => one.goesOn()))).includes(false));
+  cluster.here.cutOff();
+  await closing;
+  t.same(new Set(await Promise.all(streams.map((one) => one.cut()))), new Set(['cut off']));
 });

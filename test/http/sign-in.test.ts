@@ -3,35 +3,33 @@ import { quickHasher } from '../../src/adapters/memory/index.ts';
 import { anAdmin, aPerson, aService, as, person } from '../support/service.ts';
 import { auditOf, statusOf, type TestService } from '../support/sign-ins.ts';
 
-const post = (service: TestService, url: string, payload: object, headers: Record<string, string> = {}) =>
-  as(service, null)('POST', `/api/auth/${url}`, payload, headers);
+const post = (service: TestService, url: string, payload: object) =>
+  as(service, null)('POST', `/api/auth/${url}`, payload);
 
 t.test('the first administrator is made by the printed code, once', async (t) => {
   const service = await aService();
-  t.match((await as(service, null)('GET', '/api/auth/options')).json(), {
-    setup_required: true,
-    open_registration: false,
-  });
+  const needsSetUp = async () =>
+    (await as(service, null)('GET', '/api/auth/options')).json().setup_required as boolean;
+  const check = async (code: unknown) => (await post(service, 'setup/check', { code })).json();
+  t.ok(await needsSetUp());
   const code = await service.accounts.newSetupCode();
   for (const wrong of ['', 'x', `${code}x`, (code ?? '').toUpperCase()]) {
     const answer = await post(service, 'setup', { code: wrong, ...person('root') });
     t.same([answer.statusCode, answer.json().code], [403, 'setup_code_rejected'], wrong);
   }
-  const made = await post(service, 'setup', { code, ...person('root') });
-  t.equal(made.statusCode, 201);
-  t.match(made.json().user, { username: 'root', role: 'admin', tier: 'enterprise' });
-  t.match((await as(service, null)('GET', '/api/auth/options')).json(), { setup_required: false });
-  const again = await post(service, 'setup', { code, ...person('eve') });
-  t.same([again.statusCode, again.json().code], [403, 'setup_done']);
-  t.equal(await service.accounts.newSetupCode(), null, 'no code any more');
-});
-
-t.test('a faulty set-up does not use the code up', async (t) => {
-  const service = await aService();
-  const code = await service.accounts.newSetupCode();
+  t.same(await check(code), { valid: true }, 'it can be checked before the form is filled in');
+  t.match(await check(`${code}x`), { code: 'setup_code_rejected' });
+  t.match(await check(7), { code: 'validation_failed', fields: { code: String } });
   const faulty = await post(service, 'setup', { code, email: 'x', username: '-', password: 'short' });
   t.same([faulty.statusCode, Object.keys(faulty.json().fields)], [400, ['email', 'username', 'password']]);
-  t.equal((await post(service, 'setup', { code, ...person('root') })).statusCode, 201);
+  const made = await post(service, 'setup', { code, ...person('root') });
+  t.equal(made.statusCode, 201, 'neither has used it up');
+  t.match(made.json().user, { username: 'root', role: 'admin', tier: 'enterprise' });
+  t.notOk(await needsSetUp());
+  const again = await post(service, 'setup', { code, ...person('eve') });
+  t.same([again.statusCode, again.json().code], [403, 'setup_done']);
+  t.match(await check(code), { code: 'setup_done' });
+  t.equal(await service.accounts.newSetupCode(), null, 'no code any more');
 });
 
 t.test('of two set-ups at once one succeeds', async (t) => {
@@ -87,11 +85,14 @@ t.test('somebody signs in by email or username, in any case; the password is exa
   const service = await aService();
   await aPerson(service, 'ada');
   const { email, password } = person('ada');
+  const ids = new Set<string>();
   for (const login of [email, email.toUpperCase(), 'ada', 'ADA']) {
     const answer = await post(service, 'login', { email: login, password });
     t.equal(answer.statusCode, 200, login);
+    ids.add(answer.json().session_id);
     t.equal(answer.headers['cache-control'], 'no-store');
   }
+  t.equal(ids.size, 4, 'each sign-in is a session of its own');
   for (const wrong of [`${password} `, password.toUpperCase(), password.slice(1), '', ' ']) {
     const answer = await post(service, 'login', { email, password: wrong });
     t.same(
@@ -121,17 +122,6 @@ t.test('a disabled account answers like a wrong password, and the audit says wha
   );
 });
 
-t.test('a set-up code can be checked before the form is filled in, which uses nothing up', async (t) => {
-  const service = await aService();
-  const code = await service.accounts.newSetupCode();
-  const check = (given: unknown) => post(service, 'setup/check', { code: given });
-  t.same((await check(code)).json(), { valid: true });
-  t.match((await check(`${code}x`)).json(), { code: 'setup_code_rejected' });
-  t.match((await check(7)).json(), { code: 'validation_failed', fields: { code: String } });
-  t.equal((await post(service, 'setup', { code, ...person('root') })).statusCode, 201);
-  t.match((await check(code)).json(), { code: 'setup_done' });
-});
-
 t.test('codes are asked about only so often', async (t) => {
   const service = await aService();
   await service.accounts.newSetupCode();
@@ -139,16 +129,6 @@ t.test('codes are asked about only so often', async (t) => {
   for (let asked = 0; asked < 40 && last === 403; asked += 1)
     last = (await post(service, 'setup/check', { code: 'x' })).statusCode;
   t.equal(last, 429);
-});
-
-t.test('each sign-in is a session of its own', async (t) => {
-  const service = await aService();
-  await aPerson(service, 'ada');
-  const { email, password } = person('ada');
-  const ids = new Set<string>();
-  for (let n = 0; n < 3; n += 1)
-    ids.add((await post(service, 'login', { email, password })).json().session_id);
-  t.equal(ids.size, 3);
 });
 
 t.test('an unknown user costs a password check as well', async (t) => {
@@ -217,13 +197,12 @@ t.test('an administrator made by the settings of the environment signs in, and i
 t.test('an address is one account in every form of its letters, and has no twins', async (t) => {
   const service = await aService();
   await aPerson(service, 'ada');
-  const register = (email: string) =>
-    as(service, null)('POST', '/api/auth/register', { ...person('eve'), email });
+  const register = (email: string) => post(service, 'register', { ...person('eve'), email });
   for (const email of ['ａｄａ@example.org', 'ada@ｅｘａｍｐｌｅ.org']) {
     const taken = await register(email);
     t.match([taken.statusCode, taken.json()], [400, { fields: { email: 'is already in use' } }], email);
     const { password } = person('ada');
-    const entered = await as(service, null)('POST', '/api/auth/login', { email, password });
+    const entered = await post(service, 'login', { email, password });
     t.match([entered.statusCode, entered.json()], [200, { user: { username: 'ada' } }], email);
   }
   for (const email of [

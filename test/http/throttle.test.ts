@@ -2,7 +2,7 @@ import t from 'tap';
 import { memoryPorts } from '../../src/adapters/memory/index.ts';
 import type { Service } from '../../src/app/main/compose.ts';
 import type { PasswordHasher } from '../../src/ports/password-hasher.ts';
-import { actions, aServiceInTime, type From, from, type InTime, logIn } from '../support/factors.ts';
+import { actions, aServiceInTime, type From, from, logIn } from '../support/factors.ts';
 import { aGuest, aPerson, aService, as, person } from '../support/service.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
@@ -12,18 +12,12 @@ const OWNER: From = { ip: '198.51.100.9' };
 const guess = (service: Service, login: string, where: From = ATTACKER) =>
   from(service, where)('/api/auth/login', { email: login, password: 'a wrong guess' });
 
-const disable = (service: InTime, username: string): void => {
-  const { state } = service.ports.storage as unknown as {
-    state: { users: { username: string; disabledAt: Date | null }[] };
-  };
-  for (const user of state.users) if (user.username === username) user.disabledAt = service.clock.now();
-};
-
 t.test('whatever is wrong, a failed sign-in is answered with the same bytes', async (t) => {
   const service = await aServiceInTime();
-  for (const name of ['ada', 'bob']) await aPerson(service, name);
+  await aPerson(service, 'ada');
+  const bob = await aPerson(service, 'bob');
+  await service.ports.storage.repositories.users.change(bob.id, { disabled: true });
   const guest = (await aGuest(service)).username;
-  disable(service, 'bob');
   const answers = await Promise.all([
     guess(service, 'ada'),
     guess(service, 'ada@example.org'),
@@ -43,28 +37,22 @@ t.test('whatever is wrong, a failed sign-in is answered with the same bytes', as
   t.equal(actions(service).filter((action) => action === 'login_failed').length, answers.length);
 });
 
-t.test(
-  'after five failures an account waits, twice as long each time up to an hour; unknown names alike',
-  async (t) => {
-    const service = await aServiceInTime();
-    await aPerson(service, 'ada');
-    for (const name of ['ada', 'nobody']) {
-      for (let tries = 0; tries < 5; tries += 1) t.equal((await guess(service, name)).statusCode, 401);
-      const waits: string[] = [];
-      for (let tries = 0; tries < 14; tries += 1) {
-        const slowed = await guess(service, name);
-        t.same([slowed.statusCode, slowed.json().code], [429, 'rate_limited']);
-        const seconds = String(slowed.headers['retry-after']);
-        waits.push(seconds);
-        service.clock.advance(Number(seconds) * 1000 - 1);
-        t.equal((await guess(service, name)).statusCode, 429, 'a millisecond early');
-        service.clock.advance(1);
-        t.equal((await guess(service, name)).statusCode, 401);
-      }
-      t.same(waits.map(Number), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600], name);
+t.test('after five failures an account waits, longer each time; unknown names alike', async (t) => {
+  const service = await aServiceInTime();
+  await aPerson(service, 'ada');
+  for (const name of ['ada', 'nobody']) {
+    for (let tries = 0; tries < 5; tries += 1) t.equal((await guess(service, name)).statusCode, 401);
+    for (const seconds of [1, 2, 4]) {
+      const slowed = await guess(service, name);
+      t.same([slowed.statusCode, slowed.json().code], [429, 'rate_limited']);
+      t.equal(slowed.headers['retry-after'], `${seconds}`, name);
+      service.clock.advance(seconds * 1000 - 1);
+      t.equal((await guess(service, name)).statusCode, 429, 'a millisecond early');
+      service.clock.advance(1);
+      t.equal((await guess(service, name)).statusCode, 401);
     }
-  },
-);
+  }
+});
 
 t.test('while an account is guessed at, its owner signs in from another address', async (t) => {
   const service = await aServiceInTime();
@@ -95,54 +83,37 @@ t.test('many addresses together get a hundred guesses, then only known ones may 
   t.equal((await logIn(service, 'ada', OWNER)).statusCode, 200, 'the known one');
 });
 
+t.test('an address fails twenty times a minute, whomever it tries, also after a success', async (t) => {
+  const service = await aServiceInTime();
+  await aPerson(service, 'ada');
+  let asked = 0;
+  // One /64 of IPv6 is one address.
+  const attempt = (ip = `2001:db8::${asked}`) => guess(service, `user${asked++}`, { ip });
+  for (let n = 0; n < 20; n += 1) t.equal((await attempt()).statusCode, 401);
+  const full = await attempt();
+  t.same([full.statusCode, full.headers['retry-after']], [429, '3']);
+  t.equal((await attempt('2001:db8:0:1::1')).statusCode, 401, 'its neighbour may');
+  service.clock.advance(3_000);
+  t.equal((await attempt()).statusCode, 401, 'one more after its time');
+  service.clock.advance(3_000);
+  t.equal((await logIn(service, 'ada', { ip: '2001:db8::7' })).statusCode, 200);
+  t.equal((await attempt()).statusCode, 401, 'the one that its time gave back');
+  t.equal((await attempt()).statusCode, 429);
+});
+
 t.test(
-  'an address fails twenty times a minute, whomever it tries; a success of its own does not clear that',
+  'a network fails a hundred times a minute, also after a success; others are not concerned',
   async (t) => {
     const service = await aServiceInTime();
     await aPerson(service, 'ada');
-    for (let n = 0; n < 20; n += 1) t.equal((await guess(service, `user${n}`)).statusCode, 401);
-    const full = await guess(service, 'user99');
-    t.same([full.statusCode, full.headers['retry-after']], [429, '3']);
-    t.equal((await guess(service, 'user99', { ip: '203.0.113.8' })).statusCode, 401, 'its neighbour may');
-    service.clock.advance(3_000);
-    t.equal((await guess(service, 'user99')).statusCode, 401, 'one more after its time');
-    service.clock.advance(3_000);
-    t.equal((await logIn(service, 'ada', ATTACKER)).statusCode, 200);
-    t.equal((await guess(service, 'other')).statusCode, 401, 'the one that its time gave back');
-    t.equal((await guess(service, 'other2')).statusCode, 429);
+    const at = (n: number): From => ({ ip: `192.0.2.${n}` });
+    for (let n = 1; n < 100; n += 1) t.equal((await guess(service, `user${n}`, at(n))).statusCode, 401);
+    t.equal((await logIn(service, 'ada', at(200))).statusCode, 200);
+    t.equal((await guess(service, 'user100', at(100))).statusCode, 401, 'the hundredth');
+    t.equal((await guess(service, 'user101', at(101))).statusCode, 429);
+    t.equal((await guess(service, 'user101', { ip: '192.0.3.1' })).statusCode, 401);
   },
 );
-
-t.test('a network fails a hundred times a minute; others are not concerned', async (t) => {
-  const service = await aServiceInTime();
-  for (const [kind, inside, outside] of [
-    ['IPv4 /24', (n: number) => `192.0.2.${n}`, '192.0.3.1'],
-    ['IPv6 /48', (n: number) => `2001:db8:1:${n}::1`, '2001:db8:2::1'],
-  ] as const) {
-    for (let n = 0; n < 100; n += 1) {
-      t.equal((await guess(service, `${kind}${n}`, { ip: inside(n + 1) })).statusCode, 401);
-    }
-    t.equal((await guess(service, `${kind}x`, { ip: inside(222) })).statusCode, 429, kind);
-    t.equal((await guess(service, `${kind}x`, { ip: outside })).statusCode, 401, `outside ${kind}`);
-  }
-});
-
-t.test('a success does not give its network new guesses', async (t) => {
-  const service = await aServiceInTime();
-  await aPerson(service, 'ada');
-  const at = (n: number): From => ({ ip: `192.0.2.${n}` });
-  for (let n = 1; n < 100; n += 1) t.equal((await guess(service, `user${n}`, at(n))).statusCode, 401);
-  t.equal((await logIn(service, 'ada', at(200))).statusCode, 200);
-  t.equal((await guess(service, 'user100', at(100))).statusCode, 401, 'the hundredth');
-  t.equal((await guess(service, 'user101', at(101))).statusCode, 429);
-});
-
-t.test('one /64 of IPv6 is one address', async (t) => {
-  const service = await aServiceInTime();
-  for (let n = 0; n < 20; n += 1) await guess(service, `user${n}`, { ip: `2001:db8::${n}` });
-  t.equal((await guess(service, 'user', { ip: '2001:db8::ffff:1' })).statusCode, 429);
-  t.equal((await guess(service, 'user', { ip: '2001:db8:0:1::1' })).statusCode, 401);
-});
 
 t.test('of a burst of guesses no more count than of a queue, the right one not among them', async (t) => {
   const { hash, verify } = memoryPorts().hasher;

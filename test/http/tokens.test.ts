@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { StorageUnavailable } from '../../src/ports/repositories.ts';
@@ -5,7 +6,6 @@ import { anAdmin, anApiToken, aPerson, aService, as, type Bearer } from '../supp
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999';
 const BAD_TOKEN = { error: 'Invalid or expired API token', code: 'api_token_rejected' };
-const MINUTE = 60_000;
 
 /** The service in memory, somebody who is signed in, and the rows behind it. */
 async function setUp() {
@@ -52,67 +52,27 @@ t.test('a created token is answered once, in full, and kept by nobody', async (t
   t.equal((await as(service, { token: made.token })('GET', '/api/tokens/validate')).statusCode, 200);
 });
 
-t.test('without scopes and life a token reads and writes for ever', async (t) => {
-  const { call } = await setUp();
-  t.match((await call('POST', '/api/tokens', { name: 'ci' })).json(), {
-    scopes: ['read', 'write'],
-    expires_at: null,
-  });
-});
-
-t.test('every fault of a request is 400 in its own words, and nothing is made', async (t) => {
+t.test('a fault of a request is 400 in its own words, and nothing is made', async (t) => {
   const { call, storage } = await setUp();
   const cases: [unknown, string][] = [
     [undefined, 'name is required'],
-    [{}, 'name is required'],
     [[], 'name is required'],
-    [{ name: null }, 'name is required'],
-    [{ name: 7 }, 'name is required'],
-    [{ name: '  ' }, 'name is required'],
     [{ scopes: ['bogus'] }, 'name is required'],
-    [{ name: 'a\0b' }, 'name must not have control characters'],
-    [{ name: 'x'.repeat(101) }, 'name must have at most 100 characters'],
-    [{ name: 'ci', scopes: [] }, 'scopes must be one or more of read, write and admin'],
     [{ name: 'ci', scopes: ['root'] }, 'scopes must be one or more of read, write and admin'],
-    [{ name: 'ci', expires_in: 0 }, 'expires_in must be above 0 and at most 3650'],
     [{ name: 'ci', expires_in: 3651 }, 'expires_in must be above 0 and at most 3650'],
-    [{ name: 'ci', expires_in: '7' }, 'expires_in must be above 0 and at most 3650'],
+    ['{"name":"ci","expires_in":1e400}', 'expires_in must be above 0 and at most 3650'],
     [{ name: 'ci', token: 'svc_mine' }, 'token is not a known field'],
   ];
   for (const [body, error] of cases) {
-    const answer = await call('POST', '/api/tokens', body as object);
-    t.match(
-      [answer.statusCode, answer.json()],
-      [400, { error, code: 'validation_failed' }],
-      JSON.stringify(body),
-    );
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await call('POST', '/api/tokens', body as object, headers);
+    const told = [answer.statusCode, answer.json()];
+    t.match(told, [400, { error, code: 'validation_failed' }], JSON.stringify(body));
   }
-  const infinite = await call(
-    'POST',
-    '/api/tokens',
-    '{"name":"ci","expires_in":1e400}' as unknown as object,
-    {
-      'content-type': 'application/json',
-    },
-  );
-  t.equal(infinite.statusCode, 400, 'a number that is no number');
+  const admin = await call('POST', '/api/tokens', { name: 'ci', scopes: ['admin'] });
+  t.same([admin.statusCode, admin.json()], [403, { error: 'not authorized', code: 'not_authorized' }]);
   t.equal(storage.state.apiTokens.length, 0);
   t.notMatch(storage.state.audit, [{ action: 'token_created' }]);
-});
-
-t.test('admin may be asked for by administrators only, and counts while they are', async (t) => {
-  const { call, clock, service, storage } = await setUp();
-  const refused = await call('POST', '/api/tokens', { name: 'ci', scopes: ['admin'] });
-  t.same([refused.statusCode, refused.json()], [403, { error: 'not authorized', code: 'not_authorized' }]);
-  const root = await anAdmin(service);
-  const token = await anApiToken(service, root, { scopes: ['admin'] });
-  t.equal((await as(service, token)('GET', '/api/admin/settings')).statusCode, 200);
-  t.equal((await as(service, token)('GET', '/api/containers')).statusCode, 200, 'admin has read in it');
-  const writer = await anApiToken(service, root);
-  t.match((await as(service, writer)('GET', '/api/admin/settings')).json(), { code: 'insufficient_scope' });
-  storage.state.users = storage.state.users.map((user) => ({ ...user, role: 'user' }));
-  clock.advance(1000);
-  t.match((await as(service, token)('GET', '/api/admin/settings')).json(), { code: 'not_authorized' });
 });
 
 t.test(
@@ -210,49 +170,34 @@ t.test("another's token is answered like an unknown one and like no id at all, b
   t.match(storage.state.apiTokens, [{ id: token.id, revokedAt: null }]);
 });
 
-t.test('tokens are managed with a login token only', async (t) => {
-  const { service, storage } = await setUp();
-  const root = await anAdmin(service);
-  const token = await anApiToken(service, root, { scopes: ['admin'] });
-  const routes = [
-    ['POST', '/api/tokens'],
-    ['GET', '/api/tokens'],
-    ['POST', `/api/tokens/${token.id}/revoke`],
-    ['DELETE', `/api/tokens/${token.id}`],
-  ] as const;
-  for (const [method, url] of routes) {
-    const answer = await as(service, token)(method, url, method === 'POST' ? { name: 'ci' } : undefined);
-    t.same(
-      [answer.statusCode, answer.json()],
-      [403, { error: 'login token required', code: 'login_token_required' }],
-    );
-    const nobody = await as(service, null)(method, url);
-    t.match([nobody.statusCode, nobody.json().error], [401, 'unauthorized']);
-    t.equal(nobody.headers['www-authenticate'], 'Bearer');
-  }
-  t.equal(storage.state.apiTokens.length, 1);
+t.test('what a token may not do is refused in words that say so', async (t) => {
+  const { service, ada } = await setUp();
+  const use = as(service, await anApiToken(service, ada, { scopes: ['read'] }));
+  const managing = await use('GET', '/api/tokens');
+  const loginOnly = { error: 'login token required', code: 'login_token_required' };
+  t.same([managing.statusCode, managing.json()], [403, loginOnly]);
+  const writing = await use('POST', '/api/containers', { name: 'dev' });
+  const tooLittle = { error: 'insufficient scope', code: 'insufficient_scope' };
+  t.same([writing.statusCode, writing.json()], [403, tooLittle]);
+  t.equal(writing.headers['www-authenticate'], 'Bearer error="insufficient_scope"');
 });
 
 t.test('validate says what an API token may do, and whose it is', async (t) => {
-  const { service, ada } = await setUp();
+  const { call, service, ada } = await setUp();
   const token = await anApiToken(service, ada, { scopes: ['write'] });
-  const answer = await as(service, token)('GET', '/api/tokens/validate');
-  t.same(answer.json(), {
+  t.same((await as(service, token)('GET', '/api/tokens/validate')).json(), {
     valid: true,
     scopes: ['write'],
     user: { id: ada.id, username: 'ada', email: 'ada@example.org', tier: 'free', role: 'user' },
   });
-});
-
-t.test('validate answers a login token like a bad API token, and nobody like nobody', async (t) => {
-  const { call, service } = await setUp();
   const login = await call('GET', '/api/tokens/validate');
-  t.same([login.statusCode, login.json()], [401, BAD_TOKEN]);
+  t.same([login.statusCode, login.json()], [401, BAD_TOKEN], 'a login token is like a bad API token');
   t.equal(login.headers['www-authenticate'], 'Bearer error="invalid_token"');
   const nobody = await as(service, null)('GET', '/api/tokens/validate');
+  const unauthorized = { error: 'unauthorized', code: 'unauthorized' };
   t.same(
     [nobody.statusCode, nobody.json(), nobody.headers['www-authenticate']],
-    [401, { error: 'unauthorized', code: 'unauthorized' }, 'Bearer'],
+    [401, unauthorized, 'Bearer'],
   );
 });
 
@@ -307,27 +252,6 @@ t.test('what cannot be a token is refused without asking the database', async (t
   t.equal(asked, 1);
 });
 
-t.test('a scope opens what it grants and nothing else; the answer says so', async (t) => {
-  const { service } = await setUp();
-  const root = await anAdmin(service);
-  const status = async (scopes: string[], method: 'GET' | 'POST', url: string, body?: object) => {
-    const answer = await as(service, await anApiToken(service, root, { scopes }))(method, url, body);
-    if (answer.statusCode === 403) {
-      t.same(answer.json(), { error: 'insufficient scope', code: 'insufficient_scope' });
-      t.equal(answer.headers['www-authenticate'], 'Bearer error="insufficient_scope"');
-    }
-    return answer.statusCode;
-  };
-  const made = { name: 'dev' };
-  t.equal(await status(['read'], 'GET', '/api/containers'), 200);
-  t.equal(await status(['read'], 'POST', '/api/containers', made), 403);
-  t.equal(await status(['read'], 'GET', '/api/admin/settings'), 403);
-  t.equal(await status(['write'], 'GET', '/api/containers'), 200);
-  t.equal(await status(['write'], 'POST', '/api/containers', made), 201);
-  t.equal(await status(['read', 'write'], 'GET', '/api/admin/settings'), 403);
-  t.equal(await status(['admin'], 'POST', '/api/containers', { name: 'other' }), 201);
-});
-
 t.test('a token of a user who is disabled or gone is dead', async (t) => {
   const { clock, service, ada, storage } = await setUp();
   const token = await anApiToken(service, ada);
@@ -343,60 +267,30 @@ t.test('a token of a user who is disabled or gone is dead', async (t) => {
   t.equal((await as(service, token)('GET', '/api/me')).statusCode, 200);
 });
 
-t.test(
-  'the first use is written before its answer, later ones once a minute; the list knows all',
-  async (t) => {
-    const { call, clock, service, ada, storage } = await setUp();
-    const token = await anApiToken(service, ada, { scopes: ['read'] });
-    const use = as(service, token);
-    const written = () => storage.state.apiTokens[0]?.lastUsedAt?.toISOString() ?? null;
-    const listed = async () => (await call('GET', '/api/tokens')).json().tokens[0].last_used_at;
-    let writes = 0;
-    const { touch } = storage.repositories.tokens;
-    storage.repositories.tokens.touch = async (uses) => {
-      writes += uses.length;
-      await touch(uses);
-    };
-    t.same([written(), await listed()], [null, null]);
-
-    await Promise.all([use('GET', '/api/me'), use('GET', '/api/me')]);
-    t.same([written(), await listed()], ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z']);
-    clock.advance(10_000);
-    await use('POST', '/api/containers');
-    await service.writeDue();
-    t.same([written(), await listed()], ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:10.000Z']);
-    clock.advance(50_000);
-    await service.writeDue();
-    t.equal(written(), '2026-01-01T00:00:10.000Z');
-    for (let i = 0; i < 120; i += 1) {
-      clock.advance(500);
-      await use('GET', '/api/me');
-      await service.writeDue();
-    }
-    t.equal(writes, 3, 'one at first, one after each minute');
-    clock.advance(1);
-    await use('GET', '/api/me');
-    await service.flush();
-    t.equal(written(), '2026-01-01T00:02:00.001Z', 'and what is left at the end');
-  },
-);
-
-t.test('a use that cannot be written fails no request, and is shown and written later', async (t) => {
+t.test('the first use is written before its answer, later ones when due; the list knows all', async (t) => {
   const { call, clock, service, ada, storage } = await setUp();
-  const token = await anApiToken(service, ada);
-  const { touch } = storage.repositories.tokens;
-  storage.repositories.tokens.touch = async () => {
-    throw new Error('disk on fire');
+  const use = as(service, await anApiToken(service, ada, { scopes: ['read'] }));
+  const uses = async () => {
+    const [written, listed] = [
+      storage.state.apiTokens[0]?.lastUsedAt,
+      (await call('GET', '/api/tokens')).json(),
+    ];
+    return [written?.toISOString() ?? null, listed.tokens[0].last_used_at];
   };
-  t.equal((await as(service, token)('GET', '/api/me')).statusCode, 200);
-  t.match((await call('GET', '/api/tokens')).json(), {
-    tokens: [{ last_used_at: '2026-01-01T00:00:00.000Z' }],
-  });
-  await t.rejects(service.writeDue());
-  storage.repositories.tokens.touch = touch;
-  clock.advance(MINUTE);
+  t.same(await uses(), [null, null]);
+  await Promise.all([use('GET', '/api/me'), use('GET', '/api/me')]);
+  t.same(await uses(), ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z']);
+  clock.advance(10_000);
+  await use('POST', '/api/containers');
   await service.writeDue();
-  t.match(storage.state.apiTokens, [{ lastUsedAt: new Date('2026-01-01T00:00:00.000Z') }]);
+  t.same(await uses(), ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:10.000Z']);
+  clock.advance(50_000);
+  await service.writeDue();
+  t.same(await uses(), ['2026-01-01T00:00:10.000Z', '2026-01-01T00:00:10.000Z']);
+  clock.advance(1);
+  await use('GET', '/api/me');
+  await service.flush();
+  t.equal((await uses())[0], '2026-01-01T00:01:00.001Z', 'and what is left at the end');
 });
 
 t.test('what is refused is no use', async (t) => {
@@ -413,20 +307,21 @@ t.test('what is refused is no use', async (t) => {
 
 t.test('a hundred tokens that open something, also when two are asked for at once', async (t) => {
   const { call, clock, storage } = await setUp();
-  const create = (body: object = {}) => call('POST', '/api/tokens', { name: 'ci', ...body });
-  for (let i = 0; i < 99; i += 1) await create(i < 2 ? { expires_in: 1 / 86_400 } : {});
-  const both = await Promise.all([create(), create()]);
-  t.same(both.map((answer) => answer.statusCode).sort(), [201, 409]);
-  const full = await create();
-  t.same(
-    [full.statusCode, full.json()],
-    [409, { error: 'token limit reached', code: 'token_limit_reached' }],
-  );
+  const create = async (body: object = {}) =>
+    (await call('POST', '/api/tokens', { name: 'ci', ...body })).statusCode;
+  t.equal(await create({ expires_in: 1 / 86_400 }), 201);
+  t.equal(await create(), 201);
+  const [brief, lasting] = storage.state.apiTokens;
+  const copies = Array.from({ length: 97 }, () => ({ ...lasting, id: randomUUID(), hash: randomUUID() }));
+  storage.state.apiTokens = [brief, lasting, ...copies] as typeof storage.state.apiTokens;
+  t.same((await Promise.all([create(), create()])).sort(), [201, 409]);
+  const full = await call('POST', '/api/tokens', { name: 'ci' });
+  const limit = { error: 'token limit reached', code: 'token_limit_reached' };
+  t.same([full.statusCode, full.json()], [409, limit]);
   await call('POST', `/api/tokens/${storage.state.apiTokens[50]?.id}/revoke`);
-  t.equal((await create()).statusCode, 201, 'a revoked one makes room');
+  t.same([await create(), await create()], [201, 409], 'a revoked one makes room');
   clock.advance(1000);
-  t.same([(await create()).statusCode, (await create()).statusCode], [201, 201], 'expired ones as well');
-  t.equal((await create()).statusCode, 409);
+  t.same([await create(), await create()], [201, 409], 'an expired one as well');
 });
 
 t.test('what fails behind a creation is 500 in the words of the interface, and leaves nothing', async (t) => {
@@ -447,90 +342,42 @@ t.test('what fails behind a creation is 500 in the words of the interface, and l
 });
 
 t.test('a database that does not answer is 503, never 401', async (t) => {
-  const clock = fixedClock();
-  const storage = memoryStorage(clock);
+  const { clock, storage, service, ada } = await setUp();
   const { sessions, tokens } = storage.repositories;
+  const token = await anApiToken(service, ada);
   const { findAllWithUser } = sessions;
   const { findWithUser } = tokens;
-  let down = false;
-  const orDown =
-    <A, T>(work: (asked: A) => Promise<T>) =>
-    async (asked: A): Promise<T> => {
-      if (down) throw new StorageUnavailable('no answer');
-      return await work(asked);
-    };
-  sessions.findAllWithUser = orDown(findAllWithUser);
-  tokens.findWithUser = orDown(findWithUser);
-  const service = await aService({ clock, storage, monotonicMs: () => clock.now().getTime() });
-  const ada = await aPerson(service, 'ada');
-  const token = await anApiToken(service, ada);
-  down = true;
+  const noAnswer = async (): Promise<never> => {
+    throw new StorageUnavailable('no answer');
+  };
+  Object.assign(sessions, { findAllWithUser: noAnswer });
+  Object.assign(tokens, { findWithUser: noAnswer });
   clock.advance(1000);
   for (const who of [token, ada]) {
     const answer = await as(service, who)('GET', '/api/containers');
-    t.equal(answer.statusCode, 503);
+    t.same([answer.statusCode, answer.json().code], [503, 'unavailable']);
     t.match(answer.headers['retry-after'], /^[1-5]$/);
   }
+  Object.assign(sessions, { findAllWithUser });
+  Object.assign(tokens, { findWithUser });
+  for (const who of [token, ada])
+    t.equal((await as(service, who)('GET', '/api/containers')).statusCode, 200, 'and it is back at once');
 });
 
-t.test(
-  'a change in one process is heard in the others; while it may go unheard nothing is remembered',
-  async (t) => {
-    const { clock, storage, monotonicMs } = await setUp();
-    const hub = memoryBusHub();
-    const [hereBus, thereBus] = [hub.join(), hub.join()];
-    const [here, there] = await Promise.all(
-      [hereBus, thereBus].map((bus) => aService({ clock, storage, monotonicMs, bus })),
-    );
-    if (!here || !there) throw new Error('two services were made');
-    const ada = await signedInAgain(here, 'ada');
-    const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    const revoke = (token: { id: string }) => as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
-    const status = async (token: Bearer) => (await as(there, token)('GET', '/api/me')).statusCode;
-
-    const first = await anApiToken(here, ada);
-    t.equal(await status(first), 200);
-    await revoke(first);
-    await settled();
-    t.equal(await status(first), 401);
-
-    const second = await anApiToken(here, ada);
-    t.equal(await status(second), 200);
-    thereBus.cut();
-    await revoke(second);
-    t.equal(await status(second), 401, 'the line is down, so the database was asked');
-    thereBus.mend();
-    t.equal(await status(second), 401);
-  },
-);
-
-t.test('a user with many requests is told to come back, and others are not', async (t) => {
-  const { call, clock, service, ada } = await setUp();
-  const token = await anApiToken(service, ada);
-  const root = as(service, await anAdmin(service));
-  t.equal((await root('PATCH', '/api/admin/settings', { requests_per_minute: 5 })).statusCode, 200);
-  const use = as(service, token);
-  for (let i = 0; i < 5; i += 1) t.equal((await use('GET', '/api/me')).statusCode, 200);
-  const refused = await use('GET', '/api/me');
-  t.same([refused.statusCode, refused.json()], [429, { error: 'too many requests', code: 'rate_limited' }]);
-  const seconds = Number(refused.headers['retry-after']);
-  t.ok(seconds > 0 && seconds <= 120);
-  t.equal((await call('GET', '/api/me')).statusCode, 200, "the same user's session has its own count");
-  clock.advance(seconds * 1000);
-  t.equal((await use('GET', '/api/me')).statusCode, 200);
-  await root('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
-  for (let i = 0; i < 50; i += 1) t.equal((await use('GET', '/api/me')).statusCode, 200);
-});
-
-t.test('those who have no credential yet are counted by address', async (t) => {
-  const { service, storage } = await setUp();
-  await storage.repositories.settings.change({ requestsPerMinute: 3 });
-  const login = (remoteAddress: string) =>
-    service.http.inject({ method: 'POST', url: '/api/auth/login', payload: {}, remoteAddress });
-  for (let i = 0; i < 3; i += 1) t.equal((await login('192.0.2.1')).statusCode, 400);
-  t.equal((await login('192.0.2.1')).statusCode, 429);
-  t.equal((await login('192.0.2.2')).statusCode, 400);
-  t.equal((await service.http.inject({ url: '/livez', remoteAddress: '192.0.2.1' })).statusCode, 200);
+t.test('while a change may go unheard no token is remembered', async (t) => {
+  const { clock, storage, monotonicMs, ada } = await setUp();
+  const hub = memoryBusHub();
+  const [near, far] = [hub.join(), hub.join()];
+  const here = await aService({ clock, storage, monotonicMs, bus: near });
+  const there = await aService({ clock, storage, monotonicMs, bus: far });
+  const token = await anApiToken(here, ada);
+  const status = async () => (await as(there, token)('GET', '/api/me')).statusCode;
+  t.equal(await status(), 200);
+  far.cut();
+  await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
+  t.equal(await status(), 401, 'the line is down, so the database was asked');
+  far.mend();
+  t.equal(await status(), 401);
 });
 
 async function signedInAgain(service: Parameters<typeof as>[0], username: string): Promise<Bearer> {

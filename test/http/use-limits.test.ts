@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { memoryPorts, memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { aServiceInTime } from '../support/factors.ts';
 import { waitFor } from '../support/patience.ts';
 import {
   anAdmin,
@@ -151,6 +152,34 @@ t.test('a user has a limit of requests over all credentials, and is shown it', a
   const free = await as(service, ada)('GET', '/api/me');
   t.same([free.statusCode, free.json().limits.requests_per_minute], [200, 0], 'no setting, no limit');
   t.equal(free.headers['ratelimit-policy'], undefined);
+});
+
+t.test('a credential with many requests is told to come back, and another is not', async (t) => {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  const root = as(service, await anAdmin(service));
+  const use = as(service, await anApiToken(service, ada));
+  t.equal((await root('PATCH', '/api/admin/settings', { requests_per_minute: 5 })).statusCode, 200);
+  for (let n = 0; n < 5; n += 1) t.equal((await use('GET', '/api/me')).statusCode, 200);
+  const refused = await use('GET', '/api/me');
+  const tooMany = { error: 'too many requests', code: 'rate_limited' };
+  t.same([refused.statusCode, refused.json()], [429, tooMany]);
+  const seconds = Number(refused.headers['retry-after']);
+  t.ok(seconds > 0 && seconds <= 120);
+  t.equal((await as(service, ada)('GET', '/api/me')).statusCode, 200, 'a session has its own count');
+  service.clock.advance(seconds * 1000);
+  t.equal((await use('GET', '/api/me')).statusCode, 200);
+});
+
+t.test('those who have no credential yet are counted by address', async (t) => {
+  const service = await aService();
+  await service.ports.storage.repositories.settings.change({ requestsPerMinute: 3 });
+  const login = (remoteAddress: string) =>
+    service.http.inject({ method: 'POST', url: '/api/auth/login', payload: {}, remoteAddress });
+  for (let n = 0; n < 3; n += 1) t.equal((await login('192.0.2.1')).statusCode, 400);
+  t.equal((await login('192.0.2.1')).statusCode, 429);
+  t.equal((await login('192.0.2.2')).statusCode, 400);
+  t.equal((await service.http.inject({ url: '/livez', remoteAddress: '192.0.2.1' })).statusCode, 200);
 });
 
 t.test('a guest has less', async (t) => {
