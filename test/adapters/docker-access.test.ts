@@ -1,7 +1,6 @@
 import t from 'tap';
-import { containerCommandsContract } from '../contract/container-commands.ts';
-import { containerFilesContract } from '../contract/container-files.ts';
-import { containerInsightContract } from '../contract/container-insight.ts';
+import { containerCommandsContract, containerInsightContract } from '../contract/container-access.ts';
+import { containerFilesContract } from '../contract/files.ts';
 import { engineOrSkip, testInstance } from '../support/engine.ts';
 
 const engine = await engineOrSkip(t);

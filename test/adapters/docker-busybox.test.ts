@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { containerFilesContract } from '../contract/container-files.ts';
-import { aBox, type Box, links, special, uploads } from '../contract/special-files.ts';
+import { aBox, type Box, containerFilesContract, links, special, uploads } from '../contract/files.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { needs } from '../support/skip.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { CommandRequest, RunningCommand } from '../../src/ports/container-commands.ts';
-import { collect } from '../contract/container-commands.ts';
+import { collect } from '../contract/container-access.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, testInstance } from '../support/engine.ts';
 import { markedProcesses, shellIn } from '../support/inside.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { Opened } from '../../src/ports/container-files.ts';
-import { aBox, type Box, links, special, uploads } from '../contract/special-files.ts';
+import { aBox, type Box, links, special, uploads } from '../contract/files.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { markedProcesses } from '../support/inside.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/domain/catalogue.ts';
-import { collect } from '../contract/container-commands.ts';
-import { roleInstallerContract, scripted } from '../contract/role-installer.ts';
+import { collect } from '../contract/container-access.ts';
+import { roleInstallerContract, scripted } from '../contract/role-setups.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { shellIn } from '../support/inside.ts';

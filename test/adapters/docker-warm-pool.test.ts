@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { containerName } from '../../src/adapters/docker/names.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { warmPoolEngineContract } from '../contract/warm-pool-engine.ts';
+import { warmPoolEngineContract } from '../contract/warm-pool.ts';
 import { aSpec } from '../support/container-spec.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
 import { aPerson, aService, as } from '../support/service.ts';

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -8,6 +8,9 @@ import { moduleAt, runModule } from '../support/child.ts';
 import { freshDatabase, run } from '../support/database.ts';
 import { aFolderOf } from '../support/folder.ts';
 import { aHolder } from '../support/locks.ts';
+import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
+import { storedUser } from '../support/stored.ts';
 
 // The second one takes longer than a client may wait for a lock.
 const MIGRATIONS = {
@@ -184,4 +187,35 @@ t.test('what an older process writes at the moment of the migrations is kept', a
     from audit_unsealed u join audit_records r on r.id = u.record_id
     where u.created_at >= r.created_at - interval '1 minute'`.execute(open(t, url));
   t.same(rows, [{ near: true }], 'and is sealed in its time');
+});
+
+/** A database, and what its guests are allowed once it was brought up to date. */
+async function anInstallation(t: Test) {
+  const url = await freshDatabase(t);
+  if (url === null) return null;
+  const db = openDatabase(openPool({ url }));
+  t.teardown(() => db.destroy());
+  const storage = postgresStorage(db);
+  const upgraded = async (): Promise<boolean> => {
+    await run(url, readFileSync('db/migrations/0030_guests_off.sql', 'utf8'));
+    return (await storage.repositories.settings.read()).guestsEnabled;
+  };
+  return { storage, upgraded };
+}
+
+t.test('an upgrade leaves guests as they were, and a new installation starts without them', async (t) => {
+  const fresh = await anInstallation(t);
+  if (fresh === null) return;
+  t.equal(await fresh.upgraded(), false, 'nobody uses it yet');
+
+  const untouched = await anInstallation(t);
+  if (untouched === null) return;
+  await storedUser(untouched.storage);
+  t.equal(await untouched.upgraded(), true, 'in use, with the setting as it came');
+
+  const chosen = await anInstallation(t);
+  if (chosen === null) return;
+  await storedUser(chosen.storage);
+  await chosen.storage.repositories.settings.change({ guestsEnabled: false });
+  t.equal(await chosen.upgraded(), false, 'an administrator had turned them off');
 });

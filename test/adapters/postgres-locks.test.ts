@@ -4,34 +4,34 @@ import type { MemoryRuntime } from '../../src/adapters/memory/container-runtime.
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { MAX_SSH_KEYS } from '../../src/domain/ssh-key.ts';
-import { anOperation } from '../contract/operation-repository.ts';
-import { freshDatabase } from '../support/database.ts';
+import { type Storage, StorageUnavailable } from '../../src/ports/repositories.ts';
+import { anOperation } from '../contract/operations.ts';
+import { freshDatabase, run } from '../support/database.ts';
 import { logIn } from '../support/factors.ts';
 import { aHolder } from '../support/locks.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as } from '../support/service.ts';
 import { SSH_KEYS } from '../support/ssh.ts';
 import { hashOf } from '../support/storage.ts';
-import { storedContainer } from '../support/stored.ts';
+import { randomName, storedContainer, storedUser } from '../support/stored.ts';
 
-/** A service on a database of its own, Ada, and a connection that holds locks; null when the test was skipped. */
-async function aScene(t: Test) {
-  const url = await freshDatabase(t);
-  if (url === null) return null;
-  const db = openDatabase(openPool({ url }));
-  t.teardown(() => db.destroy());
-  const storage = postgresStorage(db);
-  const service = await aService({ storage, clock: { now: () => new Date() } });
-  const ada = await aPerson(service, 'ada');
-  return { service, storage, ada, holder: await aHolder(t, url) };
+type On = {
+  readonly url: string;
+  readonly storage: Storage;
+  readonly service: Awaited<ReturnType<typeof aService>>;
+};
+
+/** A service on a database, Ada, who is new to it, and a connection that holds locks. */
+async function aScene(t: Test, on: On) {
+  const username = randomName();
+  const ada = { ...(await aPerson(on.service, username)), username };
+  return { ...on, ada, holder: await aHolder(t, on.url) };
 }
 
-type Scene = NonNullable<Awaited<ReturnType<typeof aScene>>>;
+type Scene = Awaited<ReturnType<typeof aScene>>;
 
-const race = (name: string, work: (t: Test, scene: Scene) => Promise<void>) =>
-  t.test(name, async (t) => {
-    const scene = await aScene(t);
-    if (scene !== null) await work(t, scene);
-  });
+const races: [name: string, work: (t: Test, scene: Scene) => Promise<void>][] = [];
+const race = (name: string, work: (t: Test, scene: Scene) => Promise<void>) => races.push([name, work]);
 
 race('of two SSH keys that are added at once where one has room, one is refused', async (t, scene) => {
   const { service, storage, ada, holder } = scene;
@@ -52,7 +52,7 @@ race('of two SSH keys that are added at once where one has room, one is refused'
 
 race('a password that is changed while it is checked opens nothing', async (t, { service, ada, holder }) => {
   await holder.sql("update users set password_hash = 'another' where id = $1", [ada.id]);
-  const signingIn = logIn(service, 'ada');
+  const signingIn = logIn(service, ada.username);
   await holder.blocks(1);
   await holder.commit();
   t.equal((await signingIn).statusCode, 401);
@@ -115,3 +115,77 @@ race('counts of failures are locked in one order, whatever they are asked for in
   await holder.commit();
   t.same(await Promise.all([first, second]), ['locked', 'locked']);
 });
+
+const idOf = (n: number): string => `${n}0000000-0000-4000-8000-000000000000`;
+
+race('revoking sessions while their uses are written makes nobody wait in a circle', async (t, scene) => {
+  const { storage, url, holder } = scene;
+  const { sessions } = storage.repositories;
+  const userId = (await storedUser(storage)).id;
+  // The first to be made has the last id, so that reading them as they lie is the other order.
+  for (const n of [3, 2, 1]) {
+    const { id } = await sessions.insert({ userId, ipAddress: '127.0.0.1', userAgent: '' });
+    await run(url, `update sessions set id = '${idOf(n)}' where id = '${id}'`);
+  }
+  await run(url, 'vacuum full sessions');
+  const at = new Date(Date.now() + 60_000);
+  await holder.sql('select 1 from sessions where id = $1 for update', [idOf(2)]);
+  const writing = sessions.touch([1, 2, 3].map((n) => ({ id: idOf(n), at })));
+  const revoking = sessions.revokeOthers(userId, null, 'test');
+  await holder.blocks(2);
+  await holder.commit();
+  await t.resolves(writing);
+  t.same((await revoking).toSorted(), [1, 2, 3].map(idOf));
+  const listed = await sessions.listOwned(userId);
+  t.same(
+    listed.sessions.map(({ lastSeenAt }) => lastSeenAt),
+    [at, at, at],
+  );
+});
+
+race('what is asked for while a delete is just ending finds the container deleted', async (t, scene) => {
+  const { service, storage, ada, holder } = scene;
+  const call = as(service, ada);
+  const box = (await call('POST', '/api/containers', { name: 'dev' })).json();
+  const [id, owner] = [randomUUID(), randomUUID()];
+  const ending = anOperation(box.db_id, ada.id, owner);
+  await storage.repositories.operations.begin({ ...ending, id, kind: 'delete' }, 60);
+  await storage.repositories.containers.changeState(box.db_id, ['running'], { state: 'stopping' });
+  let asked: Promise<{ statusCode: number }> | undefined;
+  await storage.inTransaction(async (tx) => {
+    await tx.operations.finish(id, owner, 'done');
+    await tx.containers.changeState(box.db_id, ['stopping'], { state: 'deleted' });
+    asked = call('POST', `/api/containers/${box.db_id}/stop`);
+    await holder.blocks(1);
+  });
+  t.match(await asked, { statusCode: 404 });
+  t.match(await storage.repositories.containers.findAny(box.db_id), { state: 'deleted' });
+});
+
+race('of two who wait for each other one is told to come again, and the other goes on', async (t, scene) => {
+  const { storage } = scene;
+  const [one, two] = [await storedUser(storage), await storedUser(storage)];
+  let locked = 0;
+  const crossed = [[one, two] as const, [two, one] as const].map(([first, second]) =>
+    storage.inTransaction(async ({ users }) => {
+      await users.lock(first.id);
+      locked += 1;
+      await waitFor(() => locked >= 2, { what: 'each has its first' });
+      await users.lock(second.id);
+    }),
+  );
+  const ends = await Promise.allSettled(crossed);
+  t.same(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  const lost = ends.find((end) => end.status === 'rejected');
+  t.ok(lost?.reason instanceof StorageUnavailable, String(lost?.reason));
+});
+
+const url = await freshDatabase(t);
+if (url !== null) {
+  const db = openDatabase(openPool({ url }));
+  t.teardown(() => db.destroy());
+  const storage = postgresStorage(db);
+  const service = await aService({ storage, clock: { now: () => new Date() } });
+  for (const [name, work] of races)
+    await t.test(name, async (t) => work(t, await aScene(t, { url, storage, service })));
+}

@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
 import { recordingFilesIn } from '../../src/adapters/system/recording-files.ts';
-import { recordingFilesContract } from '../contract/recording-files.ts';
+import { recordingFilesContract } from '../contract/recordings.ts';
 
 const folder = path.join(t.testdir(), 'recordings');
 const files = recordingFilesIn(folder);

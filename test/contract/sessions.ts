@@ -3,6 +3,7 @@ import t from 'tap';
 import { SESSION_LIFE_DAYS, type UserSession } from '../../src/domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
+import { atOnce, from, type OpenedStorage, onStorage } from '../support/storage.ts';
 import { NOBODY, storedUser } from '../support/stored.ts';
 
 const DAY_MS = 86_400_000;
@@ -155,5 +156,52 @@ export async function sessionRepositoryContract(
     const spent = await Promise.all(Array.from({ length: 6 }, spendOnce));
     t.equal(spent.filter(Boolean).length, 1, 'one of many');
     t.match(await sessions.lockRefreshToken(hash), { spentAt: Date, spentBy: 'browser' });
+  });
+}
+
+/** What locking the screen of a session must guarantee. */
+export function screenLockContract(name: string, storage: OpenedStorage): void {
+  const test = onStorage(name, storage);
+
+  test('a session is locked with what decides it, and opened', async (t, repositories, storage) => {
+    const { screenLocks, sessions } = repositories;
+    const { id } = await storedUser(storage);
+    const session = await sessions.insert({ userId: id, ...from });
+    const lock = async () => (await sessions.findWithUser(session.id))?.lock;
+    t.same(await lock(), { lockedAt: null, passcodeSet: false, autoLockMinutes: null });
+    await screenLocks.setPasscode(id, 'hash');
+    await screenLocks.setAutoLock(id, 10);
+    await screenLocks.lockSession(session.id);
+    const first = await lock();
+    t.match(first, { lockedAt: Date, passcodeSet: true, autoLockMinutes: 10 });
+    await screenLocks.lockSession(session.id);
+    t.same(await lock(), first, 'the first time stays');
+    t.equal(await screenLocks.passcodeHash(id), 'hash');
+    t.equal(await screenLocks.autoLockMinutes(id), 10);
+    await screenLocks.unlockSession(session.id);
+    t.match(await lock(), { lockedAt: null, passcodeSet: true });
+    await screenLocks.setPasscode(id, null);
+    await screenLocks.setAutoLock(id, null);
+    t.same(await lock(), { lockedAt: null, passcodeSet: false, autoLockMinutes: null });
+  });
+
+  test('wrong passcodes are counted for a session that is not revoked, none is lost', async (t, repositories, storage) => {
+    const { screenLocks, sessions } = repositories;
+    const { id } = await storedUser(storage);
+    const session = await sessions.insert({ userId: id, ...from });
+    const seen = await atOnce(storage, 12, async (tx) => {
+      const wrong = await tx.screenLocks.wrongPasscodes(session.id);
+      await tx.screenLocks.countWrongPasscode(session.id);
+      return wrong;
+    });
+    t.same(
+      seen.toSorted((x, y) => Number(x) - Number(y)),
+      [...Array(12).keys()],
+      'each saw those before it',
+    );
+    await screenLocks.unlockSession(session.id);
+    t.equal(await screenLocks.wrongPasscodes(session.id), 0);
+    await sessions.revoke(session.id, id, 'test');
+    t.equal(await screenLocks.wrongPasscodes(session.id), null);
   });
 }

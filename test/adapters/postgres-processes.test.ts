@@ -1,43 +1,30 @@
-// biome-ignore lint/style/noRestrictedImports: a contract on a database has no clock to step
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import pino from 'pino';
-import t, { type Test } from 'tap';
-import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
+import t from 'tap';
+import { memoryRuntime, memoryWarmPoolEngine } from '../../src/adapters/memory/index.ts';
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
-import type { Database } from '../../src/adapters/postgres/schema.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import type { Storage } from '../../src/ports/repositories.ts';
-import { requestCountsContract } from '../contract/request-counts.ts';
-import { tokenRepositoryContract } from '../contract/token-repository.ts';
 import { freshDatabase } from '../support/database.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 import { anApiToken, aPerson, aService, as, type Bearer } from '../support/service.ts';
+import { randomName } from '../support/stored.ts';
+import { poolOf } from '../support/warm-pool.ts';
 
-const clock = fixedClock();
-const memory = memoryStorage(clock);
-await tokenRepositoryContract('memory', memory, async (ms) => clock.advance(ms));
-await requestCountsContract('memory', memory.repositories.requestCounts);
+const clock = { now: () => new Date() };
 
 const url = await freshDatabase(t);
 if (url !== null) {
-  const db = openDatabase(openPool({ url }));
+  const db = openDatabase(openPool({ url, poolSize: 12 }));
   t.teardown(() => db.destroy());
   const storage = postgresStorage(db);
-  // A rest of some milliseconds: the times of the database are its own.
-  await tokenRepositoryContract('postgres', storage, async (ms) => void (await sleep(ms)));
-  await requestCountsContract('postgres', storage.repositories.requestCounts);
-  await t.test('processes on one database', (t) => processes(t, url, db, storage));
-}
 
-async function processes(t: Test, address: string, db: Kysely<Database>, storage: Storage): Promise<void> {
   /** One of several processes on the database. */
   const aProcess = async (monotonicMs = (): number => performance.now(), on = storage) => {
-    const bus = postgresBus(address, pino({ level: 'silent' }));
+    const bus = postgresBus(url, pino({ level: 'silent' }));
     t.teardown(() => bus.close());
     await waitFor(() => bus.connected);
-    return await aService({ storage: on, bus, clock: { now: () => new Date() }, monotonicMs });
+    return await aService({ storage: on, bus, clock, monotonicMs });
   };
   const [here, there] = [await aProcess(), await aProcess()];
   const ada = await aPerson(here, 'ada');
@@ -131,24 +118,35 @@ async function processes(t: Test, address: string, db: Kysely<Database>, storage
     await storage.repositories.settings.change({ requestsPerMinute: 0 });
   });
 
-  await t.test('the database refuses what no token can be', async (t) => {
-    const insert = (change: object) =>
-      db
-        .insertInto('api_tokens')
-        .values({
-          user_id: ada.id,
-          name: 'ci',
-          hash: Buffer.alloc(32, 1),
-          prefix: 'svc_00000000',
-          scopes: ['read'],
-          ...change,
-        })
-        .execute();
-    await insert({});
-    await t.rejects(insert({}), { message: /api_tokens_hash/ }, 'a hash is there once');
-    await t.rejects(insert({ hash: Buffer.alloc(31) }));
-    await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: [] }));
-    await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: ['root'] }));
-    await t.rejects(insert({ hash: Buffer.alloc(32, 2), name: '' }));
+  await t.test('of many creates at once on two replicas, each gets a container of its own', async (t) => {
+    const engine = memoryRuntime();
+    const ports = {
+      storage,
+      runtime: engine,
+      warmPool: memoryWarmPoolEngine(),
+      clock,
+    };
+    const [here, there] = await Promise.all([1, 2].map(() => aService(ports, { warmPoolSize: 4 })));
+    if (here === undefined || there === undefined) throw new Error('no service');
+    t.teardown(() => Promise.all([here, there].map((one) => one.warmPool.stop())));
+    here.warmPool.soon();
+    there.warmPool.soon();
+    const members = await poolOf(storage, 4);
+    t.equal(members.length, 4, 'the replicas share one pool');
+    const people = await Promise.all([1, 2, 3].map(() => aPerson(here, randomName())));
+    const answers = await Promise.all(
+      people.flatMap((who) =>
+        [here, there].map((service, n) => as(service, who)('POST', '/api/containers', { name: `box-${n}` })),
+      ),
+    );
+    t.same(
+      answers.map((one) => one.statusCode),
+      Array(6).fill(201),
+    );
+    const ids = answers.map((one) => one.json().db_id as string);
+    t.equal(new Set(ids).size, 6);
+    t.equal(new Set(answers.map((one) => one.json().id)).size, 6);
+    const given = members.filter((id) => ids.includes(id));
+    t.equal(given.length, 4, 'every member was given to somebody, and to one alone');
   });
 }

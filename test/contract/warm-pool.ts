@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../src/ports/repositories.ts';
+import type { WarmPoolEngine } from '../../src/ports/warm-pool-engine.ts';
 import type { NewMember } from '../../src/ports/warm-pool-repository.ts';
 
 const resources = { memoryMb: 512, cpuMillicores: 500, diskMb: 2560 };
@@ -114,6 +115,26 @@ export async function warmPoolRepositoryContract(
       t.ok(await warmPool.retire(member.dbId, other, 60));
       makers.set(member.dbId, other);
       t.notOk(await warmPool.markReady(member.dbId, owner, 'a'.repeat(64)), 'the old maker is out');
+    });
+  });
+}
+
+export type OpenWarmPool = {
+  readonly warmPool: WarmPoolEngine;
+  readonly image: string;
+  /** A reference that the engine does not have. */
+  readonly absent: string;
+};
+
+/** What keeping members on an engine must guarantee. */
+export async function warmPoolEngineContract(name: string, given: OpenWarmPool): Promise<void> {
+  const { warmPool, image, absent } = given;
+  await t.test(`${name}: WarmPoolEngine`, async (t) => {
+    await t.test('an image has an id as long as it is there', async (t) => {
+      const id = await warmPool.imageId(image);
+      t.ok(id);
+      t.equal(await warmPool.imageId(image), id);
+      t.equal(await warmPool.imageId(absent), null);
     });
   });
 }

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import type { Role } from '../../src/domain/catalogue.ts';
 import { NO_ROLE_SETUP, type RoleSetup, WAITS } from '../../src/domain/role-setup.ts';
+import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
+import type { RoleInstaller } from '../../src/ports/role-installer.ts';
+import { aSpec } from '../support/container-spec.ts';
 import { storedContainer, storedUser } from '../support/stored.ts';
+import { collect } from './container-access.ts';
 
 const LEASE_SECONDS = 60;
 const begun = (): RoleSetup => ({ status: 'installing', id: randomUUID(), detail: null });
@@ -122,5 +127,68 @@ export async function roleSetupRepositoryContract(
     t.equal(await roleSetups.record(id, me, ready), null);
     await pass(LEASE_SECONDS * 2);
     t.same(await roleSetups.takeUp(me, LEASE_SECONDS, true, 9), []);
+  });
+}
+
+export type OpenInstaller = {
+  readonly runtime: ContainerRuntime;
+  readonly installer: RoleInstaller;
+  readonly image: string;
+};
+
+export const scripted = (script: string): Role => ({ key: 'test', label: 'Test', packages: {}, script });
+
+/** What every place must do that installs the tools of roles. */
+export async function roleInstallerContract(
+  name: string,
+  { runtime, installer, image }: OpenInstaller,
+): Promise<void> {
+  await t.test(`${name}: RoleInstaller`, async (t) => {
+    const handle = await runtime.create(aSpec(image));
+    const install = async (script: string) => await installer.install(handle, scripted(script));
+    /** One that is at work, and what becomes of it. */
+    const begun = async () => {
+      const running = await install('echo begun\nsleep 3600\necho never');
+      const printed = Promise.withResolvers<void>();
+      const left = collect(running, printed.resolve);
+      await printed.promise;
+      return { running, left };
+    };
+    await t.rejects(install('exit 0'), { name: 'RuntimeFailure', statusCode: 409 }, 'a stopped one refuses');
+    await runtime.start(handle);
+
+    await t.test('what it prints arrives, and how it ended', async (t) => {
+      t.match(await collect(await install('echo one\necho two')), { stdout: /one\ntwo\n/, exitCode: 0 });
+      t.match(await collect(await install('echo one\nexit 3\necho two')), { stdout: 'one\n', exitCode: 3 });
+      const empty = await installer.install(handle, { ...scripted(''), script: null });
+      t.match(await collect(empty), { exitCode: 0 });
+    });
+
+    await t.test('one that is ended is over soon', async (t) => {
+      const { running, left } = await begun();
+      await running.end();
+      t.not((await left).exitCode, 0);
+    });
+
+    await t.test('the next one ends what an earlier one has left at work', async (t) => {
+      const { left } = await begun();
+      t.match(await collect(await install('echo second')), { stdout: 'second\n', exitCode: 0 });
+      const ended = await left;
+      t.not(ended.exitCode, 0);
+      t.notMatch(ended.stdout, /never/);
+    });
+
+    await t.test('it ends with its container', async (t) => {
+      const { left } = await begun();
+      await runtime.stop(handle, 1);
+      t.not((await left).exitCode, 0);
+    });
+
+    await runtime.remove(handle);
+    await t.rejects(
+      install('exit 0'),
+      { name: 'RuntimeFailure', statusCode: 404 },
+      'as does one that is gone',
+    );
   });
 }

@@ -1,0 +1,69 @@
+import type { Blocked } from '../support/locks.ts';
+import type { OpenedStorage } from '../support/storage.ts';
+import {
+  installationRepositoryContract,
+  settingsRepositoryContract,
+  sshKeyRepositoryContract,
+  userRepositoryContract,
+} from './accounts.ts';
+import { auditChainContract, auditLogContract } from './audit.ts';
+import { catalogueRepositoryContract } from './catalogue.ts';
+import { collaborationRepositoryContract } from './collaborations.ts';
+import { carriedImagesContract, containerRepositoryContract } from './containers.ts';
+import { eventLogContract } from './events.ts';
+import { operationRepositoryContract } from './operations.ts';
+import { recordingRepositoryContract } from './recordings.ts';
+import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './retention.ts';
+import { roleSetupRepositoryContract } from './role-setups.ts';
+import { type Backdate, screenLockContract, sessionRepositoryContract } from './sessions.ts';
+import { signInContract } from './sign-in.ts';
+import { terminalHoldsContract, terminalRecordsContract } from './terminals-noted.ts';
+import { requestCountsContract, tokenRepositoryContract } from './tokens.ts';
+import { warmPoolRepositoryContract } from './warm-pool.ts';
+
+/** Tables whose rows grow older together. */
+export type Ageing = 'operations' | 'containers' | 'warm_pool' | 'recordings' | 'api_tokens' | 'events';
+
+/** How time passes for what a storage holds: by its clock, or because what it noted is put into the past. */
+export type Times = {
+  /** Lets so many seconds pass for the rows of a table. */
+  readonly pass: (table: Ageing, seconds: number) => Promise<unknown>;
+  readonly backdateSession: Backdate;
+  /** Makes a terminal, or the run of a process, as old as if it had said nothing for so long. */
+  readonly silenceTerminal: (id: string, seconds: number) => Promise<void>;
+  readonly silenceRun: (run: string, seconds: number) => Promise<void>;
+  readonly endTimeOfShare: (id: string) => Promise<void>;
+  readonly ageVolume: Age;
+  readonly ageAll: AgeAll;
+};
+
+/** What every storage must guarantee. Wants one that is empty. */
+export async function storageContracts(name: string, storage: OpenedStorage, times: Times): Promise<void> {
+  const blocked: Blocked | null = storage.blocked ?? null;
+  const passing = (table: Ageing) => async (seconds: number) => void (await times.pass(table, seconds));
+  const passingMs = (table: Ageing) => async (ms: number) => void (await times.pass(table, ms / 1_000));
+  await installationRepositoryContract(name, storage);
+  await settingsRepositoryContract(name, storage);
+  await catalogueRepositoryContract(name, storage);
+  await userRepositoryContract(name, storage);
+  await sessionRepositoryContract(name, storage, times.backdateSession);
+  screenLockContract(name, storage);
+  signInContract(name, storage);
+  await sshKeyRepositoryContract(name, storage);
+  await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
+  await requestCountsContract(name, storage.repositories.requestCounts);
+  await containerRepositoryContract(name, storage);
+  await carriedImagesContract(name, storage);
+  await operationRepositoryContract(name, storage, passing('operations'));
+  await roleSetupRepositoryContract(name, storage, passing('containers'));
+  await warmPoolRepositoryContract(name, storage, passing('warm_pool'));
+  await auditLogContract(name, storage);
+  await auditChainContract(name, storage);
+  await terminalRecordsContract(name, storage, times.silenceTerminal);
+  await terminalHoldsContract(name, storage, times.silenceRun);
+  await recordingRepositoryContract(name, storage, passingMs('recordings'));
+  await collaborationRepositoryContract(name, storage, times.endTimeOfShare);
+  await eventLogContract(name, storage, (hours) => passing('events')(hours * 3_600), blocked);
+  await volumeRetentionContract(name, storage, times.ageVolume);
+  await historyContract(name, storage, times.ageAll);
+}
