@@ -1,15 +1,15 @@
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import t, { type Test } from 'tap';
+import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
+import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { moduleAt, runModule } from '../support/child.ts';
 import { freshDatabase, run } from '../support/database.ts';
 import { aFolderOf } from '../support/folder.ts';
 import { aHolder } from '../support/locks.ts';
-import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
-import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { storedUser } from '../support/stored.ts';
 
 // The second one takes longer than a client may wait for a lock.
