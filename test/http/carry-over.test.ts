@@ -68,6 +68,9 @@ t.test('without carry_over the catalogue’s image is used again, and the answer
   t.same(image(), [box.image]);
   await service.reconcile();
   t.equal(runtime.images.size, 0, 'nobody needs the private image any more');
+  runtime.images.set('stray', { imageId: 'stray', reference: 'stray', dbId: NOBODY });
+  await service.reconcile();
+  t.same([...runtime.images.keys()], ['stray'], 'one of a row that is not there is left alone');
 });
 
 t.test('a replaced private image is put away; a second one holds everything', async (t) => {
@@ -81,13 +84,6 @@ t.test('a replaced private image is put away; a second one holds everything', as
   t.match(changes.files, [{ path: '/opt/tool', added: 3 }], 'the report goes on from the catalogue’s image');
 });
 
-t.test('a private image of a row that is not there is left alone', async (t) => {
-  const { runtime, service } = await withInstalled();
-  runtime.images.set('stray', { imageId: 'stray', reference: 'stray', dbId: NOBODY });
-  await service.reconcile();
-  t.same([...runtime.images.keys()], ['stray']);
-});
-
 t.test('a loss that cannot be measured is said to be unknown, and stops nothing', async (t) => {
   const { patch, installed } = await withInstalled();
   installed.fault = new RuntimeFailure('disk on fire', 500);
@@ -97,19 +93,16 @@ t.test('a loss that cannot be measured is said to be unknown, and stops nothing'
   t.match((await patch(large)).json(), { left_behind: { complete: false } }, 'what was carried is not known');
 });
 
-t.test('a vanished container has nothing to carry over, and that is said', async (t) => {
-  const { runtime, patch, image, box } = await withInstalled();
-  runtime.boxes.clear();
-  t.match((await patch({ ...large, carry_over: true })).json(), { restarted: true, left_behind: null });
-  t.same(image(), [box.image]);
-});
-
-t.test('a carried image that the engine has lost does not keep a container from starting', async (t) => {
+t.test('what has vanished is carried over no more, and keeps nothing from starting', async (t) => {
   const { runtime, call, url, patch, image, box } = await withInstalled();
-  await patch({ ...large, carry_over: true });
+  runtime.boxes.clear();
+  const told = { restarted: true, left_behind: null };
+  t.match((await patch({ ...large, carry_over: true })).json(), told, 'a container, and that is said');
+  t.same(image(), [box.image]);
+  await patch({ ...small, carry_over: true });
   runtime.boxes.clear();
   runtime.images.clear();
-  t.match((await call('POST', `${url}/start`)).json(), { recreated: true });
+  t.match((await call('POST', `${url}/start`)).json(), { recreated: true }, 'an image');
   t.same(image(), [box.image]);
 });
 
@@ -142,24 +135,18 @@ for (const broken of ['capture', 'create', 'start'] as const) {
 }
 
 t.test('an image of an operation under way is not put away', async (t) => {
-  let reached = (): void => {};
-  const captured = new Promise<void>((resolve) => {
-    reached = resolve;
-  });
-  let goOn = (): void => {};
+  const [captured, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const checkpoint = async (name: string): Promise<void> => {
     if (name !== 'update after capture_old') return;
-    reached();
-    await new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    captured.resolve();
+    await goOn.promise;
   };
   const { runtime, service, patch } = await withInstalled({ checkpoint });
   const patched = patch({ ...large, carry_over: true });
-  await captured;
+  await captured.promise;
   await service.reconcile();
   t.equal(runtime.images.size, 1);
-  goOn();
+  goOn.resolve();
   t.match((await patched).json(), { restarted: true });
 });
 

@@ -1,19 +1,25 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { Agent, get as httpGet, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
+import { WebSocket, WebSocketServer } from 'ws';
 import { limitBodies } from '../../src/adapters/http/body-timeout.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { hangUp } from '../../src/adapters/websocket/hang-up.ts';
+import { drain } from '../../src/app/main/closing.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
+import { CLOSE } from '../../src/domain/terminal.ts';
 import { aBoxOfAda } from '../support/inside-service.ts';
 import { waitFor } from '../support/patience.ts';
+import { aPerson, aService, as } from '../support/service.ts';
+import { aContainerOf, listening, openTerminal } from '../support/terminals.ts';
 
 /** The service on a port, and a request to the container that is not waited for. */
-async function listening(t: Test, ports: Partial<Ports> = {}) {
+async function aBoxOnAPort(t: Test, ports: Partial<Ports> = {}) {
   const { service, ada, url, get } = await aBoxOfAda(ports);
   const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
   t.teardown(() => service.http.close());
@@ -44,7 +50,7 @@ t.test('whoever leaves a command that runs ends it', async (t) => {
       };
     },
   };
-  const { open } = await listening(t, { commands });
+  const { open } = await aBoxOnAPort(t, { commands });
   const request = open('POST', '/exec', {
     accept: 'application/x-ndjson',
     'content-type': 'application/json',
@@ -76,7 +82,7 @@ t.test('the head of a streamed answer comes before anything is written', async (
     }),
   };
   const logs = async () => new Readable({ read() {} });
-  const { open } = await listening(t, { runtime, commands, insight: { ...insight, logs } });
+  const { open } = await aBoxOnAPort(t, { runtime, commands, insight: { ...insight, logs } });
   const exec = open('POST', '/exec', { accept: 'application/x-ndjson', 'content-type': 'application/json' });
   exec.end('{"command":["sleep","999"]}');
   const log = open('GET', '/logs?follow=true');
@@ -107,7 +113,7 @@ t.test('whoever leaves a log or a download ends the reading', async (t) => {
     ok: true as const,
     value: { kind: 'archive' as const, content: endless() },
   });
-  const { open } = await listening(t, {
+  const { open } = await aBoxOnAPort(t, {
     runtime,
     insight: { ...insight, logs: async () => endless() },
     files: { ...files, open: archive },
@@ -132,7 +138,7 @@ t.test('an upload that breaks off leaves the old file', async (t) => {
       ended += 1;
     });
   };
-  const { open, get } = await listening(t, { runtime, files: { ...files, write } });
+  const { open, get } = await aBoxOnAPort(t, { runtime, files: { ...files, write } });
   const whole = open('PUT', '/files?path=file');
   whole.end('old');
   t.equal((await once(whole, 'response'))[0].statusCode, 201);
@@ -149,7 +155,7 @@ t.test('an upload that is refused is answered while it is still being sent', asy
   const { files } = memoryAccess(runtime);
   const write: Ports['files']['write'] = (handle, path, content) =>
     files.write(handle, path, content, 100_000);
-  const { open } = await listening(t, { runtime, files: { ...files, write } });
+  const { open } = await aBoxOnAPort(t, { runtime, files: { ...files, write } });
   const request = open('PUT', '/files?path=file', { 'content-length': String(10 ** 9) });
   request.write(Buffer.alloc(200_000));
   const [answer] = await once(request, 'response');
@@ -186,4 +192,88 @@ t.test('a body that does not come is not waited for, but where a body may take i
   t.equal(await quick.answer(), 'HTTP/1.1 408 Request Timeout');
   slow.socket.write('}');
   t.equal(await slow.answer(), 'HTTP/1.1 200 OK', 'after the time that the other was given');
+});
+
+/** Opens connections whose clients read nothing, so that they answer no close. */
+async function deafClients(t: Test) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const clients: WebSocket[] = [];
+  t.teardown(() => {
+    for (const client of clients) client.terminate();
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  });
+  return async (): Promise<WebSocket> => {
+    const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    clients.push(client);
+    const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')]);
+    client.pause();
+    return socket;
+  };
+}
+
+for (const lost of [CLOSE.unauthorized, CLOSE.collaborationEnded]) {
+  t.test(`who does not answer "${lost.reason}" is cut off before who may stay`, async (t) => {
+    const open = await deafClients(t);
+    const [kept, cut] = [await open(), await open()];
+    hangUp(kept, CLOSE.containerStopped);
+    hangUp(cut, lost);
+    await once(cut, 'close');
+    t.equal(kept.readyState, WebSocket.CLOSING);
+  });
+}
+
+t.test('a service that ends takes nothing new, and says so in the form of every refusal', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  service.drain();
+  for (const url of ['/api/me', '/readyz', '/api/version', '/metrics']) {
+    const answer = await as(service, ada)('GET', url);
+    t.equal(answer.statusCode, 503, url);
+    t.match(answer.json(), { error: String, code: 'service_restarting' });
+    t.match(answer.headers, { connection: 'close', 'retry-after': /^\d+$/ });
+  }
+});
+
+t.test('what is in flight ends with the service, and terminals are told to come back', async (t) => {
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  const id = await aContainerOf(service, ada);
+  const terminal = await openTerminal(await listening(t, service), id, ada);
+  const texts: string[] = [];
+  terminal.socket.on('message', (data, isBinary) => isBinary || texts.push(String(data)));
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { users } = service.ports.storage.repositories;
+  const page = users.page.bind(users);
+  users.page = async (request) => {
+    await held;
+    return await page(request);
+  };
+  await users.change(ada.id, { role: 'admin' });
+  service.clock.advance(2_000);
+
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 });
+  t.teardown(() => agent.destroy());
+  const { port } = service.http.server.address() as AddressInfo;
+  const ask = async (path: string): Promise<number | undefined> => {
+    const headers = { authorization: `Bearer ${ada.token}` };
+    const request = httpGet({ agent, port, host: '127.0.0.1', path, headers });
+    const [answer] = await once(request, 'response');
+    await text(answer);
+    return answer.statusCode;
+  };
+  const slow = ask('/api/admin/users');
+  t.equal(await ask('/api/me'), 200);
+  const drained = drain(service);
+  t.same(await terminal.closed(), [4012, 'service restarting']);
+  const [{ type, retry_ms }] = texts
+    .map((text) => JSON.parse(text))
+    .filter(({ type }) => type === 'restarting');
+  t.equal(type, 'restarting');
+  t.ok(retry_ms >= 500 && retry_ms <= 5_000, `${retry_ms}`);
+  release();
+  t.equal(await slow, 200, 'what was on its way is answered');
+  await drained;
+  await t.rejects(ask('/api/me'), 'nobody listens any more');
 });

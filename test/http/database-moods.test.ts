@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
+import { readinessOf } from '../../src/app/main/readiness.ts';
 import { aLineTo } from '../support/cut-line.ts';
 import { freshDatabase, run } from '../support/database.ts';
 import { waitFor } from '../support/patience.ts';
@@ -31,6 +33,7 @@ async function aScene(t: Test, waits: Partial<typeof WAITS> = {}) {
   const call = as(service, ada);
   const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
   const stop = () => call('POST', `/api/containers/${box.db_id}/stop`);
+  const start = () => call('POST', `/api/containers/${box.db_id}/start`);
   const status = async () => (await call('GET', `/api/containers/${box.db_id}`)).json().status;
   const name = (await admin.query('select current_database() as name')).rows[0].name as string;
   /** Ends or cancels what the service is waiting for, once it waits. */
@@ -45,7 +48,7 @@ async function aScene(t: Test, waits: Partial<typeof WAITS> = {}) {
     await waitFor(waiting, { what: 'a query waits' });
   };
   const elsewhere = real.replace(`/${name}?`, '/postgres?');
-  return { service, ada, call, line, admin, elsewhere, name, stop, status, interrupt };
+  return { service, ada, call, line, admin, elsewhere, name, start, stop, status, interrupt };
 }
 
 type Scene = NonNullable<Awaited<ReturnType<typeof aScene>>>;
@@ -90,19 +93,20 @@ t.test('a lock that is waited for too long', async (t) => {
   t.equal((await stop()).statusCode, 200);
 });
 
-for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
-  t.test(`a statement that meets ${how}`, async (t) => {
-    const scene = await aScene(t);
-    if (scene === null) return;
-    const { admin, stop, interrupt } = scene;
+t.test('a statement that is ended or cancelled from outside', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { admin, start, stop, interrupt } = scene;
+  for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
     await admin.query('begin; lock table containers in share row exclusive mode');
     const stopping = stop();
     await interrupt(how);
     isToldToComeAgain(t, await stopping, how);
     await admin.query('rollback');
     await waitFor(async () => (await stop()).statusCode === 200, { what: 'and is served again' });
-  });
-}
+    t.equal((await start()).statusCode, 200);
+  }
+});
 
 t.test('a database that takes no connections', async (t) => {
   const scene = await aScene(t);
@@ -141,4 +145,51 @@ t.test('all that a request waits for is over within five seconds', async (t) => 
   t.ok(lockMs < statementMs && statementMs < silenceMs, 'a server that lives says so itself');
   t.ok(silenceMs < 5_000, 'a statement on a connection that is open');
   t.ok(connectMs + connectMs < 5_000, 'a place in the pool, and then a connection');
+});
+
+/** Keeps the event loop from turning. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+t.test('an event loop that stood still', async (t) => {
+  const url = await freshDatabase(t);
+  if (url === null) return;
+  /** Shorter than those of the service, and long for a database that answers. */
+  const waits = { connectMs: 1_000, silenceMs: 1_500 };
+  const pool = openPool({ url, poolSize: 2, waits });
+  const db = openDatabase(pool);
+  t.teardown(() => db.destroy());
+  const service = await aService({ storage: postgresStorage(db) });
+  const call = as(service, await aPerson(service, 'ada'));
+
+  await t.test('is no absent database', async (t) => {
+    for (const idle of [true, false]) {
+      // New connections are waited for as well as free ones.
+      if (!idle) for (const client of [await pool.connect(), await pool.connect()]) client.release(true);
+      const answers = Array.from({ length: 6 }, () => call('GET', '/api/containers'));
+      await setImmediate();
+      standStill(waits.connectMs + 500);
+      for (const { statusCode } of await Promise.all(answers)) t.equal(statusCode, 200);
+    }
+  });
+
+  await t.test('makes no statement silent', async (t) => {
+    const client = await pool.connect();
+    t.teardown(() => client.release());
+    const sent = client.query('select pg_sleep(0.2), 1 as one');
+    await setImmediate();
+    standStill(waits.silenceMs + 300);
+    t.equal((await sent).rows[0].one, 1);
+  });
+
+  await t.test('makes no service unready', async (t) => {
+    const up = { status: 'ready', detail: '' } as const;
+    const parts = { engine: { ...up, status: 'down' as const }, image: up, disk: up, isolation: up };
+    const database = async () => void (await pool.query('select pg_sleep(0.1)'));
+    const asked = readinessOf(parts, { database, engine: async () => {} });
+    await setImmediate();
+    standStill(1_300);
+    t.equal((await asked).parts.database.status, 'ready');
+  });
 });

@@ -1,18 +1,29 @@
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { memoryKernelShares, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { MemoryState } from '../../src/adapters/memory/state.ts';
 import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+import { kernelSharesContract } from '../contract/kernel-shares.ts';
+import { aSpec } from '../support/container-spec.ts';
 import { aPerson, aService, as } from '../support/service.ts';
+import { auditOf } from '../support/sign-ins.ts';
 
 const MIB = 1_048_576;
+const GIB = 1024 * MIB;
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
+
+/** A new container of somebody; `now` reads it. */
+async function aBox(call: ReturnType<typeof as>) {
+  const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  const url = `/api/containers/${box.db_id}`;
+  return { ...box, url, now: async () => (await call('GET', url)).json() };
+}
 
 async function withContainer(options: Parameters<typeof aService>[1] = {}) {
   const runtime = memoryRuntime();
   const service = await aService({ runtime }, options);
   const call = as(service, await aPerson(service, 'ada'));
-  const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
-  const url = `/api/containers/${box.db_id}`;
+  const { now, url, ...box } = await aBox(call);
   const volume = runtime.volumes.get(box.volume.name);
   if (volume === undefined) throw new Error('no volume');
   const pass = async (usedMb?: number): Promise<void> => {
@@ -20,7 +31,6 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}) {
     service.clock.advance(60_000);
     await service.measureDisks();
   };
-  const now = async () => (await call('GET', url)).json();
   const patch = (over: object) => call('PATCH', url, { name: 'dev', ...small, ...over });
   const { state } = service.ports.storage as unknown as { state: MemoryState };
   return { runtime, service, call, box, url, volume, pass, now, patch, state };
@@ -63,7 +73,7 @@ t.test(
   },
 );
 
-t.test('what is outside the volume is bounded by the tier, whatever the quota of the volume', async (t) => {
+t.test('what is outside the volume is bounded by the tier, where a hard quota needs no stop', async (t) => {
   const { runtime, call, url, volume, pass, now, patch, state } = await withContainer();
   volume.quota = 'hard';
   const write = (mb: number): void => {
@@ -71,7 +81,7 @@ t.test('what is outside the volume is bounded by the tier, whatever the quota of
   };
   t.same((await now()).layer, { limit_mb: 2048, used_mb: null }, 'it was not counted yet');
   write(2048);
-  await pass();
+  await pass(1500);
   t.match(await now(), { status: 'running', layer: { limit_mb: 2048, used_mb: 2048 } }, 'all may be used');
   write(2049);
   const kept = await patch({ memory_mb: 512, carry_over: true });
@@ -86,15 +96,6 @@ t.test('what is outside the volume is bounded by the tier, whatever the quota of
   t.equal((await patch({ memory_mb: 512 })).statusCode, 200, 'or it is made anew');
   await pass();
   t.match(await now(), { status: 'running', status_reason: null });
-});
-
-t.test('a hard quota needs neither', async (t) => {
-  const { call, url, pass, now, volume } = await withContainer();
-  volume.quota = 'hard';
-  await pass(1500);
-  t.match(await now(), { status: 'running' });
-  await call('POST', `${url}/stop`);
-  t.equal((await call('POST', `${url}/start`)).statusCode, 200);
 });
 
 t.test('one container is looked at once a minute, and none while the engine is silent', async (t) => {
@@ -114,21 +115,20 @@ t.test('one container is looked at once a minute, and none while the engine is s
   t.equal((await now()).volume.used_mb, 300);
 });
 
-t.test('one that is busy is left alone', async (t) => {
+t.test('a container that is busy is not stopped for its disk', async (t) => {
   const { runtime, call, url, pass, now } = await withContainer();
   const { stop } = runtime;
-  const calls: string[] = [];
-  let go = (): void => {};
-  const held = new Promise<void>((resolve) => (go = resolve));
+  let calls = 0;
+  const { promise: held, resolve: go } = Promise.withResolvers<void>();
   runtime.stop = async (handle, grace) => {
-    calls.push(handle.runtimeId);
+    calls += 1;
     await held;
     return await stop(handle, grace);
   };
   const stopping = call('POST', `${url}/stop`);
-  while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (calls === 0) await setImmediate();
   await pass(5000);
-  t.equal(calls.length, 1);
+  t.equal(calls, 1);
   go();
   t.equal((await stopping).statusCode, 200);
   t.match(await now(), { status: 'stopped', status_reason: null });
@@ -172,4 +172,138 @@ t.test('nothing new is made on a host that is short of room; what is there still
   t.equal(runtime.boxes.size, 0);
   runtime.host.spaces = [{ freeBytes: 2048 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
   t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
+});
+
+/** Two people's containers on an engine of 20 GiB. `write` makes one hold so much; `free` sets what is left. */
+async function onOneEngine() {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const person = async (name: string) => {
+    const call = as(service, await aPerson(service, name));
+    const { id, url, volume, now } = await aBox(call);
+    return {
+      now,
+      start: async () => (await call('POST', `${url}/start`)).json(),
+      write: (mb: number) => runtime.layers.set(id, mb * MIB),
+      writeFiles: (mb: number) => {
+        const held = runtime.volumes.get(volume.name);
+        if (held !== undefined) Object.assign(held, { quota: 'hard', usedBytes: mb * MIB });
+      },
+    };
+  };
+  const free = (poolMb: number, hostMb = 100_000): void => {
+    runtime.host.spaces = [
+      { freeBytes: hostMb * MIB, totalBytes: 200 * GIB, isPool: false },
+      { freeBytes: poolMb * MIB, totalBytes: 20 * GIB, isPool: true },
+    ];
+  };
+  free(10_000);
+  const [ada, eve] = [await person('ada'), await person('eve')];
+  await service.watchSpace();
+  return { runtime, service, ada, eve, free };
+}
+
+t.test('a fast writer above its allowance is stopped before the minute is over', async (t) => {
+  const { service, ada, eve, free, runtime } = await onOneEngine();
+  ada.write(2500);
+  eve.write(2000);
+  free(9_500);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'running' }, 'little has changed');
+  free(8_900);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /2500 of 2048 MB/ });
+  t.match(await eve.now(), { status: 'running' });
+  t.equal(runtime.boxes.size, 2, 'there is room, so nothing is removed');
+});
+
+t.test('one above its allowance gives its layer back when there is no room left', async (t) => {
+  const { service, ada, eve, free, runtime } = await onOneEngine();
+  ada.write(9_000);
+  free(900);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /9000 of 2048 MB.* was removed/ });
+  t.match(await eve.now(), { status: 'running' });
+  t.equal(runtime.boxes.size, 1);
+  free(10_000);
+  t.match(await ada.start(), { recreated: true, volume_kept: true });
+});
+
+t.test('of those within their allowance the one that grew most is stopped, not the largest', async (t) => {
+  const { service, ada, eve, free } = await onOneEngine();
+  eve.write(2000);
+  service.clock.advance(60_000);
+  await service.measureDisks();
+  free(1_100);
+  await service.watchSpace();
+  ada.write(1_000);
+  eve.write(2_010);
+  free(900);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /just written 1000 MB/ });
+  t.match(await eve.now(), { status: 'running' });
+  await service.watchSpace();
+  t.match(await eve.now(), { status: 'running' }, 'nor is anybody else while nothing more is written');
+});
+
+t.test('files of volumes count where they fill the host', async (t) => {
+  const { service, ada, eve, free } = await onOneEngine();
+  ada.writeFiles(0);
+  eve.writeFiles(900);
+  service.clock.advance(60_000);
+  await service.measureDisks();
+  ada.writeFiles(800);
+  free(10_000, 2_500);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /just written 800 MB/ });
+  t.match(await eve.now(), { status: 'running' });
+});
+
+t.test('who wrote nothing is not stopped, and an engine that is not known is left alone', async (t) => {
+  const { service, runtime, ada, eve, free } = await onOneEngine();
+  free(100, 100);
+  await service.watchSpace();
+  runtime.host.spaces = [];
+  await service.watchSpace();
+  for (const each of [ada, eve]) t.match(await each.now(), { status: 'running' });
+});
+
+t.test('what is asked of the watcher of shared counters', async (t) => {
+  const runtime = memoryRuntime();
+  const handle = await runtime.create(aSpec('any'));
+  await runtime.start(handle);
+  const { runtimeId } = handle;
+  const stop = () => runtime.stop(handle, 0);
+  await kernelSharesContract(t, { shares: memoryKernelShares(runtime), runtimeId, stop });
+});
+
+t.test('a container that takes a counter from all others is stopped, with its owner on record', async (t) => {
+  const runtime = memoryRuntime();
+  const kernelShares = memoryKernelShares(runtime);
+  const service = await aService({ runtime, kernelShares });
+  const mallory = await aPerson(service, 'mallory');
+  const theirs = await aBox(as(service, mallory));
+  const hers = await aBox(as(service, await aPerson(service, 'ada')));
+  kernelShares.taken.set(theirs.id, { inotifyInstances: 400 });
+  kernelShares.taken.set(hers.id, { inotifyInstances: 100 });
+  await service.watchKernelShares();
+  t.match(await theirs.now(), { status: 'running' }, 'enough is left');
+
+  kernelShares.taken.set(theirs.id, { inotifyInstances: 401 });
+  await service.watchKernelShares();
+  t.match(await theirs.now(), {
+    status: 'stopped',
+    status_reason: /^it used 401 of 1000 inotify instances that all containers share/,
+  });
+  t.match(await hers.now(), { status: 'running' });
+  await service.watchKernelShares();
+  const records = auditOf(service, 'container_over_share');
+  t.equal(records.length, 1, 'once');
+  t.match(records, [{ userId: mallory.id, userAgent: 'berth' }]);
+  t.same(JSON.parse(records[0]?.details ?? ''), {
+    container_id: theirs.db_id,
+    counter: 'inotifyInstances',
+    used: 401,
+    limit: 1000,
+  });
 });

@@ -94,40 +94,28 @@ t.test('what could not be made was in the list, and that it is there no more is 
   t.same(states, ['creating', 'creating'], 'as whoever looked meanwhile has seen it');
 });
 
-t.test('nobody hears of containers of others', async (t) => {
-  const { address, ada, bob, service, stop, start } = await aScene(t);
+t.test('nobody hears of containers of others, but who joins a shared one from then on', async (t) => {
+  const { service, address, ada, bob, dbId, stop, start } = await aScene(t);
   const admin = await anAdmin(service);
-  const clients = [await eventClient(address, bob.token), await eventClient(address, admin.token)];
-  const [own] = [await eventClient(address, ada.token)];
+  const [guest, root] = [await eventClient(address, bob.token), await eventClient(address, admin.token)];
+  const own = await eventClient(address, ada.token);
   await stop();
   await heardAll(own, start);
-  t.same(clients.map(typesOf), [[], []], 'not even an administrator');
+  t.same([guest, root].map(typesOf), [[], []], 'not even an administrator');
   const id = own.messages[0]?.id ?? '';
   const later = await eventClient(address, bob.token, id);
   await heardAll(later, async () => void (await aContainerOf(service, bob)));
   t.same(typesOf(later), ['container_created'], 'nor by the id of a foreign event');
-});
 
-t.test(
-  'who joins a shared container hears of it from then on, and by no id of what was before',
-  async (t) => {
-    const { service, address, ada, bob, dbId, stop, start } = await aScene(t);
-    const owner = await eventClient(address, ada.token);
-    const guest = await eventClient(address, bob.token);
-    await stop();
-    await start();
-    await owner.until(() => owner.messages.length === 2);
-    const first = owner.messages[0]?.id ?? '';
-    const shared = await as(service, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode: 'view' });
-    const { code } = shared.json();
-    t.equal((await as(service, bob)('POST', '/api/collaborations/join', { code })).statusCode, 200);
-    const back = await eventClient(address, bob.token, first);
-    await heardAll(guest, stop);
-    await back.until(() => back.messages.length > 0);
-    t.same(typesOf(guest), ['container_stopped']);
-    t.same(back.messages, guest.messages, 'nor what came back from an id of before');
-  },
-);
+  const shared = await as(service, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode: 'view' });
+  const { code } = shared.json();
+  t.equal((await as(service, bob)('POST', '/api/collaborations/join', { code })).statusCode, 200);
+  const back = await eventClient(address, bob.token, id);
+  await heardAll(guest, stop);
+  await back.until(() => back.messages.length > 1);
+  t.same(typesOf(guest), ['container_created', 'container_stopped']);
+  t.same(back.messages, guest.messages, 'nor what came back from an id of before');
+});
 
 t.test('who comes back gets what was missed, then what comes, in order and once', async (t) => {
   const { address, ada, stop, start } = await aScene(t);
@@ -148,57 +136,40 @@ t.test('who comes back gets what was missed, then what comes, in order and once'
   t.equal(new Set([last, ...second.messages].map(({ id }) => id)).size, 5);
 });
 
-t.test('an id that is unknown or too old is answered by resync, and new events follow', async (t) => {
+t.test('what cannot be told from an id is answered by resync, and new events follow', async (t) => {
   const { service, address, ada, dbId, stop } = await aScene(t);
   const before = await eventClient(address, ada.token);
   await heardAll(before, stop);
   const old = before.messages[0]?.id ?? '';
   const credential = await anApiToken(service, ada);
-  service.clock.advance(24 * 3_600_000);
-  for (const id of ['nothing', '', old]) {
-    const client = await eventClient(address, credential.token, id);
-    await client.until(() => client.messages.length === 1);
-    t.same(client.messages, [{ type: 'resync' }], id);
-    await as(service, credential)('POST', `/api/containers/${dbId}/${id === '' ? 'stop' : 'start'}`);
-    await client.until(() => client.messages.length === 2);
-  }
-});
-
-t.test('who has missed more than 1,000 is told to start anew', async (t) => {
-  const { service, address, ada, dbId, stop } = await aScene(t);
-  const client = await eventClient(address, ada.token);
-  await heardAll(client, stop);
   const { events } = service.ports.storage.repositories;
   const event = { type: 'container_progress', dbId, ownerId: ada.id, data: {} } as const;
-  const id = client.messages[0]?.id ?? '';
-  for (let n = 0; n < 1_000; n += 1) await events.append(event);
-  const just = await eventClient(address, ada.token, id);
-  await just.until(() => just.messages.length === 1_000);
-  await events.append(event);
-  const over = await eventClient(address, ada.token, id);
-  await over.until(() => over.messages.length > 0);
-  t.same(over.messages, [{ type: 'resync' }]);
-});
-
-t.test('who has missed what takes too long to read gets resync, and new events follow', async (t) => {
-  const { service, address, ada, stop, start } = await aScene(t);
-  const client = await eventClient(address, ada.token);
-  await heardAll(client, stop);
-  const { events } = service.ports.storage.repositories;
+  const resyncs = async (what: string, id: string) => {
+    const client = await eventClient(address, credential.token, id);
+    await client.until(() => client.messages.length === 1);
+    t.same(client.messages, [{ type: 'resync' }], what);
+    await events.append(event);
+    service.ports.bus.publish('events', {});
+    await client.until(() => client.messages.length === 2);
+    client.socket.terminate();
+  };
+  for (const id of ['nothing', '']) await resyncs(`an unknown id: "${id}"`, id);
   for (const slow of ['seenBy', 'keepsSince'] as const) {
     const works = events[slow];
-    Object.assign(events, {
-      [slow]: async () => {
-        throw new StorageTooSlow('the statement took too long');
-      },
-    });
-    const back = await eventClient(address, ada.token, client.messages[0]?.id ?? '');
-    await back.until(() => back.messages.length > 0);
-    t.same(back.messages, [{ type: 'resync' }], slow);
-    await (slow === 'seenBy' ? start : stop)();
-    await back.until(() => back.messages.length > 1);
+    const fails = () => Promise.reject(new StorageTooSlow('the statement took too long'));
+    Object.assign(events, { [slow]: fails });
+    await resyncs(`too long to read: ${slow}`, old);
     Object.assign(events, { [slow]: works });
   }
+  const last = before.messages.at(-1)?.id ?? old;
+  const { events: since } = await events.after(last, 2_000);
+  for (let n = since.length; n < 1_000; n += 1) await events.append(event);
+  const just = await eventClient(address, ada.token, last);
+  await just.until(() => just.messages.length === 1_000);
+  await events.append(event);
+  await resyncs('more than 1,000', last);
+  service.clock.advance(24 * 3_600_000);
+  await resyncs('too old', old);
 });
 
 t.test('a subscriber that does not read gets resync when it does, and delays nobody', async (t) => {
@@ -281,7 +252,7 @@ t.test('credentials come as for terminals, and never in the address', async (t) 
     t.equal(await refusal(at, protocols, headers), status, `${at} ${protocols} ${Object.keys(headers)}`);
 });
 
-t.test('what is revoked at one process closes the socket at the other within a second', async (t) => {
+t.test('what is revoked or locked at one process closes the socket at the other', async (t) => {
   const { here, addresses, ada, other, token, tokenId } = await aCluster(t);
   const sockets = [
     await eventClient(addresses[1], other.token),
@@ -292,24 +263,16 @@ t.test('what is revoked at one process closes the socket at the other within a s
   await call('POST', '/api/sessions/revoke-others', {});
   await call('POST', `/api/tokens/${tokenId}/revoke`);
   for (const one of sockets.slice(0, 2)) t.same(await one.closed(), [4001, 'unauthorized']);
-  await anotherContainer(here, ada);
+  await call('POST', '/api/containers', { name: 'another' });
   await sockets[2].until(() => sockets[2].messages.length === 1);
   t.same(
     sockets.map(({ messages }) => messages.length),
     [0, 0, 1],
     'who was sent away hears nothing more',
   );
-});
-
-const anotherContainer = async (service: Parameters<typeof as>[0], who: Person) =>
-  await as(service, who)('POST', '/api/containers', { name: 'another' });
-
-t.test('a screen that locks ends the events', async (t) => {
-  const { service, address, ada } = await aScene(t);
-  const client = await eventClient(address, ada.token);
-  await as(service, ada)('PUT', '/api/me/lock', { passcode: '1234' });
-  await as(service, ada)('POST', '/api/sessions/lock');
-  t.same(await client.closed(), [4001, 'unauthorized']);
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  await call('POST', '/api/sessions/lock');
+  t.same(await sockets[2].closed(), [4001, 'unauthorized'], 'a screen that locks ends the events');
 });
 
 t.test('a process that ends says that it comes back', async (t) => {

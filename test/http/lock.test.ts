@@ -1,169 +1,99 @@
 import t from 'tap';
+import type { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { HASHES_PER_USER } from '../../src/app/hashing.ts';
-import { actions, aServiceInTime, from, type InTime } from '../support/factors.ts';
-import { aPerson, as, type Person, person } from '../support/service.ts';
+import { aCluster, inMemory } from '../support/cluster.ts';
+import { actions, aServiceInTime, type InTime } from '../support/factors.ts';
+import { waitFor } from '../support/patience.ts';
+import { aGuest, anApiToken, aPerson, as, person } from '../support/service.ts';
+import { again, refresh } from '../support/sign-ins.ts';
 
 const MINUTE_MS = 60_000;
-const locked = [423, { error: 'session locked', code: 'session_locked' }];
+const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 
-async function aLockedPerson(service: InTime, name = 'ada', passcode = '1234') {
-  const who = await aPerson(service, name);
-  const call = as(service, who);
-  await call('PUT', '/api/me/lock', { passcode });
-  await call('POST', '/api/sessions/lock');
-  return { who, call };
+/** Ada, whose screen is locked once she has a passcode. */
+async function aScene(passcode?: string) {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, ada);
+  if (passcode !== undefined) {
+    await call('PUT', '/api/me/lock', { passcode });
+    await call('POST', '/api/sessions/lock');
+  }
+  return { service, ada, call, use: async () => (await call('GET', '/api/containers')).statusCode };
 }
 
-/** Another session of the same user. */
-async function anotherSession(service: InTime, name: string): Promise<Person> {
-  const { password } = person(name);
-  const answer = await from(service)('/api/auth/login', { email: name, password });
-  return { token: answer.json().token, id: answer.json().user.id, cookie: answer.cookies[0]?.value ?? '' };
-}
+const count = (service: InTime, action: string): number =>
+  actions(service).filter((one) => one === action).length;
 
-t.test('a passcode has 4 to 64 characters and is never shown', async (t) => {
-  const service = await aServiceInTime();
-  const call = as(service, await aPerson(service, 'ada'));
-  for (const passcode of ['', '123', 'x'.repeat(65), 1234, null]) {
-    const answer = await call('PUT', '/api/me/lock', { passcode });
-    t.match([answer.statusCode, answer.json()], [400, { fields: { passcode: String } }], String(passcode));
-  }
-  let current: object = {};
-  for (const passcode of ['1234', '    ', 'x'.repeat(64), '🔒🔒🔒🔒']) {
-    const answer = await call('PUT', '/api/me/lock', { passcode, ...current });
-    current = { current_passcode: passcode };
-    t.same([answer.statusCode, answer.json()], [200, { passcode_set: true }], passcode);
-  }
-  t.equal((await call('GET', '/api/me')).json().passcode_set, true);
-});
-
-t.test('without a passcode there is nothing to lock or unlock', async (t) => {
-  const service = await aServiceInTime();
-  const call = as(service, await aPerson(service, 'ada'));
+t.test('a passcode is checked and never shown, and without one there is nothing to lock', async (t) => {
+  const { call } = await aScene();
   for (const answer of [
     await call('POST', '/api/sessions/lock'),
     await call('POST', '/api/sessions/unlock', { passcode: '1234' }),
-  ]) {
+  ])
     t.same([answer.statusCode, answer.json().code], [409, 'passcode_not_set']);
+  for (const passcode of ['', '123', 1234, null]) {
+    const answer = await call('PUT', '/api/me/lock', { passcode });
+    t.match([answer.statusCode, answer.json()], [400, { fields: { passcode: String } }], String(passcode));
   }
+  const set = await call('PUT', '/api/me/lock', { passcode: '🔒🔒🔒🔒' });
+  t.same([set.statusCode, set.json()], [200, { passcode_set: true }]);
+  t.equal((await call('GET', '/api/me')).json().passcode_set, true);
 });
 
-t.test('a locked session is closed to all but unlocking, leaving and asking who it is', async (t) => {
-  const service = await aServiceInTime();
-  const { call } = await aLockedPerson(service);
-  for (const [method, url] of [
-    ['GET', '/api/containers'],
-    ['POST', '/api/containers'],
-    ['GET', '/api/containers/x/terminal'],
-    ['GET', '/api/images'],
-    ['PATCH', '/api/me'],
-    ['PUT', '/api/me/lock'],
-    ['DELETE', '/api/me/lock'],
-    ['POST', '/api/me/password'],
-    ['POST', '/api/me/mfa'],
-    ['GET', '/api/me/passkeys'],
-    ['GET', '/api/tokens'],
-    ['POST', '/api/tokens'],
-    ['POST', '/api/sessions/lock'],
-    ['GET', '/api/admin/settings'],
-  ] as const) {
-    const answer = await call(method, url, method === 'GET' ? undefined : {});
-    t.same([answer.statusCode, answer.json()], locked, `${method} ${url}`);
-  }
+t.test('a locked session says who it is, may leave, and opens with its passcode', async (t) => {
+  const { service, ada, call, use } = await aScene('1234');
+  const refused = await call('GET', '/api/containers');
+  t.same([refused.statusCode, refused.json()], [423, { error: 'session locked', code: 'session_locked' }]);
   t.match((await call('GET', '/api/me')).json(), { username: 'ada', locked: true });
   const opened = await call('POST', '/api/sessions/unlock', { passcode: '1234' });
   t.same([opened.statusCode, opened.json()], [200, { locked: false }]);
-  t.equal((await call('GET', '/api/containers')).statusCode, 200);
+  t.equal(await use(), 200);
   t.equal((await call('GET', '/api/me')).json().locked, false);
-  t.ok(
-    ['screen_locked', 'screen_unlocked', 'passcode_changed'].every((one) => actions(service).includes(one)),
-  );
-});
-
-t.test('a locked session may leave', async (t) => {
-  const service = await aServiceInTime();
-  const { call } = await aLockedPerson(service);
-  t.equal((await call('POST', '/api/auth/logout')).statusCode, 200);
+  await call('POST', '/api/sessions/lock');
+  const fresh = await refresh(service, ada);
+  t.equal(fresh.statusCode, 200, 'it is renewed');
+  const renewed = as(service, { token: fresh.json().token });
+  t.equal((await renewed('GET', '/api/containers')).statusCode, 423, 'and stays locked');
+  t.equal((await renewed('POST', '/api/auth/logout')).statusCode, 200);
   t.equal((await call('GET', '/api/me')).statusCode, 401);
 });
 
 t.test('the lock is of one session, and API tokens have no screen', async (t) => {
-  const service = await aServiceInTime();
-  const ada = await aPerson(service, 'ada');
-  const call = as(service, ada);
-  const { token } = (await call('POST', '/api/tokens', { name: 'ci' })).json();
-  const second = await anotherSession(service, 'ada');
+  const { service, ada, call, use } = await aScene();
+  const machine = as(service, await anApiToken(service, ada));
+  const second = as(service, await again(service, ada, 'ada'));
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   await call('PATCH', '/api/me', { auto_lock_minutes: 1 });
   await call('POST', '/api/sessions/lock');
-  t.equal((await call('GET', '/api/containers')).statusCode, 423);
-  t.equal((await as(service, second)('GET', '/api/containers')).statusCode, 200, 'the other session');
+  t.equal(await use(), 423);
+  t.equal((await second('GET', '/api/containers')).statusCode, 200, 'the other session');
   service.clock.advance(30 * MINUTE_MS);
-  const machine = as(service, { ...ada, token });
   t.equal((await machine('GET', '/api/containers')).statusCode, 200, 'the token');
-  t.equal(
-    (await machine('POST', '/api/sessions/unlock', { passcode: '1234' })).json().code,
-    'login_token_required',
-  );
+  const unlock = await machine('POST', '/api/sessions/unlock', { passcode: '1234' });
+  t.equal(unlock.json().code, 'login_token_required');
 });
 
-t.test('a refresh renews a locked session, and it stays locked', async (t) => {
-  const service = await aServiceInTime();
-  const { who } = await aLockedPerson(service);
-  const fresh = await from(service, { cookie: who.cookie })('/api/auth/refresh');
-  t.equal(fresh.statusCode, 200);
-  const call = as(service, { ...who, token: fresh.json().token });
-  t.equal((await call('GET', '/api/containers')).statusCode, 423);
-});
-
-t.test(
-  'the fifth wrong passcode in a row ends the session; a right one before it clears the count',
-  async (t) => {
-    const service = await aServiceInTime();
-    const { call, who } = await aLockedPerson(service);
-    const unlock = async (passcode: string) => {
-      const answer = await call('POST', '/api/sessions/unlock', { passcode });
-      return [answer.statusCode, answer.json().error ?? 'open'];
-    };
-    for (let tries = 0; tries < 4; tries += 1) t.same(await unlock('0000'), [403, 'wrong passcode']);
-    t.same(await unlock('1234'), [200, 'open']);
-    await call('POST', '/api/sessions/lock');
-    for (let tries = 0; tries < 5; tries += 1) t.same(await unlock('0000'), [403, 'wrong passcode']);
-    t.same(await unlock('1234'), [401, 'unauthorized'], 'the right one is too late');
-    t.equal((await call('GET', '/api/me')).statusCode, 401);
-    const refresh = await from(service, { cookie: who.cookie })('/api/auth/refresh');
-    t.equal(refresh.statusCode, 401, 'its refresh token is dead as well');
-    const [session] = (
-      service.ports.storage as unknown as { state: { sessions: { revokedReason: string }[] } }
-    ).state.sessions;
-    t.equal(session?.revokedReason, 'too_many_wrong_passcodes');
-    const done = actions(service);
-    t.equal(done.filter((one) => one === 'screen_unlock_failed').length, 9);
-    t.ok(done.includes('session_revoked'));
-  },
-);
-
-t.test('a wrong passcode is wrong for an open session too', async (t) => {
-  const service = await aServiceInTime();
-  const call = as(service, await aPerson(service, 'ada'));
-  await call('PUT', '/api/me/lock', { passcode: '1234' });
-  t.equal((await call('POST', '/api/sessions/unlock', { passcode: '9999' })).statusCode, 403);
-  t.equal((await call('POST', '/api/sessions/unlock', { passcode: '1234' })).statusCode, 200);
-});
-
-t.test('removing the passcode from an open session opens the others', async (t) => {
-  const service = await aServiceInTime();
-  const { who } = await aLockedPerson(service);
-  const second = as(service, await anotherSession(service, 'ada'));
-  const given = { current_passcode: '1234' };
-  t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false });
-  t.equal((await as(service, who)('GET', '/api/containers')).statusCode, 200);
-  t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false }, 'again is success');
+t.test('five wrong passcodes in a row end a session; a right one before clears the count', async (t) => {
+  const { service, ada, call } = await aScene('1234');
+  const unlock = async (passcode: string) => {
+    const answer = await call('POST', '/api/sessions/unlock', { passcode });
+    return [answer.statusCode, answer.json().error ?? 'open'];
+  };
+  for (let tries = 0; tries < 4; tries += 1) t.same(await unlock('0000'), [403, 'wrong passcode']);
+  t.same(await unlock('1234'), [200, 'open']);
+  for (let tries = 0; tries < 5; tries += 1) t.same(await unlock('0000'), [403, 'wrong passcode']);
+  t.same(await unlock('1234'), [401, 'unauthorized'], 'the right one is too late');
+  t.equal((await call('GET', '/api/me')).statusCode, 401);
+  t.equal((await refresh(service, ada)).statusCode, 401, 'its refresh token is dead as well');
+  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  t.equal(state.sessions[0]?.revokedReason, 'too_many_wrong_passcodes');
+  t.equal(count(service, 'screen_unlock_failed'), 9);
+  t.equal(count(service, 'session_revoked'), 1);
 });
 
 t.test('of many passcodes tried at once, five count', async (t) => {
-  const service = await aServiceInTime();
-  const { call } = await aLockedPerson(service, 'ada', '0042');
+  const { call } = await aScene('0042');
   const tries = Array.from({ length: 40 }, (_, n) => String(n + 10).padStart(4, '0'));
   const answers = await Promise.all(
     tries.map((passcode) => call('POST', '/api/sessions/unlock', { passcode })),
@@ -173,45 +103,152 @@ t.test('of many passcodes tried at once, five count', async (t) => {
   t.notOk(statuses.includes(200), 'the right one among them came too late');
 });
 
-t.test(
-  'a passcode is changed and removed by who knows it; the fifth wrong one ends the session',
-  async (t) => {
-    const service = await aServiceInTime();
-    const call = as(service, await aPerson(service, 'ada'));
-    const passcode = '1234';
-    await call('PUT', '/api/me/lock', { passcode });
-    for (const [method, body] of [
-      ['PUT', { passcode: '5678' }],
-      ['DELETE', undefined],
-    ] as const) {
-      const missing = await call(method, '/api/me/lock', body);
-      t.match(
-        [missing.statusCode, missing.json()],
-        [403, { code: 'confirmation_required', fields: { current_passcode: String } }],
-        method,
-      );
-      const wrong = await call(method, '/api/me/lock', { ...body, current_passcode: '0000' });
-      t.same([wrong.statusCode, wrong.json().code], [403, 'wrong_passcode'], method);
-    }
-    t.equal((await call('POST', '/api/sessions/unlock', { passcode })).statusCode, 200, 'it is what it was');
-    const changed = await call('PUT', '/api/me/lock', { passcode: '5678', current_passcode: passcode });
-    t.equal(changed.statusCode, 200);
-    for (let tries = 0; tries < 5; tries += 1) {
-      t.equal((await call('DELETE', '/api/me/lock', { current_passcode: passcode })).statusCode, 403);
-    }
-    t.equal((await call('DELETE', '/api/me/lock', { current_passcode: '5678' })).statusCode, 401);
-    t.equal(actions(service).filter((one) => one === 'confirmation_failed').length, 7);
-  },
-);
+t.test('removing the passcode from an open session opens the others', async (t) => {
+  const { service, ada, use } = await aScene('1234');
+  const second = as(service, await again(service, ada, 'ada'));
+  const given = { current_passcode: '1234' };
+  t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false });
+  t.equal(await use(), 200);
+  t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false }, 'again is success');
+});
+
+t.test('a passcode is changed and removed by who knows it; five wrong ones end the session', async (t) => {
+  const { service, call } = await aScene();
+  const passcode = '1234';
+  await call('PUT', '/api/me/lock', { passcode });
+  for (const [method, body] of [
+    ['PUT', { passcode: '5678' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const missing = await call(method, '/api/me/lock', body);
+    t.match(
+      [missing.statusCode, missing.json()],
+      [403, { code: 'confirmation_required', fields: { current_passcode: String } }],
+      method,
+    );
+    const wrong = await call(method, '/api/me/lock', { ...body, current_passcode: '0000' });
+    t.same([wrong.statusCode, wrong.json().code], [403, 'wrong_passcode'], method);
+  }
+  const unlock = await call('POST', '/api/sessions/unlock', { passcode });
+  t.equal(unlock.statusCode, 200, 'it is what it was, and an open session may ask');
+  const change = { passcode: '5678', current_passcode: passcode };
+  t.equal((await call('PUT', '/api/me/lock', change)).statusCode, 200);
+  for (let tries = 0; tries < 5; tries += 1)
+    t.equal((await call('DELETE', '/api/me/lock', { current_passcode: passcode })).statusCode, 403);
+  t.equal((await call('DELETE', '/api/me/lock', { current_passcode: '5678' })).statusCode, 401);
+  t.equal(count(service, 'confirmation_failed'), 7);
+});
 
 t.test('a user has so many passcodes hashed in a minute', async (t) => {
-  const service = await aServiceInTime();
-  const call = as(service, await aPerson(service, 'ada'));
-  const change = async (n: number) =>
-    await call('PUT', '/api/me/lock', { passcode: `code ${n}`, current_passcode: `code ${n - 1}` });
+  const { service, call } = await aScene();
+  const change = (n: number) =>
+    call('PUT', '/api/me/lock', { passcode: `code ${n}`, current_passcode: `code ${n - 1}` });
   for (let n = 1; n <= HASHES_PER_USER; n += 1) t.equal((await change(n)).statusCode, 200);
   const refused = await change(HASHES_PER_USER + 1);
   t.match([refused.statusCode, refused.json()], [429, { code: 'rate_limited' }]);
   service.clock.advance(Number(refused.headers['retry-after']) * 1000);
   t.equal((await change(HASHES_PER_USER + 1)).statusCode, 200);
+});
+
+t.test('an idle session locks itself after auto_lock_minutes, and asking does not open it', async (t) => {
+  const { service, call, use } = await aScene();
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  const changed = await call('PATCH', '/api/me', { auto_lock_minutes: 5 });
+  t.match(changed.json(), { auto_lock_minutes: 5, locked: false, username: 'ada' });
+  const tick = async (ms: number) => {
+    service.clock.advance(ms);
+    await service.writeDue();
+  };
+  for (let minutes = 0; minutes < 12; minutes += 2) {
+    t.equal(await use(), 200, `in use after ${minutes} minutes`);
+    await tick(2 * MINUTE_MS);
+  }
+  t.equal(await use(), 200);
+  await tick(5 * MINUTE_MS - 1);
+  t.equal(await use(), 200, 'a moment before');
+  await tick(5 * MINUTE_MS);
+  t.equal((await call('GET', '/api/me')).json().locked, true);
+  await tick(1_000);
+  t.equal(await use(), 423, 'asking who it is was no use of it');
+  t.equal((await call('POST', '/api/sessions/unlock', { passcode: '1234' })).statusCode, 200);
+  t.equal(await use(), 200);
+});
+
+t.test('the auto-lock is a number of minutes or nothing, and no business of a token', async (t) => {
+  const { service, ada, call } = await aScene();
+  const patch = (auto_lock_minutes: unknown, by = call) => by('PATCH', '/api/me', { auto_lock_minutes });
+  for (const minutes of [0, -1, 1441, 1.5, '5', true])
+    t.equal((await patch(minutes)).statusCode, 400, String(minutes));
+  const answer = await patch(null, as(service, await anApiToken(service, ada)));
+  t.same([answer.statusCode, answer.json().error], [403, 'login token required']);
+  for (const minutes of [7, null]) t.equal((await patch(minutes)).json().auto_lock_minutes, minutes);
+});
+
+t.test('locking closes the terminals of that session at once, in every process', async (t) => {
+  const { here, there, ada, other, token, open, openEverywhere } = await aCluster(t);
+  const victims = await openEverywhere(ada, 'victim');
+  const bystanders = [...(await openEverywhere(other, 'other')), ...(await openEverywhere(token, 'token'))];
+  await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+  await as(here, ada)('POST', '/api/sessions/lock');
+  t.same(await Promise.all(victims.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
+  const alive = await Promise.all(bystanders.map((one) => one.alive()));
+  t.same(alive, Array(4).fill(true), 'the other session and the token');
+  const status = async (of: typeof here) => (await as(of, ada)('GET', '/api/containers')).statusCode;
+  t.same([await status(here), await status(there)], [423, 423], 'and its next request is refused');
+  await as(there, ada)('POST', '/api/sessions/unlock', { passcode: '1234' });
+  await waitFor(async () => (await status(here)) === 200, { what: 'unlocked there, open here soon' });
+  t.ok(await (await open(ada, 'again')).alive());
+});
+
+t.test('the fifth wrong passcode and a changed password close terminals', async (t) => {
+  const { here, there, ada, other, openEverywhere } = await aCluster(t);
+  const [mine, others] = [await openEverywhere(ada, 'mine'), await openEverywhere(other, 'other')];
+  const { password } = person('ada');
+  await as(here, ada)('POST', '/api/me/password', { old_password: password, new_password: `${password}!` });
+  t.same(await Promise.all(others.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.same(await Promise.all(mine.map((one) => one.alive())), [true, true]);
+  t.equal((await as(there, other)('GET', '/api/me')).statusCode, 401);
+  await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+  for (let tries = 0; tries < 5; tries += 1)
+    await as(here, ada)('POST', '/api/sessions/unlock', { passcode: '0000' });
+  t.same(await Promise.all(mine.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
+  t.equal((await as(there, ada)('GET', '/api/me')).statusCode, 401);
+});
+
+t.test('what is typed after the screen has locked itself does not reach the shell', async (t) => {
+  const shared = inMemory();
+  const clock = shared.clock as InTime['clock'];
+  const cluster = await aCluster(t, { ...shared, monotonicMs: () => clock.now().getTime() });
+  const { here, ada, backend } = cluster;
+  const call = as(here, ada);
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  await call('PATCH', '/api/me', { auto_lock_minutes: 1 });
+  const terminal = await cluster.open(ada, 'main');
+  const pty = backend.opened.at(-1);
+  if (pty === undefined) return t.fail('no terminal was opened');
+  const type = (text: string): void => terminal.socket.send(Buffer.from(text));
+  type('ls');
+  await waitFor(() => pty.typed() === 'ls');
+  clock.advance(59_999);
+  type(' -l');
+  await waitFor(() => pty.typed() === 'ls -l', { what: 'a moment before' });
+  clock.advance(60_000);
+  type('; rm -rf ~');
+  t.same(await terminal.closed(), UNAUTHORIZED);
+  t.equal(pty.typed(), 'ls -l');
+  t.equal((await call('GET', '/api/containers')).statusCode, 423);
+});
+
+t.test("a guest's terminal closes when its time is over", async (t) => {
+  const shared = inMemory();
+  const clock = shared.clock as InTime['clock'];
+  const { here, openFor } = await aCluster(t, shared, { liveEveryMs: 20 });
+  const guest = await aGuest(here);
+  const { db_id } = (await as(here, guest)('POST', '/api/containers', { name: 'dev' })).json();
+  const terminal = await openFor(guest, db_id);
+  clock.advance(24 * 3_600_000 - 1);
+  await as(here, guest)('PATCH', '/api/me', { username: 'still-here' });
+  t.ok(await terminal.alive());
+  clock.advance(1);
+  t.same(await terminal.closed(), UNAUTHORIZED, 'seen by the next look at all sockets');
 });

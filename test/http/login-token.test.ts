@@ -2,6 +2,8 @@ import Fastify from 'fastify';
 import t from 'tap';
 import { loginTokens, type SigningKey } from '../../src/adapters/http/login-token.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
+import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
+import { type Keys, keysFrom } from '../../src/app/main/keys.ts';
 import {
   claims,
   forged,
@@ -14,7 +16,8 @@ import {
   who,
   withClaims,
 } from '../support/forgery.ts';
-import { aPerson, aService, as } from '../support/service.ts';
+import { anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
+import { again, refresh, statusOf } from '../support/sign-ins.ts';
 
 const tokensOf = (keys: () => readonly SigningKey[]) => loginTokens(Fastify() as unknown as Http, keys);
 
@@ -126,9 +129,62 @@ t.test('a token that verified is not remembered beyond its end', async (t) => {
   const token = withClaims({ iat: now() - 898, exp: now() + 2 });
   t.match(tokens.verify(token), who);
   const { now: realNow } = Date;
-  t.teardown(() => {
-    Date.now = realNow;
-  });
   Date.now = () => realNow() + 2_500;
-  t.equal(tokens.verify(token), null);
+  const later = tokens.verify(token);
+  Date.now = realNow;
+  t.equal(later, null);
+});
+
+const [oldSecret, freshSecret] = [Buffer.alloc(48, 1), Buffer.alloc(48, 2)];
+
+/** Processes of one installation: the same rows, keys of their own. */
+function anInstallation() {
+  const clock = fixedClock();
+  const storage = memoryStorage(clock);
+  return (keys: Keys) => aService({ storage, clock }, { keys });
+}
+
+t.test('keys are rotated by rolling restarts without one refused request', async (t) => {
+  const replica = anInstallation();
+  const first = await replica(keysFrom(oldSecret));
+  const running = [first, await replica(keysFrom(oldSecret))];
+  const root = await anAdmin(first);
+  const tokens: Person[] = [root];
+
+  /** Signs in everywhere, and shows every token to every process. */
+  async function askEverybody(step: string): Promise<void> {
+    for (const one of running) tokens.push(await again(one, root, 'root'));
+    const asked = running.flatMap((one) => tokens.map((token) => statusOf(one, token)));
+    t.same(new Set(await Promise.all(asked)), new Set([200]), step);
+  }
+
+  await askEverybody('before');
+  for (const [what, ...secrets] of [
+    ['the new key verifies', oldSecret, freshSecret],
+    ['the new key signs', freshSecret, oldSecret],
+  ] as const)
+    for (const at of running.keys()) {
+      running[at] = await replica(keysFrom(...secrets));
+      await askEverybody(`process ${at}: ${what}`);
+    }
+  // A quarter of an hour later the tokens of the old key have expired.
+  tokens.splice(0, tokens.length - 1);
+  for (const at of running.keys()) {
+    running[at] = await replica(keysFrom(freshSecret));
+    await askEverybody(`process ${at}: the old key is gone`);
+  }
+  for (const one of running) t.equal(await statusOf(one, root), 401, 'and so are its tokens');
+});
+
+t.test('a refresh whose answer was lost finds its successor while its key is there', async (t) => {
+  const replica = anInstallation();
+  const before = await replica(keysFrom(oldSecret));
+  const root = await anAdmin(before);
+  const successor = (await refresh(before, root)).cookies[0]?.value ?? '';
+  const without = await replica(keysFrom(freshSecret));
+  t.equal((await refresh(without, root)).statusCode, 401, 'whose key is gone');
+  const repeated = await refresh(await replica(keysFrom(freshSecret, oldSecret)), root);
+  t.equal(repeated.statusCode, 200);
+  t.equal(repeated.cookies[0]?.value, successor);
+  t.equal((await refresh(without, { cookie: successor })).statusCode, 200, 'the session lives all the time');
 });
