@@ -129,7 +129,7 @@ async function run(
  * @param {(line: string) => void} print
  */
 async function support(root, name, print) {
-  const file = path.join(root, 'test', 'support', `${name}.ts`);
+  const file = path.join(root, 'test', 'support', 'run', `${name}.ts`);
   if (!existsSync(file)) return;
   const child = spawn(modernNode(root), [file], {
     cwd: root,

@@ -17,13 +17,30 @@ import path from 'node:path';
 const GROUPS = [
   ['http-terminals', 'quick', /^http\/terminal/],
   ['http-recordings', 'quick', /^http\/(recording|collaborations|event)/],
-  ['http-containers', 'quick', /^http\/(containers|carry-over|catalogue|disk|kept|files|idempot|warm)/],
-  ['http-operations', 'quick', /^http\/(operation|exec|role-setup|inside|readyz|metrics)/],
+  [
+    'http-containers',
+    'quick',
+    /^http\/(containers|carry-over|catalogue|disk|kept|kernel|files|idempot|warm)/,
+  ],
+  [
+    'http-operations',
+    'quick',
+    /^http\/(operation|lost-commits|exec|role-setup|inside|draining|readyz|metrics)/,
+  ],
   ['http-factors', 'quick', /^http\/(factor|mfa|passkey|ssh-keys|password|confirmation)/],
-  ['http-sessions', 'quick', /^http\/(session|sign-in|refresh|lock|revocation|throttle|login-token)/],
+  [
+    'http-sessions',
+    'quick',
+    /^http\/(session|sign-in|refresh|lock|auto-lock|revocation|throttle|key-rotation)/,
+  ],
   ['http-rights', 'quick', /^http\/(access|admin|audit|guest|users|settings|tokens|use-limits|routes)/],
   ['http', 'quick', /^http\//],
-  ['postgres', 'slow', /^adapters\/(postgres-|migrate)/],
+  ['postgres', 'slow', /^adapters\/postgres-/],
+  [
+    'repositories',
+    'slow',
+    /^adapters\/(history|idempotency|operations|tokens|warm-pool|migrate|guests-off)\./,
+  ],
   ['adapters', 'quick', /^adapters\/(memory|recording-files|screens|tmux-choice|together|unavailable)/],
   ['adapters', 'quick', /^adapters\/(input-writer|socket-timing|engine-slots|child-process|data-dir-lock)/],
   ['adapters', 'quick', /^adapters\/docker-(answers|frames|kernel-limits|nonsense|pure|streams-pure)\./],
@@ -39,14 +56,18 @@ const GROUPS = [
  * @type {ReadonlyMap<string, Kind>}
  */
 const ALONE = new Map([
+  ['http/busy-loop', 'slow'],
   ['http/database-moods', 'slow'],
   ['http/property', 'slow'],
   ['http/recording-limits', 'slow'],
+  ['http/login-token', 'quick'],
+  ['http/connection-limit', 'quick'],
   ['http/unread-answers', 'quick'],
   ['app/output-log', 'quick'],
   ['adapters/audit-verify', 'slow'],
   ['adapters/embedded-checkout', 'slow'],
   ['adapters/embedded-postgres', 'slow'],
+  ['adapters/volume-retention', 'slow'],
   ['attacks/audit-flood', 'slow'],
   ['attacks/hashing', 'slow'],
   ['attacks/pipelining', 'slow'],

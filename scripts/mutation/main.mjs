@@ -15,7 +15,8 @@ const SOURCES = ['src/domain', 'src/app', 'src/adapters/websocket'];
 const TESTS = ['test/domain', 'test/app', 'test/http', 'test/adapters/socket-timing.test.ts'];
 
 /** These bring a database of their own, or take minutes. */
-const NOT_PURE = /support\/(database|engine-child|embedded|own-engine|browser)\.ts|setTimeout\(240_000\)/;
+const NOT_PURE =
+  /support\/(database\/(database|embedded)|engine\/(engine-child|own-engine)|browser\/page)\.ts|setTimeout\(240_000\)/;
 
 await runMain(async () => {
   const { values, positionals } = parseArgs({

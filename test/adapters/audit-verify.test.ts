@@ -9,7 +9,7 @@ import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { type AuditVerdict, checkAudit } from '../../src/app/audit-check.ts';
 import { type ChainHead, headText } from '../../src/domain/audit-chain.ts';
 import { runProcess } from '../support/child.ts';
-import { freshDatabase, run } from '../support/database.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
 
 const COMMANDS = path.resolve('src/app/main/bin/berth.ts');
 const ENTRY = { userId: null, action: 'login', ipAddress: '::1', userAgent: 'agent' } as const;

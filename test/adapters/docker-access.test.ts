@@ -1,7 +1,7 @@
 import t from 'tap';
 import { containerCommandsContract, containerInsightContract } from '../contract/container-access.ts';
 import { containerFilesContract } from '../contract/files.ts';
-import { engineOrSkip, testInstance } from '../support/engine.ts';
+import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

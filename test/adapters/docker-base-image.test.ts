@@ -11,14 +11,14 @@ import type { BaseImageSettings } from '../../src/adapters/docker/base-settings.
 import { isRoot } from '../../src/adapters/docker/host.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
+import { aSpec } from '../support/engine/container.ts';
 import {
   engineOrSkip,
   silentLog,
   type TestEngine,
   type TestInstance,
   testInstance,
-} from '../support/engine.ts';
+} from '../support/engine/engine.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { aBox, type Box, containerFilesContract, links, special, uploads } from '../contract/files.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { needs } from '../support/skip.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { needs } from '../support/run/needs.ts';
 
 const engine = await engineOrSkip(t);
 const busybox = engine && (await needs(t, 'busybox'));

@@ -7,7 +7,7 @@ import { isRoot, runOrThrow } from '../../src/adapters/docker/host.ts';
 import { CANARY_LABEL, chainName } from '../../src/adapters/docker/labels.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { NOT_LOOKED, watchIsolation } from '../../src/app/main/isolation.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 
 function iptables(...args: string[]): Promise<string> {

@@ -1,11 +1,10 @@
 import t, { type Test } from 'tap';
 import { capture, envWithoutValues } from '../../src/adapters/docker/captured-image.ts';
 import { engineCalls } from '../../src/adapters/docker/client.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { needs } from '../support/skip.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { needs } from '../support/run/needs.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const SECRET = 'a secret of the user';
 

@@ -1,8 +1,7 @@
 import t from 'tap';
 import { lossReport } from '../../src/domain/changes.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, testInstance } from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
+import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

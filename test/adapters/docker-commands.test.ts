@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { CommandRequest, RunningCommand } from '../../src/ports/container-commands.ts';
 import { collect } from '../contract/container-access.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, testInstance } from '../support/engine.ts';
-import { markedProcesses, shellIn } from '../support/inside.ts';
+import { aSpec, markedProcesses, shellIn } from '../support/engine/container.ts';
+import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 import { standsStill } from '../support/patience.ts';
 
 /** The engine gives up after 2 s, by its own clock. */

@@ -24,7 +24,7 @@ import { missingEnginePackages } from '../../src/adapters/docker/packages.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import { runProcess } from '../support/child.ts';
-import { engineOrSkip, silentLog } from '../support/engine.ts';
+import { engineOrSkip, silentLog } from '../support/engine/engine.ts';
 
 const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
 
@@ -147,7 +147,7 @@ async function survival(t: Test): Promise<void> {
   const dataDir = await dataDirFor(t);
   const at = layoutOf(dataDir);
   const child = runProcess(t, process.execPath, [
-    join(import.meta.dirname, '../support/engine-child.ts'),
+    join(import.meta.dirname, '../support/engine/engine-child.ts'),
     dataDir,
   ]);
   t.match(JSON.parse(await child.line()), { kind: 'private' });

@@ -3,9 +3,8 @@ import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { Opened } from '../../src/ports/container-files.ts';
 import { aBox, type Box, links, special, uploads } from '../contract/files.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { markedProcesses } from '../support/inside.ts';
+import { aSpec, markedProcesses } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { eventually } from '../support/patience.ts';
 
 /** By turns a file and a link out of the workspace, as fast as it goes. */

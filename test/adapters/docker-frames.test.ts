@@ -3,7 +3,7 @@ import t from 'tap';
 import { execIn, printedBy } from '../../src/adapters/docker/exec.ts';
 import { frameReader } from '../../src/adapters/docker/frames.ts';
 import { KeptOutput } from '../../src/adapters/docker/kept-output.ts';
-import { frame, printingEngine } from '../support/printing-engine.ts';
+import { frame, printingEngine } from '../support/engine/printing-engine.ts';
 
 const COUNT = 100_000;
 const singles = Buffer.concat(Array.from({ length: COUNT }, (_, n) => frame((n % 2) + 1, 'x')));

@@ -9,8 +9,8 @@ import { ensureNetwork } from '../../src/adapters/docker/network.ts';
 import { gatewayOf } from '../../src/adapters/docker/subnet.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { runProcess } from '../support/child.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, silentLog, type TestInstance, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, silentLog, type TestInstance, testInstance } from '../support/engine/engine.ts';
 
 const PORT = 8099;
 /** Says when it listens, and answers every connection with `hello`; perl is in every Debian image. */

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap';
 import { createOptions } from '../../src/adapters/docker/create-options.ts';
 import { earlierName, hostnameInside } from '../../src/adapters/docker/names.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { dockerAt } from '../../src/adapters/docker/client.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { storedContainer } from '../support/stored.ts';
+import { storedContainer } from '../support/database/stored.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 /** What an engine, or something in front of it, may answer when it is asked for a container. */
 const NONSENSE: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@ import t from 'tap';
 import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
 import { prepareBaseImage } from '../../src/app/main/base-image.ts';
 import type { PartState } from '../../src/app/main/readiness.ts';
-import { engineOrSkip, silentLog, testInstance } from '../support/engine.ts';
-import { faultyEngine } from '../support/faulty-engine.ts';
+import { engineOrSkip, silentLog, testInstance } from '../support/engine/engine.ts';
+import { faultyEngine } from '../support/engine/faulty-engine.ts';
 import { eventually } from '../support/patience.ts';
 
 const IMAGE = /\/images\/berth/;

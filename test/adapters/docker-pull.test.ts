@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { pullImage } from '../../src/adapters/docker/pull.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { aRegistry, type Registry } from '../support/registry.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { aRegistry, type Registry } from '../support/engine/registry.ts';
 
 const MIB = 1_048_576;
 const limits = { firstAnswerSeconds: 30, pullSeconds: 60, maxBytes: 2 * MIB };

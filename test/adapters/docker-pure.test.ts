@@ -19,7 +19,7 @@ import {
   isWithin,
   pickSubnet,
 } from '../../src/adapters/docker/subnet.ts';
-import { aSpec } from '../support/container-spec.ts';
+import { aSpec } from '../support/engine/container.ts';
 
 t.test('a subnet is free, stays the same for a seed, and gives way', async (t) => {
   const first = pickSubnet('seed', []);

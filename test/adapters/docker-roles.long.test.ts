@@ -2,9 +2,8 @@ import t, { type Test } from 'tap';
 import type { Role } from '../../src/domain/catalogue.ts';
 import { collect } from '../contract/container-access.ts';
 import { roleInstallerContract, scripted } from '../contract/role-setups.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 
 const packaged = (packages: Role['packages'], script: string | null = null): Role => ({
   ...scripted(''),

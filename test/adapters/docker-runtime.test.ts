@@ -9,8 +9,8 @@ import { containerName } from '../../src/adapters/docker/names.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { containerRuntimeContract } from '../contract/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { eventually } from '../support/patience.ts';
 
 const engine = await engineOrSkip(t);

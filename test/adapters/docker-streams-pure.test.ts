@@ -13,9 +13,9 @@ import { listing } from '../../src/adapters/docker/listing.ts';
 import { withTail } from '../../src/adapters/docker/tail.ts';
 import { unframed } from '../../src/adapters/docker/unframed.ts';
 import { FILE_LIMITS } from '../../src/domain/files.ts';
+import { frame } from '../support/engine/printing-engine.ts';
+import { untar } from '../support/engine/untar.ts';
 import { waitFor } from '../support/patience.ts';
-import { frame } from '../support/printing-engine.ts';
-import { untar } from '../support/untar.ts';
 
 /** The bytes in pieces of that size, as a connection might cut them. */
 const pieces = (bytes: Buffer, size: number): AsyncIterable<Buffer> =>

@@ -3,8 +3,8 @@ import { terminalEnds } from '../../src/app/terminal-ends.ts';
 import { CLOSE, type CloseReason } from '../../src/domain/terminal.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 
 /** Ends when there is room for nothing but itself. */
 const FILL = "sh -c 'while :; do sleep 1000 & done'";

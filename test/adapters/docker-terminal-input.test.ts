@@ -4,10 +4,9 @@ import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { ensureTools } from '../../src/adapters/docker/tools-volume.ts';
 import type { ContainerSpec } from '../../src/ports/container-runtime.ts';
 import { terminalInput } from '../contract/terminal-input.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
-import { needs } from '../support/skip.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { needs } from '../support/run/needs.ts';
 
 t.setTimeout(300_000);
 const PLAIN = { BERTH_TMUX: 'off' };

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal, reader, terminalBackendContract } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { eventually, standsStill, waitFor } from '../support/patience.ts';
 
 /** A look is a program in the container, which is work for the engine. */

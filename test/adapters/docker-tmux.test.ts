@@ -7,9 +7,9 @@ import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { PtyStream, ScrollbackSnapshot } from '../../src/ports/terminal-backend.ts';
 import { snapshotOutput } from '../../web/src/terminal/screen/snapshot-output.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { aBrowserTerminal } from '../support/screens.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { aBrowserTerminal } from '../support/terminal/screens.ts';
 
 const NUMBERS = Array.from({ length: 1000 }, (_, at) => `row-${at + 1}`);
 

@@ -8,9 +8,9 @@ import { removeStale } from '../../src/adapters/docker/stale-containers.ts';
 import { ensureTools } from '../../src/adapters/docker/tools-volume.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { needs } from '../support/skip.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { needs } from '../support/run/needs.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

@@ -6,16 +6,15 @@ import { chooseDiskQuota } from '../../src/adapters/docker/quota-choice.ts';
 import type { DiskSettings } from '../../src/adapters/docker/volumes.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { containerLifecycleContract } from '../contract/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
 import {
   engineOrSkip,
   silentLog,
   type TestEngine,
   type TestInstance,
   testInstance,
-} from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
-import { isBound } from '../support/loops.ts';
+} from '../support/engine/engine.ts';
+import { isBound } from '../support/engine/host.ts';
 
 type Scene = TestInstance & { readonly disk: DiskSettings; readonly folder: string };
 

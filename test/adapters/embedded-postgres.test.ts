@@ -6,7 +6,7 @@ import pg from 'pg';
 import t from 'tap';
 import { startEmbedded } from '../../src/adapters/postgres/embedded.ts';
 import { runModule } from '../support/child.ts';
-import { aCopy, ask, goes, isThere, serverOf, start, starter } from '../support/embedded.ts';
+import { aCopy, ask, goes, isThere, serverOf, start, starter } from '../support/database/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const asRoot = process.getuid?.() === 0;

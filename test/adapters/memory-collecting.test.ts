@@ -1,8 +1,8 @@
 import t from 'tap';
 import { fixedClock, memoryRuntime, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { ageVolumeIn } from '../support/volume-age.ts';
+import { ageVolumeIn } from '../support/engine/volume-age.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const WEEK = 7 * 24;
 const limits = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };

@@ -18,10 +18,10 @@ import { roleInstallerContract } from '../contract/role-setups.ts';
 import { storageContracts } from '../contract/storage.ts';
 import { terminalBackendContract } from '../contract/terminal-backend.ts';
 import { warmPoolEngineContract } from '../contract/warm-pool.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { silentLog } from '../support/engine.ts';
-import { storedUser } from '../support/stored.ts';
-import { ageVolumeIn } from '../support/volume-age.ts';
+import { storedUser } from '../support/database/stored.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { silentLog } from '../support/engine/engine.ts';
+import { ageVolumeIn } from '../support/engine/volume-age.ts';
 
 const DAY_MS = 86_400_000;
 

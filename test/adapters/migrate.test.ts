@@ -7,10 +7,10 @@ import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts'
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { moduleAt, runModule } from '../support/child.ts';
-import { freshDatabase, run } from '../support/database.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
+import { aHolder } from '../support/database/locks.ts';
+import { storedUser } from '../support/database/stored.ts';
 import { aFolderOf } from '../support/folder.ts';
-import { aHolder } from '../support/locks.ts';
-import { storedUser } from '../support/stored.ts';
 
 // The second one takes longer than a client may wait for a lock.
 const MIGRATIONS = {

@@ -3,7 +3,7 @@ import pino from 'pino';
 import t, { type Test } from 'tap';
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
 import { type BusPair, busContract } from '../contract/bus.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database/database.ts';
 import { waitFor } from '../support/patience.ts';
 
 const silent = pino({ level: 'silent' });

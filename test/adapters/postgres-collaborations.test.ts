@@ -3,12 +3,12 @@ import t, { type Test } from 'tap';
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { aCluster } from '../support/cluster.ts';
-import { freshDatabase } from '../support/database.ts';
-import { eventClient } from '../support/event-client.ts';
+import { freshDatabase } from '../support/database/database.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, as } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { aCluster } from '../support/service/cluster.ts';
+import { eventClient } from '../support/service/event-client.ts';
+import { aPerson, as } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 const ENDED = [4003, 'collaboration ended'] as const;
 

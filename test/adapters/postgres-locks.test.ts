@@ -6,14 +6,14 @@ import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { MAX_SSH_KEYS } from '../../src/domain/ssh-key.ts';
 import { type Storage, StorageUnavailable } from '../../src/ports/repositories.ts';
 import { anOperation } from '../contract/operations.ts';
-import { freshDatabase, run } from '../support/database.ts';
-import { logIn } from '../support/factors.ts';
-import { aHolder } from '../support/locks.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
+import { aHolder } from '../support/database/locks.ts';
+import { hashOf } from '../support/database/storage.ts';
+import { randomName, storedContainer, storedUser } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { SSH_KEYS } from '../support/ssh.ts';
-import { hashOf } from '../support/storage.ts';
-import { randomName, storedContainer, storedUser } from '../support/stored.ts';
+import { SSH_KEYS } from '../support/samples/ssh.ts';
+import { logIn } from '../support/service/factors.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 type On = {
   readonly url: string;

@@ -5,11 +5,11 @@ import { memoryRuntime, memoryWarmPoolEngine } from '../../src/adapters/memory/i
 import { postgresBus } from '../../src/adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { randomName } from '../support/database/stored.ts';
+import { poolOf } from '../support/engine/warm-pool.ts';
 import { eventually, waitFor } from '../support/patience.ts';
-import { anApiToken, aPerson, aService, as, type Bearer } from '../support/service.ts';
-import { randomName } from '../support/stored.ts';
-import { poolOf } from '../support/warm-pool.ts';
+import { anApiToken, aPerson, aService, as, type Bearer } from '../support/service/service.ts';
 
 const clock = { now: () => new Date() };
 

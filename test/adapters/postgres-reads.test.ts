@@ -7,9 +7,9 @@ import { postgresEvents } from '../../src/adapters/postgres/event-log.ts';
 import type { Database } from '../../src/adapters/postgres/schema.ts';
 import { postgresSessions } from '../../src/adapters/postgres/session-repository.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { freshDatabase, run } from '../support/database.ts';
-import { hashOf } from '../support/storage.ts';
-import { storedContainer, storedUser } from '../support/stored.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
+import { hashOf } from '../support/database/storage.ts';
+import { storedContainer, storedUser } from '../support/database/stored.ts';
 
 /** Enough that no plan reads them all for a few. */
 const MANY = 5_000;

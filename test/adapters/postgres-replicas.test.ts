@@ -1,9 +1,9 @@
 import t from 'tap';
+import { onPostgres } from '../support/database/postgres-cluster.ts';
 import { waitFor } from '../support/patience.ts';
-import { onPostgres } from '../support/postgres-cluster.ts';
-import { aPerson, as } from '../support/service.ts';
-import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../support/sign-ins.ts';
-import { endless, openStream, STREAMS } from '../support/streams.ts';
+import { aPerson, as } from '../support/service/service.ts';
+import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../support/service/sign-ins.ts';
+import { endless, openStream, STREAMS } from '../support/service/streams.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 

@@ -5,12 +5,11 @@ import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
 import type { Service } from '../../src/app/main/compose.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
 import type { Repositories, Storage } from '../../src/ports/repositories.ts';
-import { authenticator } from '../support/authenticator.ts';
-import { throwAt } from '../support/bodies.ts';
-import { freshDatabase, run } from '../support/database.ts';
-import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, withMfa } from '../support/factors.ts';
-import { aPerson, aService, as, person } from '../support/service.ts';
-import { statementsOf } from '../support/statements.ts';
+import { freshDatabase, run, statementsOf } from '../support/database/database.ts';
+import { authenticator } from '../support/service/authenticator.ts';
+import { throwAt } from '../support/service/bodies.ts';
+import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, withMfa } from '../support/service/factors.ts';
+import { aPerson, aService, as, person } from '../support/service/service.ts';
 
 type OnPostgres = Service & { ports: Ports };
 

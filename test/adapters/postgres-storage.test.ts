@@ -8,12 +8,12 @@ import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../src/ports
 import { read } from '../contract/events.ts';
 import { idempotencyKeysContract } from '../contract/idempotency-keys.ts';
 import { type Ageing, storageContracts } from '../contract/storage.ts';
-import { freshDatabase, run } from '../support/database.ts';
-import { silentLog } from '../support/engine.ts';
-import { blockedIn } from '../support/locks.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { hashOf } from '../support/storage.ts';
-import { storedContainer, storedUser } from '../support/stored.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
+import { blockedIn } from '../support/database/locks.ts';
+import { hashOf } from '../support/database/storage.ts';
+import { storedContainer, storedUser } from '../support/database/stored.ts';
+import { silentLog } from '../support/engine/engine.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 import { passingIn } from '../support/time.ts';
 
 /** The times that make rows of a table older. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../src/adapters/screen/screens.ts';
-import { aBrowserTerminal } from '../support/screens.ts';
+import { aBrowserTerminal } from '../support/terminal/screens.ts';
 
 const SIZE = { cols: 20, rows: 6 };
 

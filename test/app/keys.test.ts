@@ -5,8 +5,8 @@ import pino from 'pino';
 import t from 'tap';
 import { configuredKeys, keptKeys, keysFrom, loadKeys, rotate } from '../../src/app/main/keys.ts';
 import { isCurrent, seal, unseal } from '../../src/app/sealed.ts';
-import { aServiceInTime, codeAt, from, logIn, withMfa } from '../support/factors.ts';
-import { aService } from '../support/service.ts';
+import { aServiceInTime, codeAt, from, logIn, withMfa } from '../support/service/factors.ts';
+import { aService } from '../support/service/service.ts';
 
 const MINUTE_MS = 60_000;
 const secret = (fill: number): Buffer => Buffer.alloc(32, fill);

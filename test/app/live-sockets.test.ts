@@ -5,8 +5,8 @@ import { memoryBusHub } from '../../src/adapters/memory/index.ts';
 import { tellAllChanged, tellChanged } from '../../src/app/credential-news.ts';
 import { liveSockets } from '../../src/app/live-sockets.ts';
 import type { Caller } from '../../src/domain/caller.ts';
-import { aCaller, aUser } from '../support/builders.ts';
 import { waitFor } from '../support/patience.ts';
+import { aCaller, aUser } from '../support/samples/builders.ts';
 
 const silent = pino({ level: 'silent' });
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,7 @@ import { recorder } from '../../src/app/recorder.ts';
 import { type Pace, screenHistory } from '../../src/app/screen-history.ts';
 import type { CutReason } from '../../src/domain/recording.ts';
 import { waitFor } from '../support/patience.ts';
-import { aBrowserTerminal } from '../support/screens.ts';
+import { aBrowserTerminal } from '../support/terminal/screens.ts';
 
 const SIZE = { cols: 40, rows: 8 };
 

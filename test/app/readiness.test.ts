@@ -4,7 +4,7 @@ import type { Reached } from '../../src/adapters/docker/canary.ts';
 import { NOT_LOOKED, watchIsolation } from '../../src/app/main/isolation.ts';
 import { livenessOf, watchLoop } from '../../src/app/main/liveness.ts';
 import { type PartState, type Parts, readinessOf } from '../../src/app/main/readiness.ts';
-import { aService, as } from '../support/service.ts';
+import { aService, as } from '../support/service/service.ts';
 
 const up = { status: 'ready', detail: 'there' } as const;
 const none = { status: 'degraded', detail: 'none', mend: 'start one' } as const;

@@ -10,9 +10,8 @@ import type { Place } from '../../src/app/terminal-place.ts';
 import type { TerminalStream } from '../../src/app/terminal-stream.ts';
 import type { Logger } from '../../src/ports/logger.ts';
 import { type Storage, StorageUnavailable } from '../../src/ports/repositories.ts';
-import { silentLog } from '../support/engine.ts';
-import { storedContainer, storedUser } from '../support/stored.ts';
-import { recordOf } from '../support/terminal-record.ts';
+import { recordOf, storedContainer, storedUser } from '../support/database/stored.ts';
+import { silentLog } from '../support/engine/engine.ts';
 
 t.test('many ends of one moment are few transactions, and one that fails is tried again', async (t) => {
   const { storage } = memoryPorts(fixedClock());

@@ -3,8 +3,8 @@ import { fixedClock, memoryPorts, memoryRuntime, memoryTerminals } from '../../s
 import { CLOSE } from '../../src/domain/terminal.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { aContainerOf, listening, openTerminal } from '../support/terminals.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { aContainerOf, listening, openTerminal } from '../support/terminal/terminals.ts';
 
 /** Two processes on one storage and one engine, one of which dies without a word. */
 async function aScene(t: Test) {

@@ -7,9 +7,9 @@ import { withShortOnes } from '../../src/adapters/docker/short-shares.ts';
 import { NO_COUNTS } from '../../src/domain/kernel-share.ts';
 import type { Opened } from '../../src/ports/container-files.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { CALLS } from '../support/kernel-attacks.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { CALLS } from '../support/engine/kernel-attacks.ts';
 import { waitFor } from '../support/patience.ts';
 
 const ARCHIVE_BYTES = 64 * 1_048_576;

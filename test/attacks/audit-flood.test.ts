@@ -1,7 +1,7 @@
 import t from 'tap';
-import { actions, aServiceInTime } from '../support/factors.ts';
-import { anAdmin, anApiToken, aPerson, as } from '../support/service.ts';
-import { aContainerOf } from '../support/terminals.ts';
+import { actions, aServiceInTime } from '../support/service/factors.ts';
+import { anAdmin, anApiToken, aPerson, as } from '../support/service/service.ts';
+import { aContainerOf } from '../support/terminal/terminals.ts';
 
 const TIMES = 1_000;
 

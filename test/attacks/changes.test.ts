@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { aPerson, aService, as } from '../support/service.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const FILES = 60_000;
 const TIMES = 40;

@@ -2,8 +2,8 @@ import t from 'tap';
 import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
 import { HASHES_PER_USER } from '../../src/app/hashing.ts';
 import type { PasswordHasher } from '../../src/ports/password-hasher.ts';
-import { from } from '../support/factors.ts';
-import { aPerson, aService, as, person } from '../support/service.ts';
+import { from } from '../support/service/factors.ts';
+import { aPerson, aService, as, person } from '../support/service/service.ts';
 
 const TIMES = 200;
 

@@ -2,11 +2,11 @@ import t, { type Test } from 'tap';
 import { engineCalls } from '../../src/adapters/docker/client.ts';
 import { isRoot } from '../../src/adapters/docker/host.ts';
 import { killFromHost } from '../../src/adapters/docker/host-kill.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { eventually } from '../support/fault-scene.ts';
-import { aPerson, aService, as, type Person } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { listening, openTerminal } from '../support/terminals.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { eventually } from '../support/process/fault-scene.ts';
+import { aPerson, aService, as, type Person } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { listening, openTerminal } from '../support/terminal/terminals.ts';
 
 /** So many starts in one container are under way at a time. */
 const STARTED = 3;

@@ -8,15 +8,15 @@ import { dockerKernelShares } from '../../src/adapters/docker/kernel-shares.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { kernelSharesContract } from '../contract/kernel-shares.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import {
   DESCRIPTORS_IN_FLIGHT,
   INOTIFY_INSTANCES,
   MESSAGE_QUEUES,
   ONE_INOTIFY,
-} from '../support/kernel-attacks.ts';
-import { aPerson, aService, as, type Person } from '../support/service.ts';
+} from '../support/engine/kernel-attacks.ts';
+import { aPerson, aService, as, type Person } from '../support/service/service.ts';
 
 /** So few that nobody else on this machine, whose processes may have more open, notices what is in flight here. */
 const OPEN_FILES = 1_024;

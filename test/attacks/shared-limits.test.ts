@@ -1,8 +1,8 @@
 import t from 'tap';
 import { dockerKernelShares } from '../../src/adapters/docker/kernel-shares.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, testInstance } from '../support/engine.ts';
-import { SURVEY } from '../support/shared-limits.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
+import { SURVEY } from '../support/engine/kernel-attacks.ts';
 
 const OPEN_FILES = 2_048;
 /** So much that the limits are met before the memory is. */

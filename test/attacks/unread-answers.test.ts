@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import { heldMib } from '../support/memory.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { listenOnUnix, unreadConnection } from '../support/unix-listener.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { listenOnUnix, unreadConnection } from '../support/service/unix-listener.ts';
 
 const USERS = 8;
 const COMMANDS = 8;

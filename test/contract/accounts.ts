@@ -4,8 +4,8 @@ import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts';
 import type { User } from '../../src/domain/user.ts';
 import { type Page, UnknownPage } from '../../src/ports/page.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { atOnce, trues } from '../support/storage.ts';
-import { aNewUser, NOBODY, randomName, storedUser } from '../support/stored.ts';
+import { atOnce, trues } from '../support/database/storage.ts';
+import { aNewUser, NOBODY, randomName, storedUser } from '../support/database/stored.ts';
 
 /** What keeping users must guarantee. */
 export async function userRepositoryContract(name: string, storage: Storage): Promise<void> {

@@ -3,7 +3,7 @@ import { checkAudit } from '../../src/app/audit-check.ts';
 import { headText } from '../../src/domain/audit-chain.ts';
 import { UnknownPage } from '../../src/ports/page.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { NOBODY, storedUser } from '../support/stored.ts';
+import { NOBODY, storedUser } from '../support/database/stored.ts';
 
 /** What the audit must guarantee. */
 export async function auditLogContract(name: string, storage: Storage): Promise<void> {

@@ -2,8 +2,8 @@ import t, { type Test } from 'tap';
 import { DEFAULT_IMAGE_KEY, DEFAULT_ROLE_KEY, installsSomething } from '../../src/domain/catalogue.ts';
 import type { CatalogueEdits } from '../../src/ports/catalogue-repository.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { aTier } from '../support/builders.ts';
-import { aNewContainer, storedUser } from '../support/stored.ts';
+import { aNewContainer, storedUser } from '../support/database/stored.ts';
+import { aTier } from '../support/samples/builders.ts';
 
 /** What the catalogue must hold from the start. */
 export async function catalogueRepositoryContract(name: string, storage: Storage): Promise<void> {

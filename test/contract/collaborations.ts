@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { CollaborationMode } from '../../src/domain/collaboration.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { hashOf } from '../support/storage.ts';
-import { storedContainer, storedUser } from '../support/stored.ts';
-import { recordOf } from '../support/terminal-record.ts';
+import { hashOf } from '../support/database/storage.ts';
+import { recordOf, storedContainer, storedUser } from '../support/database/stored.ts';
 
 /** What keeping shared terminals must guarantee. `age` makes one's time go by. */
 export async function collaborationRepositoryContract(

@@ -6,7 +6,7 @@ import type {
 } from '../../src/ports/container-commands.ts';
 import type { ContainerInsight } from '../../src/ports/container-insight.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
+import { aSpec } from '../support/engine/container.ts';
 import { eventually } from '../support/patience.ts';
 import { bytesOf } from './files.ts';
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { ContainerRuntime, ExecRequest, RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
+import { aSpec } from '../support/engine/container.ts';
 import { waitFor } from '../support/patience.ts';
 
 /** `pause`: what somebody else does at the engine. */

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { NameTaken } from '../../src/ports/container-repository.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { aNewContainer, NOBODY, randomName, storedContainer, storedUser } from '../support/stored.ts';
+import {
+  aNewContainer,
+  NOBODY,
+  randomName,
+  storedContainer,
+  storedUser,
+} from '../support/database/stored.ts';
 
 /** What keeping containers must guarantee. */
 export async function containerRepositoryContract(name: string, storage: Storage): Promise<void> {

@@ -4,10 +4,9 @@ import t, { type Test } from 'tap';
 import type { FilePath } from '../../src/domain/files.ts';
 import type { ContainerFiles } from '../../src/ports/container-files.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import { aSpec } from '../support/container-spec.ts';
-import type { TestInstance } from '../support/engine.ts';
-import { shellIn } from '../support/inside.ts';
-import { untar } from '../support/untar.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
+import type { TestInstance } from '../support/engine/engine.ts';
+import { untar } from '../support/engine/untar.ts';
 
 export type OpenFiles = {
   readonly runtime: ContainerRuntime;

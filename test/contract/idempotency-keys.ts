@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { storedUser } from '../support/stored.ts';
+import { storedUser } from '../support/database/stored.ts';
 
 /** Makes the first try of the request older by so many hours. */
 export type AgeKey = (request: KeyedRequest, hours: number) => Promise<void>;

@@ -4,10 +4,10 @@ import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { losesCommits } from '../support/lost-commit.ts';
+import { randomName } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { randomName } from '../support/stored.ts';
+import { losesCommits } from '../support/service/faults.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const limits = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const BUSY = { error: 'a request with this idempotency key is under way', code: 'idempotency_key_busy' };

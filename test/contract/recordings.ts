@@ -4,7 +4,7 @@ import t from 'tap';
 import { UnknownPage } from '../../src/ports/page.ts';
 import type { RecordingFiles } from '../../src/ports/recording-files.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { NOBODY, storedUser } from '../support/stored.ts';
+import { NOBODY, storedUser } from '../support/database/stored.ts';
 
 /** What keeping recordings must guarantee. `advance` lets time pass, as far as that is possible. */
 export async function recordingRepositoryContract(

@@ -5,8 +5,8 @@ import { NO_ROLE_SETUP, type RoleSetup, WAITS } from '../../src/domain/role-setu
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
 import type { RoleInstaller } from '../../src/ports/role-installer.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { storedContainer, storedUser } from '../support/stored.ts';
+import { storedContainer, storedUser } from '../support/database/stored.ts';
+import { aSpec } from '../support/engine/container.ts';
 import { collect } from './container-access.ts';
 
 const LEASE_SECONDS = 60;

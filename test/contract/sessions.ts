@@ -3,8 +3,8 @@ import t from 'tap';
 import { SESSION_LIFE_DAYS, type UserSession } from '../../src/domain/session.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts';
 import type { Storage } from '../../src/ports/repositories.ts';
-import { atOnce, from, type OpenedStorage, onStorage } from '../support/storage.ts';
-import { NOBODY, storedUser } from '../support/stored.ts';
+import { atOnce, from, type OpenedStorage, onStorage } from '../support/database/storage.ts';
+import { NOBODY, storedUser } from '../support/database/stored.ts';
 
 const DAY_MS = 86_400_000;
 

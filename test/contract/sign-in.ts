@@ -1,6 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { atOnce, hashOf, type OnStorage, type OpenedStorage, onStorage, trues } from '../support/storage.ts';
-import { storedUser } from '../support/stored.ts';
+import {
+  atOnce,
+  hashOf,
+  type OnStorage,
+  type OpenedStorage,
+  onStorage,
+  trues,
+} from '../support/database/storage.ts';
+import { storedUser } from '../support/database/stored.ts';
 
 /** What a storage must guarantee of second factors, of proofs on their way and of those who guess. */
 export function signInContract(name: string, storage: OpenedStorage): void {

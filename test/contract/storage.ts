@@ -1,5 +1,5 @@
-import type { Blocked } from '../support/locks.ts';
-import type { OpenedStorage } from '../support/storage.ts';
+import type { Blocked } from '../support/database/locks.ts';
+import type { OpenedStorage } from '../support/database/storage.ts';
 import {
   installationRepositoryContract,
   settingsRepositoryContract,

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import type { Cluster } from '../support/cluster.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, as } from '../support/service.ts';
-import { sessionIdOf } from '../support/sign-ins.ts';
+import type { Cluster } from '../support/service/cluster.ts';
+import { aPerson, as } from '../support/service/service.ts';
+import { sessionIdOf } from '../support/service/sign-ins.ts';
 
 const STOPPED = [4009, 'container stopped'];
 const DELETED = [4004, 'container deleted'];

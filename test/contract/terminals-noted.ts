@@ -3,8 +3,7 @@ import t from 'tap';
 import type { Storage } from '../../src/ports/repositories.ts';
 import type { NewHold } from '../../src/ports/terminal-holds.ts';
 import type { NewTerminalRecord } from '../../src/ports/terminal-records.ts';
-import { storedContainer, storedUser } from '../support/stored.ts';
-import { recordOf } from '../support/terminal-record.ts';
+import { recordOf, storedContainer, storedUser } from '../support/database/stored.ts';
 import { anOperation } from './operations.ts';
 
 /** What the records of terminals must guarantee. `silence` makes one as old as if it had not been pinged for so long. */

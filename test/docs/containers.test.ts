@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { anApiToken, aPerson, aService } from '../support/service.ts';
+import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 
 const page = readFileSync('docs/containers.md', 'utf8');
 const EXAMPLE = /```sh\n([\s\S]*?)```\n```(?:json|text)\n([\s\S]*?)```/g;

@@ -24,7 +24,7 @@ import {
   retryRoleSetup,
   TAIL_CHARACTERS,
 } from '../../src/domain/role-setup.ts';
-import { aTier } from '../support/builders.ts';
+import { aTier } from '../support/samples/builders.ts';
 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
 const image: Image = {

@@ -13,7 +13,7 @@ import { envFaults } from '../../src/domain/env.ts';
 import { FILE_LIMITS, parseFilePath, parseTarget, pathText } from '../../src/domain/files.ts';
 import { defaultResources, resourceFaults, withinTier } from '../../src/domain/resources.ts';
 import { keptUntil, volumeDue } from '../../src/domain/retention.ts';
-import { aContainer, aTier } from '../support/builders.ts';
+import { aContainer, aTier } from '../support/samples/builders.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 const running: Observation = { kind: 'running' };

@@ -15,7 +15,7 @@ import {
   tokenAccepted,
   tokenState,
 } from '../../src/domain/token.ts';
-import { aCaller, aToken, aUser } from '../support/builders.ts';
+import { aCaller, aToken, aUser } from '../support/samples/builders.ts';
 
 const login = (role: 'user' | 'admin'): Caller => aCaller({ user: aUser({ role }) });
 const byToken = (role: 'user' | 'admin', ...scopes: Scope[]): Caller =>

@@ -10,7 +10,7 @@ import {
   userHandleOf,
 } from '../../src/domain/passkey.ts';
 import { parseSshKey, sshKeyName, sshKeyNameFaults } from '../../src/domain/ssh-key.ts';
-import { DSA_KEY, SHORT_RSA_KEY, SSH_KEYS, wire } from '../support/ssh.ts';
+import { DSA_KEY, SHORT_RSA_KEY, SSH_KEYS, wire } from '../support/samples/ssh.ts';
 
 t.test('recovery codes are ten, of 80 bits each, and read as they are written', async (t) => {
   const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { run } from '../support/database.ts';
-import { codeAt, STEP_MS } from '../support/factors.ts';
-import { fillPerson, focused } from '../support/page.ts';
-import { client } from '../support/running-service.ts';
-import { type Visit, visit } from '../support/visit.ts';
+import { fillPerson, focused } from '../support/browser/page.ts';
+import { type Visit, visit } from '../support/browser/visit.ts';
+import { run } from '../support/database/database.ts';
+import { client } from '../support/process/running-service.ts';
+import { codeAt, STEP_MS } from '../support/service/factors.ts';
 
 t.setTimeout(180_000);
 

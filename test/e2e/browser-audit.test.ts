@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { run } from '../support/database.ts';
-import { shootBoth } from '../support/pictures.ts';
-import { visit } from '../support/visit.ts';
+import { shootBoth } from '../support/browser/page.ts';
+import { visit } from '../support/browser/visit.ts';
+import { run } from '../support/database/database.ts';
 
 t.setTimeout(180_000);
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { visit } from '../support/visit.ts';
+import { visit } from '../support/browser/visit.ts';
 
 t.setTimeout(180_000);
 

@@ -1,9 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { newContainer, typeUntilAnswered } from '../support/page.ts';
+import { newContainer, shoot, typeUntilAnswered } from '../support/browser/page.ts';
+import { atTheList, visit } from '../support/browser/visit.ts';
 import { eventually } from '../support/patience.ts';
-import { shoot } from '../support/pictures.ts';
-import { atTheList, visit } from '../support/visit.ts';
 
 t.setTimeout(180_000);
 

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { memoryRuntime, memoryTerminals } from '../../src/adapters/memory/index.ts';
 import { RuntimeBusy } from '../../src/ports/container-runtime.ts';
-import { aScene, focusedName, signedIn } from '../support/memory-page.ts';
+import { aScene, focusedName, signedIn } from '../support/browser/memory-page.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, as } from '../support/service.ts';
-import { fakeTerminals } from '../support/terminals.ts';
+import { anAdmin, aPerson, as } from '../support/service/service.ts';
+import { fakeTerminals } from '../support/terminal/terminals.ts';
 
 t.setTimeout(300_000);
 

@@ -1,11 +1,17 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { setUp } from '../support/first-page.ts';
-import { newContainer, openPage, PROMPT, typeLine, waitForLine } from '../support/page.ts';
-import { shoot } from '../support/pictures.ts';
-import { aQuickPlace, startService } from '../support/running-service.ts';
-import { type SilencingProxy, silencingProxy } from '../support/silencing-proxy.ts';
+import {
+  newContainer,
+  openBrowser,
+  openPage,
+  PROMPT,
+  shoot,
+  typeLine,
+  waitForLine,
+} from '../support/browser/page.ts';
+import { setUp } from '../support/browser/visit.ts';
+import { type SilencingProxy, silencingProxy } from '../support/process/lines.ts';
+import { aQuickPlace, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(240_000);
 

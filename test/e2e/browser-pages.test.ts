@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { type SetUpVisit, setUpPage } from '../support/first-page.ts';
 import {
   fillPerson,
   focused,
@@ -10,10 +9,10 @@ import {
   typeLine,
   typeUntilAnswered,
   waitForLine,
-} from '../support/page.ts';
+} from '../support/browser/page.ts';
+import { anotherSession, atTheList, type SetUpVisit, setUpPage, visit } from '../support/browser/visit.ts';
 import { eventually, waitFor } from '../support/patience.ts';
-import { aQuickPlace } from '../support/running-service.ts';
-import { anotherSession, atTheList, visit } from '../support/visit.ts';
+import { aQuickPlace } from '../support/process/running-service.ts';
 
 t.setTimeout(300_000);
 

@@ -1,7 +1,6 @@
 import t from 'tap';
-import { typeLine } from '../support/page.ts';
-import { answerOf, goTo, paneScene, sizeOf, untilCount, untilPanes } from '../support/panes.ts';
-import { shoot, shootBoth } from '../support/pictures.ts';
+import { shoot, shootBoth, typeLine } from '../support/browser/page.ts';
+import { answerOf, goTo, paneScene, sizeOf, untilCount, untilPanes } from '../support/browser/panes.ts';
 
 t.setTimeout(300_000);
 

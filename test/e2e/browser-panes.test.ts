@@ -1,8 +1,15 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { typeLine } from '../support/page.ts';
-import { answerOf, goTo, paneScene, sessionsIn, sizeOf, until, untilPanes } from '../support/panes.ts';
-import { shoot, shootBoth } from '../support/pictures.ts';
+import { shoot, shootBoth, typeLine } from '../support/browser/page.ts';
+import {
+  answerOf,
+  goTo,
+  paneScene,
+  sessionsIn,
+  sizeOf,
+  until,
+  untilPanes,
+} from '../support/browser/panes.ts';
 
 t.setTimeout(300_000);
 

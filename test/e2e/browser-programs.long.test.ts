@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, testInstance } from '../support/engine.ts';
-import { screenLines, typeLine, waitForLine } from '../support/page.ts';
-import { shoot } from '../support/pictures.ts';
-import { aShell, clear, type InPage, quit, wheel } from '../support/programs.ts';
-import type { Visit } from '../support/visit.ts';
+import { screenLines, shoot, typeLine, waitForLine } from '../support/browser/page.ts';
+import { aShell, clear, type InPage, quit, wheel } from '../support/browser/programs.ts';
+import type { Visit } from '../support/browser/visit.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 
 t.setTimeout(600_000);
 

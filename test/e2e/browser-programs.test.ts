@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { screenLines, typeLine, waitForLine } from '../support/page.ts';
-import { shoot } from '../support/pictures.ts';
-import { aShell, clear, type InPage, quit, wheel } from '../support/programs.ts';
+import { screenLines, shoot, typeLine, waitForLine } from '../support/browser/page.ts';
+import { aShell, clear, type InPage, quit, wheel } from '../support/browser/programs.ts';
 
 t.setTimeout(300_000);
 

@@ -1,8 +1,14 @@
 import t from 'tap';
-import { newContainer, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
-import { shoot, shootBoth } from '../support/pictures.ts';
-import { sharedService } from '../support/shared-service.ts';
-import { atTheList, visit } from '../support/visit.ts';
+import {
+  newContainer,
+  shoot,
+  shootBoth,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../support/browser/page.ts';
+import { atTheList, visit } from '../support/browser/visit.ts';
+import { sharedService } from '../support/process/shared-service.ts';
 
 const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m 🚢 héllo\\n' $i $i; sleep 0.2; done; echo all-$((6*7))`;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { scrollbackRuns } from '../support/scrollback-runs.ts';
+import { scrollbackRuns } from '../support/browser/scrollback.ts';
 
 t.setTimeout(400_000);
 

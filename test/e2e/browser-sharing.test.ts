@@ -1,10 +1,18 @@
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { fillPerson, openPage, PROMPT, typeLine, typeUntilAnswered, waitForLine } from '../support/page.ts';
-import { shoot, shootBoth } from '../support/pictures.ts';
-import { type Member, register, sharedService } from '../support/shared-service.ts';
-import { visitOf } from '../support/visit.ts';
+import {
+  fillPerson,
+  openBrowser,
+  openPage,
+  PROMPT,
+  shoot,
+  shootBoth,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../support/browser/page.ts';
+import { visitOf } from '../support/browser/visit.ts';
+import { type Member, register, sharedService } from '../support/process/shared-service.ts';
 
 t.setTimeout(240_000);
 

@@ -9,7 +9,7 @@ import {
   type Running,
   signInAdmin,
   startService,
-} from '../support/running-service.ts';
+} from '../support/process/running-service.ts';
 
 t.setTimeout(180_000);
 

@@ -3,9 +3,9 @@ import path from 'node:path';
 // biome-ignore lint/style/noRestrictedImports: requests at a steady pace until the test ends them
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database/database.ts';
 import { eventually, waitFor } from '../support/patience.ts';
-import { ADMIN, client, startService } from '../support/running-service.ts';
+import { ADMIN, client, startService } from '../support/process/running-service.ts';
 
 const kidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;

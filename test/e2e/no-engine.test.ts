@@ -1,11 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { small } from '../support/fault-scene.ts';
-import { asFirst, type SetUpVisit, setUp, setUpPage } from '../support/first-page.ts';
-import { newContainer, openPage } from '../support/page.ts';
+import { newContainer, openPage, shoot } from '../support/browser/page.ts';
+import { asFirst, type SetUpVisit, setUp, setUpPage } from '../support/browser/visit.ts';
 import { waitFor } from '../support/patience.ts';
-import { shoot } from '../support/pictures.ts';
-import { aQuickPlace } from '../support/running-service.ts';
+import { small } from '../support/process/fault-scene.ts';
+import { aQuickPlace } from '../support/process/running-service.ts';
 
 t.setTimeout(240_000);
 

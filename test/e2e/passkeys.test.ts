@@ -1,9 +1,8 @@
 import type { CDPSession, Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { codeAt, STEP_MS } from '../support/factors.ts';
-import { openPage } from '../support/page.ts';
-import { aPerson, aService, as, person } from '../support/service.ts';
+import { openBrowser, openPage } from '../support/browser/page.ts';
+import { codeAt, STEP_MS } from '../support/service/factors.ts';
+import { aPerson, aService, as, person } from '../support/service/service.ts';
 
 /** What the page's script does with the options of the service, as any app would. */
 async function answerOf(page: Page, kind: 'create' | 'get', options: object): Promise<object> {

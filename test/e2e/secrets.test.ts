@@ -1,8 +1,8 @@
 import pg from 'pg';
 import t from 'tap';
-import { freshDatabase } from '../support/database.ts';
-import { codeAt } from '../support/factors.ts';
-import { ADMIN, aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { ADMIN, aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { codeAt } from '../support/service/factors.ts';
 
 /** Everything in every table of the schema, as text. */
 async function everythingIn(url: string): Promise<string> {

@@ -5,9 +5,15 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
-import { freshDatabase, run } from '../support/database.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
 import { aFolder } from '../support/folder.ts';
-import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
+import {
+  aPlace,
+  client,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/process/running-service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { descriptorsOf } from '../support/engine-processes.ts';
-import { aQuickPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { descriptorsOf } from '../support/engine/host.ts';
+import { aQuickPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(300_000);
 

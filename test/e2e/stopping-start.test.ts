@@ -11,8 +11,8 @@ import { bridgeName, chainName } from '../../src/adapters/docker/labels.ts';
 import { layoutOf } from '../../src/adapters/docker/layout.ts';
 import { lockDataDir } from '../../src/adapters/system/data-dir-lock.ts';
 import { outsideOfTap } from '../support/child.ts';
-import { noEngineOfOurOwn } from '../support/own-engine.ts';
-import { client, signInAdmin, startService } from '../support/running-service.ts';
+import { noEngineOfOurOwn } from '../support/engine/own-engine.ts';
+import { client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(900_000);
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
-import { freshDatabase } from '../support/database.ts';
-import { small } from '../support/fault-scene.ts';
+import { freshDatabase } from '../support/database/database.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { small } from '../support/process/fault-scene.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.setTimeout(300_000);
 

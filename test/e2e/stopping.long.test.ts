@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/patience.ts';
-import { aQuickPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { aQuickPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(300_000);
 

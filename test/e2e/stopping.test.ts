@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type Docker from 'dockerode';
 import t, { type Test } from 'tap';
-import { engineOrSkip } from '../support/engine.ts';
-import { small } from '../support/fault-scene.ts';
+import { engineOrSkip } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
-import { aQuickPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { small } from '../support/process/fault-scene.ts';
+import { aQuickPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(240_000);
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { aPairOfReplicas } from '../support/replicas.ts';
-import { client } from '../support/running-service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { aPairOfReplicas } from '../support/process/replicas.ts';
+import { client } from '../support/process/running-service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 

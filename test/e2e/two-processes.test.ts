@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { followEvents } from '../support/event-follower.ts';
-import { small } from '../support/fault-scene.ts';
 import { eventually } from '../support/patience.ts';
-import { aPairOfReplicas } from '../support/replicas.ts';
-import { client, signInAdmin } from '../support/running-service.ts';
-import { type Member, register } from '../support/shared-service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { small } from '../support/process/fault-scene.ts';
+import { aPairOfReplicas } from '../support/process/replicas.ts';
+import { client, signInAdmin } from '../support/process/running-service.ts';
+import { type Member, register } from '../support/process/shared-service.ts';
+import { followEvents } from '../support/service/event-client.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.setTimeout(300_000);
 

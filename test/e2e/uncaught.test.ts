@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { processes } from '../../src/adapters/docker/host.ts';
-import { type Call, FAULTY, small } from '../support/fault-scene.ts';
-import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
+import { type Call, FAULTY, small } from '../support/process/fault-scene.ts';
+import {
+  aPlace,
+  client,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/process/running-service.ts';
 
 t.setTimeout(300_000);
 

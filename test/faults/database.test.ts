@@ -1,10 +1,10 @@
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { DB_ID_LABEL } from '../../src/adapters/docker/labels.ts';
-import { aLineTo, type CutLine } from '../support/cut-line.ts';
-import { freshDatabase } from '../support/database.ts';
-import { embeddedUrlOf } from '../support/embedded.ts';
-import { engineOrSkip, type TestEngine } from '../support/engine.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { embeddedUrlOf } from '../support/database/embedded.ts';
+import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
+import { waitFor } from '../support/patience.ts';
 import {
   aKeptContainer,
   type Call,
@@ -15,10 +15,16 @@ import {
   large,
   partState,
   readCanary,
-} from '../support/fault-scene.ts';
-import { Invariants } from '../support/invariants.ts';
-import { waitFor } from '../support/patience.ts';
-import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
+} from '../support/process/fault-scene.ts';
+import { Invariants } from '../support/process/invariants.ts';
+import { aLineTo, type CutLine } from '../support/process/lines.ts';
+import {
+  aPlace,
+  client,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/process/running-service.ts';
 
 // All points in `npm run test:faults`; in the usual run those around the commit.
 const POINTS =

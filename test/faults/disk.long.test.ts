@@ -3,7 +3,9 @@ import { type FileHandle, open, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { runOrThrow } from '../../src/adapters/docker/host.ts';
-import { ask, embeddedUrlOf } from '../support/embedded.ts';
+import { ask, embeddedUrlOf } from '../support/database/embedded.ts';
+import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/engine/own-engine.ts';
+import { aFolder } from '../support/folder.ts';
 import {
   aKeptContainer,
   type Call,
@@ -14,11 +16,9 @@ import {
   partState,
   readCanary,
   small,
-} from '../support/fault-scene.ts';
-import { aFolder } from '../support/folder.ts';
-import { Invariants } from '../support/invariants.ts';
-import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/own-engine.ts';
-import { client, type Place, signInAdmin, startService } from '../support/running-service.ts';
+} from '../support/process/fault-scene.ts';
+import { Invariants } from '../support/process/invariants.ts';
+import { client, type Place, signInAdmin, startService } from '../support/process/running-service.ts';
 
 const SIZE_MB = 3_000;
 

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { runProcess } from '../support/child.ts';
-import { aKeptContainer, inside, readCanary, small } from '../support/fault-scene.ts';
+import { systemPostgres } from '../support/database/system-postgres.ts';
 import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPlace, whileRunning } from '../support/running-service.ts';
-import { systemPostgres } from '../support/system-postgres.ts';
+import { aKeptContainer, inside, readCanary, small } from '../support/process/fault-scene.ts';
+import { aPlace, whileRunning } from '../support/process/running-service.ts';
 
 const WHOLE = /^the audit is whole: [1-9]/;
 const COMMANDS = path.resolve('src/app/main/bin/berth.ts');

@@ -3,8 +3,15 @@ import { rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { layoutOf } from '../../src/adapters/docker/layout.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
-import { freshDatabase } from '../support/database.ts';
-import type { TestEngine } from '../support/engine.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import type { TestEngine } from '../support/engine/engine.ts';
+import {
+  bothEnginesOrSkip,
+  openOwn,
+  stockWithImage,
+  stockWithTinyImage,
+} from '../support/engine/own-engine.ts';
+import { waitFor } from '../support/patience.ts';
 import {
   aKeptContainer,
   type Call,
@@ -16,11 +23,8 @@ import {
   large,
   partState,
   readCanary,
-} from '../support/fault-scene.ts';
-import { Invariants } from '../support/invariants.ts';
-import { bothEnginesOrSkip, openOwn, stockWithImage, stockWithTinyImage } from '../support/own-engine.ts';
-import { type PageTerminal, pageTerminal } from '../support/page-terminal.ts';
-import { waitFor } from '../support/patience.ts';
+} from '../support/process/fault-scene.ts';
+import { Invariants } from '../support/process/invariants.ts';
 import {
   aPlace,
   client,
@@ -28,8 +32,9 @@ import {
   type Running,
   signInAdmin,
   startService,
-} from '../support/running-service.ts';
-import type { TerminalAddress } from '../support/terminal-client.ts';
+} from '../support/process/running-service.ts';
+import { type PageTerminal, pageTerminal } from '../support/terminal/page-terminal.ts';
+import type { TerminalAddress } from '../support/terminal/terminal-client.ts';
 
 // All points in `npm run test:faults`; in the usual run the one after which most is half done.
 const POINTS =

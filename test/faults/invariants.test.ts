@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
-import { freshDatabase } from '../support/database.ts';
-import { engineOrSkip } from '../support/engine.ts';
-import { aKeptContainer } from '../support/fault-scene.ts';
-import { Invariants } from '../support/invariants.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { engineOrSkip } from '../support/engine/engine.ts';
+import { aKeptContainer } from '../support/process/fault-scene.ts';
+import { Invariants } from '../support/process/invariants.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(180_000);
 t.test('each check notices what it is there for', async (t) => {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { engineOrSkip, type TestEngine } from '../support/engine.ts';
-import { aKeptContainer, type Call, inside, readCanary, small } from '../support/fault-scene.ts';
-import { aKillChain, type KillChain } from '../support/kill-chain.ts';
+import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
+import { aKeptContainer, type Call, inside, readCanary, small } from '../support/process/fault-scene.ts';
+import { aKillChain, type KillChain } from '../support/process/kill-chain.ts';
 
 /** The container of an operation, and a number that no death before had. */
 type Scene = {

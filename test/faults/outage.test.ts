@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { aLineTo } from '../support/cut-line.ts';
-import { freshDatabase } from '../support/database.ts';
-import { aKeptContainer, eventually } from '../support/fault-scene.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { aKeptContainer, eventually } from '../support/process/fault-scene.ts';
+import { aLineTo } from '../support/process/lines.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 /** Longer than what was looked up is remembered, and than an open terminal goes without a look at its credential. */
 const OUTAGE_SECONDS = process.env['FAULTS'] === 'all' ? 60 : 6;

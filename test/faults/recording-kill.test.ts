@@ -1,11 +1,11 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { aServicePlace, small } from '../support/fault-scene.ts';
 import { waitFor } from '../support/patience.ts';
-import { castOf, shown } from '../support/recordings.ts';
-import { client, signInAdmin, startService } from '../support/running-service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { aServicePlace, small } from '../support/process/fault-scene.ts';
+import { client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { castOf, shown } from '../support/terminal/recordings.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.setTimeout(180_000);
 t.test('a killed service leaves a recording that lacks its last moment and nothing else', async (t) => {

@@ -5,10 +5,10 @@ import t, { type Test } from 'tap';
 import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { checkAudit } from '../../src/app/audit-check.ts';
-import { embeddedUrlOf } from '../support/embedded.ts';
-import { engineOrSkip } from '../support/engine.ts';
-import { aKeptContainer, type Call, eventually, inside, readCanary } from '../support/fault-scene.ts';
-import { aPlace, type Place, whileRunning } from '../support/running-service.ts';
+import { embeddedUrlOf } from '../support/database/embedded.ts';
+import { engineOrSkip } from '../support/engine/engine.ts';
+import { aKeptContainer, type Call, eventually, inside, readCanary } from '../support/process/fault-scene.ts';
+import { aPlace, type Place, whileRunning } from '../support/process/running-service.ts';
 
 /** As docs/backup.md says: everything below the data folder but what the engine and the host keep. */
 const BACKED_UP = ['postgres', 'secret.json', 'replica'];

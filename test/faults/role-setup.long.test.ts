@@ -2,10 +2,16 @@ import { once } from 'node:events';
 // biome-ignore lint/style/noRestrictedImports: another process has its time to take over what must not be its own yet
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { freshDatabase } from '../support/database.ts';
-import { engineOrSkip } from '../support/engine.ts';
-import { Invariants } from '../support/invariants.ts';
-import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { engineOrSkip } from '../support/engine/engine.ts';
+import { Invariants } from '../support/process/invariants.ts';
+import {
+  aPlace,
+  client,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/process/running-service.ts';
 
 t.setTimeout(240_000);
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { soak } from '../support/soak.ts';
+import { soak } from '../support/process/soak.ts';
 
 /** Between two kills, so that each comes in the middle of changes. */
 const CHANGES = 5;

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { freshDatabase } from '../support/database.ts';
-import { engineOrSkip } from '../support/engine.ts';
-import { Invariants } from '../support/invariants.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { engineOrSkip } from '../support/engine/engine.ts';
+import { Invariants } from '../support/process/invariants.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 const CLIENTS = 20;
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? 30);

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { freshDatabase } from '../support/database.ts';
-import { descriptorsOf } from '../support/engine-processes.ts';
-import { type Call, eventually, inside } from '../support/fault-scene.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/running-service.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { descriptorsOf } from '../support/engine/host.ts';
+import { type Call, eventually, inside } from '../support/process/fault-scene.ts';
+import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 const ROUNDS = process.env['FAULTS'] === 'all' ? 10 : 1;
 const BURST = 200;

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import { Connection } from '../../web/src/terminal/connection.ts';
-import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
-import { aServicePlace, inside, small } from '../support/fault-scene.ts';
-import { socketInFramesOf } from '../support/framed-socket.ts';
-import { intoFile, mixedUtf8, sha256 } from '../support/mixed-input.ts';
 import { waitFor } from '../support/patience.ts';
-import { client, signInAdmin, startService } from '../support/running-service.ts';
+import { aServicePlace, inside, small } from '../support/process/fault-scene.ts';
+import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
+import { client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { intoFile, mixedUtf8, sha256 } from '../support/terminal/mixed-input.ts';
+import { socketInFramesOf } from '../support/terminal/page-terminal.ts';
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
 const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];

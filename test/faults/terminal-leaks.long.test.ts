@@ -3,13 +3,13 @@ import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../support/engine.ts';
-import { descriptorsOf, engineProcesses } from '../support/engine-processes.ts';
-import { eventually } from '../support/fault-scene.ts';
-import { anAdmin, aPerson, aService, as } from '../support/service.ts';
-import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, listening } from '../support/terminals.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { descriptorsOf, engineProcesses } from '../support/engine/host.ts';
+import { eventually } from '../support/process/fault-scene.ts';
+import { anAdmin, aPerson, aService, as } from '../support/service/service.ts';
+import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 const CYCLES = process.env['FAULTS'] === 'all' ? 1_000 : 25;
 // Each is some six programs that the engine starts: more at a time only wait for each other.

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
-import { freshDatabase } from '../support/database.ts';
-import { aKeptContainer, eventually, inside } from '../support/fault-scene.ts';
-import { aPlace, client, type Running, signInAdmin, startService } from '../support/running-service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { aKeptContainer, eventually, inside } from '../support/process/fault-scene.ts';
+import {
+  aPlace,
+  client,
+  type Running,
+  signInAdmin,
+  startService,
+} from '../support/process/running-service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 const SESSIONS = "tmux -S /run/berth-tmux list-sessions -F '#{session_name}' | sort | tr '\\n' ' '";
 const MARKED = 'grep -lsF BERTH_TERM= /proc/[0-9]*/environ | wc -l';

@@ -3,11 +3,11 @@ import t from 'tap';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
-import { cuttingProxy } from '../support/cutting-proxy.ts';
-import { aServicePlace, small } from '../support/fault-scene.ts';
 import { waitFor } from '../support/patience.ts';
-import { client, signInAdmin, startService } from '../support/running-service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
+import { aServicePlace, small } from '../support/process/fault-scene.ts';
+import { cuttingProxy } from '../support/process/lines.ts';
+import { client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 const OUT_BYTES = 10_000_000;
 const IN_BYTES = 1_000_000;

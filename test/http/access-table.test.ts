@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { RouteScope } from '../../src/domain/scope.ts';
-import { aServiceInTime, type InTime, logIn, withMfa } from '../support/factors.ts';
-import { aGuest, anAdmin, anApiToken, aPerson, as, type Bearer } from '../support/service.ts';
+import { aServiceInTime, type InTime, logIn, withMfa } from '../support/service/factors.ts';
+import { aGuest, anAdmin, anApiToken, aPerson, as, type Bearer } from '../support/service/service.ts';
 
 const KINDS = [
   'nobody',

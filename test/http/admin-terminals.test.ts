@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { aCluster, inMemory } from '../support/cluster.ts';
 import { waitFor } from '../support/patience.ts';
-import { as } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import { aCluster, inMemory } from '../support/service/cluster.ts';
+import { as } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const url = '/api/admin/terminals';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { aGuest, anAdmin, anApiToken, aPerson, aService, as } from '../support/service.ts';
-import { again, auditOf, statusOf } from '../support/sign-ins.ts';
+import { aGuest, anAdmin, anApiToken, aPerson, aService, as } from '../support/service/service.ts';
+import { again, auditOf, statusOf } from '../support/service/sign-ins.ts';
 
 const USERS = '/api/admin/users';
 const SETTINGS = '/api/admin/settings';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { StorageBusy } from '../../src/ports/repositories.ts';
-import { anAdmin, aPerson, aService, as, ORIGIN } from '../support/service.ts';
+import { anAdmin, aPerson, aService, as, ORIGIN } from '../support/service/service.ts';
 
 t.test('every 401 names the scheme, and whether a credential was sent', async (t) => {
   const service = await aService();

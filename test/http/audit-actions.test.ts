@@ -1,13 +1,21 @@
 import t, { type Test } from 'tap';
 import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
-import { actions, aServiceInTime, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
-import { register } from '../support/passkeys.ts';
-import { anAdmin, anApiToken, aPerson, as, type Bearer, type Person } from '../support/service.ts';
-import { again, sessionIdOf } from '../support/sign-ins.ts';
-import { SSH_KEYS } from '../support/ssh.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, listening } from '../support/terminals.ts';
+import { SSH_KEYS } from '../support/samples/ssh.ts';
+import {
+  actions,
+  aServiceInTime,
+  codeAt,
+  from,
+  logIn,
+  STEP_MS,
+  withMfa,
+} from '../support/service/factors.ts';
+import { register } from '../support/service/passkeys.ts';
+import { anAdmin, anApiToken, aPerson, as, type Bearer, type Person } from '../support/service/service.ts';
+import { again, sessionIdOf } from '../support/service/sign-ins.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

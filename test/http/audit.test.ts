@@ -5,9 +5,9 @@ import t, { type Test } from 'tap';
 import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
 import type { AuditLog } from '../../src/ports/audit-log.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, aService, as, type Bearer } from '../support/service.ts';
-import { again, type TestService } from '../support/sign-ins.ts';
-import { listenOnUnix } from '../support/unix-listener.ts';
+import { anAdmin, aPerson, aService, as, type Bearer } from '../support/service/service.ts';
+import { again, type TestService } from '../support/service/sign-ins.ts';
+import { listenOnUnix } from '../support/service/unix-listener.ts';
 
 type Listed = Record<string, unknown> & { action: string; username?: string | null; details: string };
 

@@ -2,10 +2,9 @@ import t from 'tap';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { PathChange } from '../../src/domain/layer.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
-import { failsOnce } from '../support/fails-once.ts';
-import { dyingAt, pointsOf } from '../support/killed-update.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { NOBODY } from '../support/stored.ts';
+import { NOBODY } from '../support/database/stored.ts';
+import { dyingAt, failsOnce, pointsOf } from '../support/service/faults.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const large = { ...small, memory_mb: 512 };

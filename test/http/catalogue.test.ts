@@ -1,6 +1,6 @@
 import t from 'tap';
-import { anAdmin, aPerson, aService, as } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import { anAdmin, aPerson, aService, as } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const range = (min: number, max: number) => ({ min, max });
 const small = { memory_mb: range(64, 128), cpu_shares: range(10, 100), disk_mb: range(64, 512) };

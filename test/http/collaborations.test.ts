@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
+import { NOBODY } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
-import { NOBODY } from '../support/stored.ts';
-import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
+import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service/service.ts';
+import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, fakeTerminals, listening } from '../support/terminal/terminals.ts';
 
 /** Ada has a running container; Bob and Eve have accounts. */
 async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {

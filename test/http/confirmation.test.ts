@@ -1,8 +1,15 @@
 import t, { type Test } from 'tap';
-import { actions, aServiceInTime, codeAt, type InTime, STEP_MS, withMfa } from '../support/factors.ts';
-import { register } from '../support/passkeys.ts';
-import { aGuest, aPerson, as, type Person, person } from '../support/service.ts';
-import { again, refresh } from '../support/sign-ins.ts';
+import {
+  actions,
+  aServiceInTime,
+  codeAt,
+  type InTime,
+  STEP_MS,
+  withMfa,
+} from '../support/service/factors.ts';
+import { register } from '../support/service/passkeys.ts';
+import { aGuest, aPerson, as, type Person, person } from '../support/service/service.ts';
+import { again, refresh } from '../support/service/sign-ins.ts';
 
 const MINUTE_MS = 60_000;
 const { password } = person('ada');

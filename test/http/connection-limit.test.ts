@@ -9,8 +9,8 @@ import { connectionBudget, limitConnections } from '../../src/adapters/http/conn
 import { onError } from '../../src/adapters/http/errors.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
-import { aContainerOf, listening } from '../support/terminals.ts';
+import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service/service.ts';
+import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 /** A server of `budget` with a quick route and one that answers when it is told to. */
 async function aServer(t: Test, budget: number) {

@@ -13,10 +13,10 @@ import { hangUp } from '../../src/adapters/websocket/hang-up.ts';
 import { drain } from '../../src/app/main/closing.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
-import { aBoxOfAda } from '../support/inside-service.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { aContainerOf, listening, openTerminal } from '../support/terminals.ts';
+import { aBoxOfAda } from '../support/service/inside-service.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { aContainerOf, listening, openTerminal } from '../support/terminal/terminals.ts';
 
 /** The service on a port, and a request to the container that is not waited for. */
 async function aBoxOnAPort(t: Test, ports: Partial<Ports> = {}) {

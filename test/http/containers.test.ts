@@ -1,8 +1,8 @@
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { ImageUnavailable, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { NOBODY } from '../support/stored.ts';
+import { NOBODY } from '../support/database/stored.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const dev = { name: 'dev' };
 

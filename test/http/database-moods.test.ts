@@ -5,10 +5,10 @@ import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { readinessOf } from '../../src/app/main/readiness.ts';
-import { aLineTo } from '../support/cut-line.ts';
-import { freshDatabase, run } from '../support/database.ts';
+import { freshDatabase, run } from '../support/database/database.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as, type Bearer } from '../support/service.ts';
+import { aLineTo } from '../support/process/lines.ts';
+import { aPerson, aService, as, type Bearer } from '../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 

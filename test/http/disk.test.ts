@@ -4,9 +4,9 @@ import { memoryKernelShares, memoryRuntime } from '../../src/adapters/memory/ind
 import type { MemoryState } from '../../src/adapters/memory/state.ts';
 import { RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import { kernelSharesContract } from '../contract/kernel-shares.ts';
-import { aSpec } from '../support/container-spec.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;

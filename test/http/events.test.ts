@@ -5,11 +5,19 @@ import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
 import { StorageTooSlow } from '../../src/ports/repositories.ts';
-import { aCluster } from '../support/cluster.ts';
-import { type EventClient, eventClient, type Message } from '../support/event-client.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, anApiToken, aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
-import { aContainerOf, listening } from '../support/terminals.ts';
+import { aCluster } from '../support/service/cluster.ts';
+import { type EventClient, eventClient, type Message } from '../support/service/event-client.ts';
+import {
+  anAdmin,
+  anApiToken,
+  aPerson,
+  aService,
+  as,
+  ORIGIN,
+  type Person,
+} from '../support/service/service.ts';
+import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 async function aScene(t: Test) {
   const service = await aService();

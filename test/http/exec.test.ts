@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { execAnswer, jsonOf } from '../../src/adapters/http/exec-answer.ts';
-import { aBoxOfAda, JSON_LIST, NDJSON } from '../support/inside-service.ts';
-import { anApiToken, aPerson, as, type Bearer } from '../support/service.ts';
-import { listenOnUnix } from '../support/unix-listener.ts';
+import { aBoxOfAda, JSON_LIST, NDJSON } from '../support/service/inside-service.ts';
+import { anApiToken, aPerson, as, type Bearer } from '../support/service/service.ts';
+import { listenOnUnix } from '../support/service/unix-listener.ts';
 
 t.test('a command is followed line by line by those who ask for it', async (t) => {
   const { call, url } = await aBoxOfAda();

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import t from 'tap';
-import { throwAt } from '../support/bodies.ts';
-import { aServiceInTime, type InTime, withMfa } from '../support/factors.ts';
-import { aPerson, as, type Person, person } from '../support/service.ts';
+import { throwAt } from '../support/service/bodies.ts';
+import { aServiceInTime, type InTime, withMfa } from '../support/service/factors.ts';
+import { aPerson, as, type Person, person } from '../support/service/service.ts';
 
 function target(service: InTime, who: Person | null) {
   const { state } = service.ports.storage as unknown as {

@@ -5,8 +5,8 @@ import { listingAnswer } from '../../src/adapters/http/listing-answer.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { FILE_LIMITS } from '../../src/domain/files.ts';
 import { refuse } from '../../src/domain/result.ts';
-import { aBoxOfAda, JSON_LIST } from '../support/inside-service.ts';
-import { untar } from '../support/untar.ts';
+import { untar } from '../support/engine/untar.ts';
+import { aBoxOfAda, JSON_LIST } from '../support/service/inside-service.ts';
 
 t.test('a file is uploaded, downloaded, listed and removed', async (t) => {
   const { put, get, call, url } = await aBoxOfAda();

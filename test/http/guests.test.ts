@@ -1,6 +1,6 @@
 import t from 'tap';
-import { aServiceInTime, from, type InTime } from '../support/factors.ts';
-import { aGuest, anAdmin, aPerson, as, type Bearer } from '../support/service.ts';
+import { aServiceInTime, from, type InTime } from '../support/service/factors.ts';
+import { aGuest, anAdmin, aPerson, as, type Bearer } from '../support/service/service.ts';
 
 const HOUR_MS = 3_600_000;
 const EXPIRED = [403, { error: 'guest session expired', code: 'guest_session_expired' }];

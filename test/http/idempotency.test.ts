@@ -4,8 +4,8 @@ import type { OperationKind } from '../../src/domain/operation.ts';
 import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
 import { idempotencyKeysContract } from '../contract/idempotency-keys.ts';
 import { idempotentRequests } from '../contract/idempotent-requests.ts';
-import { losesCommits } from '../support/lost-commit.ts';
-import { aPerson, aService, as } from '../support/service.ts';
+import { losesCommits } from '../support/service/faults.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const storage = memoryStorage(fixedClock());
 type Entry = (typeof storage.state.idempotencyKeys)[number];

@@ -4,8 +4,8 @@ import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts'
 import type { Ports } from '../../src/app/main/ports.ts';
 import type { ContainerInsight } from '../../src/ports/container-insight.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
-import { aBoxOfAda, NDJSON } from '../support/inside-service.ts';
-import { anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
+import { aBoxOfAda, NDJSON } from '../support/service/inside-service.ts';
+import { anAdmin, aPerson, aService, as, type Person } from '../support/service/service.ts';
 
 t.test('logs are text, stats are figures, changes are rows', async (t) => {
   const { call, url } = await aBoxOfAda();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { aServiceInTime, from } from '../support/factors.ts';
-import { aPerson, aService, as, type Bearer } from '../support/service.ts';
+import { aServiceInTime, from } from '../support/service/factors.ts';
+import { aPerson, aService, as, type Bearer } from '../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MINUTE_MS = 60_000;

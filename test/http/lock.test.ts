@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { HASHES_PER_USER } from '../../src/app/hashing.ts';
-import { aCluster, inMemory } from '../support/cluster.ts';
-import { actions, aServiceInTime, type InTime } from '../support/factors.ts';
 import { waitFor } from '../support/patience.ts';
-import { aGuest, anApiToken, aPerson, as, person } from '../support/service.ts';
-import { again, refresh } from '../support/sign-ins.ts';
+import { aCluster, inMemory } from '../support/service/cluster.ts';
+import { actions, aServiceInTime, type InTime } from '../support/service/factors.ts';
+import { aGuest, anApiToken, aPerson, as, person } from '../support/service/service.ts';
+import { again, refresh } from '../support/service/sign-ins.ts';
 
 const MINUTE_MS = 60_000;
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;

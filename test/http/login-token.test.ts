@@ -15,9 +15,9 @@ import {
   REFUSED,
   who,
   withClaims,
-} from '../support/forgery.ts';
-import { anAdmin, aPerson, aService, as, type Person } from '../support/service.ts';
-import { again, refresh, statusOf } from '../support/sign-ins.ts';
+} from '../support/service/forgery.ts';
+import { anAdmin, aPerson, aService, as, type Person } from '../support/service/service.ts';
+import { again, refresh, statusOf } from '../support/service/sign-ins.ts';
 
 const tokensOf = (keys: () => readonly SigningKey[]) => loginTokens(Fastify() as unknown as Http, keys);
 

@@ -6,8 +6,8 @@ import { WebSocket } from 'ws';
 import { prometheusMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import type { ComposeOptions } from '../../src/app/main/ports.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, anApiToken, aPerson, aService, as, ORIGIN } from '../support/service.ts';
-import { aContainerOf, fakeTerminals, listening, openTerminal } from '../support/terminals.ts';
+import { anAdmin, anApiToken, aPerson, aService, as, ORIGIN } from '../support/service/service.ts';
+import { aContainerOf, fakeTerminals, listening, openTerminal } from '../support/terminal/terminals.ts';
 
 const aMeasured = (options: Partial<ComposeOptions> = {}) =>
   aService({ metrics: prometheusMetrics() }, options);

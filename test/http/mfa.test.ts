@@ -1,9 +1,17 @@
 import { inspect } from 'node:util';
 import { Secret } from 'otpauth';
 import t from 'tap';
-import { actions, aServiceInTime, codeAt, from, logIn, STEP_MS, withMfa } from '../support/factors.ts';
-import { aPerson, as, person } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import {
+  actions,
+  aServiceInTime,
+  codeAt,
+  from,
+  logIn,
+  STEP_MS,
+  withMfa,
+} from '../support/service/factors.ts';
+import { aPerson, as, person } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const WRONG = [401, { error: 'invalid email or password', code: 'login_failed' }];
 

@@ -2,8 +2,8 @@ import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { OperationKind } from '../../src/domain/operation.ts';
 import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
-import { failsOnce } from '../support/fails-once.ts';
-import { aPerson, aService, as } from '../support/service.ts';
+import { failsOnce } from '../support/service/faults.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 

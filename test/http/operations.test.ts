@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { failsOnce } from '../support/fails-once.ts';
-import { dyingAt, pointsOf } from '../support/killed-update.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import { dyingAt, failsOnce, pointsOf } from '../support/service/faults.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 

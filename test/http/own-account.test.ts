@@ -1,8 +1,8 @@
 import t from 'tap';
-import { actions, aServiceInTime, from, logIn, withMfa } from '../support/factors.ts';
-import { anAdmin, anApiToken, aPerson, as, person } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
-import { SHORT_RSA_KEY, SSH_KEYS, wire } from '../support/ssh.ts';
+import { SHORT_RSA_KEY, SSH_KEYS, wire } from '../support/samples/ssh.ts';
+import { actions, aServiceInTime, from, logIn, withMfa } from '../support/service/factors.ts';
+import { anAdmin, anApiToken, aPerson, as, person } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const NEW = 'an even better one';
 const { password: OLD } = person('ada');

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { authenticator, type Tampering } from '../support/authenticator.ts';
-import { actions, aServiceInTime, codeAt, from, logIn, withMfa } from '../support/factors.ts';
-import { AT, register, signIn } from '../support/passkeys.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import { authenticator, type Tampering } from '../support/service/authenticator.ts';
+import { actions, aServiceInTime, codeAt, from, logIn, withMfa } from '../support/service/factors.ts';
+import { AT, register, signIn } from '../support/service/passkeys.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 const refused = [401, wrong];

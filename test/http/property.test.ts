@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { MemoryState } from '../../src/adapters/memory/index.ts';
-import { aServiceInTime, type InTime } from '../support/factors.ts';
-import { anAdmin, anApiToken, type Person } from '../support/service.ts';
+import { aServiceInTime, type InTime } from '../support/service/factors.ts';
+import { anAdmin, anApiToken, type Person } from '../support/service/service.ts';
 
 const RUNS = 30;
 /** These succeed without any body, and end or change the session that asks. */

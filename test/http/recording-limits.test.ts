@@ -3,7 +3,7 @@ import t from 'tap';
 import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
 import type { RecordingFiles } from '../../src/ports/recording-files.ts';
 import { waitFor } from '../support/patience.ts';
-import { aStudio, castOf, shown } from '../support/recordings.ts';
+import { aStudio, castOf, shown } from '../support/terminal/recordings.ts';
 
 const MIB = 1_048_576;
 

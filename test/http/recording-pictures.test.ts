@@ -1,8 +1,8 @@
 import t from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { aStudio, castOf, played, rowsOf } from '../support/recordings.ts';
-import { aBrowserTerminal } from '../support/screens.ts';
-import { type FakePty, fakeTerminals } from '../support/terminals.ts';
+import { aStudio, castOf, played, rowsOf } from '../support/terminal/recordings.ts';
+import { aBrowserTerminal } from '../support/terminal/screens.ts';
+import { type FakePty, fakeTerminals } from '../support/terminal/terminals.ts';
 
 const MIB = 1_048_576;
 const SIZE = { cols: 60, rows: 12 };

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { aCluster } from '../support/cluster.ts';
 import { waitFor } from '../support/patience.ts';
-import { shown } from '../support/recordings.ts';
-import { as } from '../support/service.ts';
+import { aCluster } from '../support/service/cluster.ts';
+import { as } from '../support/service/service.ts';
+import { shown } from '../support/terminal/recordings.ts';
 
 t.test('a terminal is recorded by the process that has it, wherever that is asked for', async (t) => {
   const { here, there, ada, dbId, backend, open, addresses } = await aCluster(t);

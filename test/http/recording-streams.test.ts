@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { aStudio, shown } from '../support/recordings.ts';
-import { fakeTerminals } from '../support/terminals.ts';
+import { aStudio, shown } from '../support/terminal/recordings.ts';
+import { fakeTerminals } from '../support/terminal/terminals.ts';
 
 /** Programs that go on after they were told to end; the first one opens only when the test says so. */
 async function aSlowStudio(t: Test, { firstWaits }: { firstWaits: boolean }) {

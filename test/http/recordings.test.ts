@@ -1,8 +1,8 @@
 import t from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { aStudio, castOf, played, rowsOf, shown } from '../support/recordings.ts';
-import { anApiToken, aPerson, as, type Person } from '../support/service.ts';
-import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
+import { anApiToken, aPerson, as, type Person } from '../support/service/service.ts';
+import { aStudio, castOf, played, rowsOf, shown } from '../support/terminal/recordings.ts';
+import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';
 
 const NOBODY = '99999999-9999-4999-8999-999999999999';
 

@@ -2,12 +2,12 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { aCluster, type Cluster, inMemory } from '../support/cluster.ts';
-import { ENDS } from '../support/ends.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, as, type Bearer } from '../support/service.ts';
-import { again, refresh, sessionIdOf } from '../support/sign-ins.ts';
-import { endless, openStream, STREAMS } from '../support/streams.ts';
+import { aCluster, type Cluster, inMemory } from '../support/service/cluster.ts';
+import { ENDS } from '../support/service/ends.ts';
+import { aPerson, as, type Bearer } from '../support/service/service.ts';
+import { again, refresh, sessionIdOf } from '../support/service/sign-ins.ts';
+import { endless, openStream, STREAMS } from '../support/service/streams.ts';
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 

@@ -4,8 +4,8 @@ import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts'
 import { RuntimeFailure, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
 import type { RoleInstaller } from '../../src/ports/role-installer.ts';
 import { waitFor } from '../support/patience.ts';
-import { aGuest, anAdmin, aPerson, aService, as } from '../support/service.ts';
-import { auditOf } from '../support/sign-ins.ts';
+import { aGuest, anAdmin, aPerson, aService, as } from '../support/service/service.ts';
+import { auditOf } from '../support/service/sign-ins.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 

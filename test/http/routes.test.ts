@@ -9,7 +9,7 @@ import { addressSockets } from '../../src/app/address-sockets.ts';
 import { lastingUses } from '../../src/app/lasting-use.ts';
 import { keysFrom } from '../../src/app/main/keys.ts';
 import { aFolderOf } from '../support/folder.ts';
-import { anAdmin, anApiToken, aPerson, aService, as, type Bearer } from '../support/service.ts';
+import { anAdmin, anApiToken, aPerson, aService, as, type Bearer } from '../support/service/service.ts';
 
 t.test('a route that declares no scope stops the start', async (t) => {
   const { http } = await aService();

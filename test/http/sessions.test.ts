@@ -3,7 +3,7 @@ import t from 'tap';
 import { fixedClock, memoryPorts } from '../../src/adapters/memory/index.ts';
 import { REVOKED_FOR } from '../../src/domain/session.ts';
 import { StorageUnavailable } from '../../src/ports/repositories.ts';
-import { anAdmin, aPerson, aService, as, type Person, person } from '../support/service.ts';
+import { anAdmin, aPerson, aService, as, type Person, person } from '../support/service/service.ts';
 import {
   again,
   auditOf,
@@ -12,7 +12,7 @@ import {
   sessionsOf,
   statusOf,
   type TestService,
-} from '../support/sign-ins.ts';
+} from '../support/service/sign-ins.ts';
 
 /** Ada, and `call` as hers. */
 async function aScene() {

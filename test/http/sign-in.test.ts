@@ -1,7 +1,7 @@
 import t from 'tap';
 import { quickHasher } from '../../src/adapters/memory/index.ts';
-import { anAdmin, aPerson, aService, as, person } from '../support/service.ts';
-import { auditOf, statusOf, type TestService } from '../support/sign-ins.ts';
+import { anAdmin, aPerson, aService, as, person } from '../support/service/service.ts';
+import { auditOf, statusOf, type TestService } from '../support/service/sign-ins.ts';
 
 const post = (service: TestService, url: string, payload: object) =>
   as(service, null)('POST', `/api/auth/${url}`, payload);

@@ -2,9 +2,9 @@ import pino from 'pino';
 import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { TerminalNotStarted } from '../../src/ports/terminal-backend.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, fakeTerminals, listening } from '../support/terminal/terminals.ts';
 
 /** A running container, its box in the engine, and sockets to its terminal. */
 async function aTerminalOf(t: Test, { muxed = true, isFallback = false } = {}) {

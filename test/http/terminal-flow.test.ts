@@ -16,7 +16,7 @@ import type { OutputRoom, RuntimeHandle } from '../../src/ports/container-runtim
 import type { PtyStream } from '../../src/ports/terminal-backend.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
 import { waitFor } from '../support/patience.ts';
-import { type FakePty, fakeTerminals } from '../support/terminals.ts';
+import { type FakePty, fakeTerminals } from '../support/terminal/terminals.ts';
 import { standingTime } from '../support/time.ts';
 
 const HANDLE: RuntimeHandle = { node: 'n', runtimeId: 'r' };

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { WebSocket } from 'ws';
-import { aPerson, aService } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
+import { aPerson, aService } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, fakeTerminals, listening } from '../support/terminal/terminals.ts';
 
 const MIB = 1_048_576;
 

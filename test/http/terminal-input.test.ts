@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import { aCluster } from '../support/cluster.ts';
 import { waitFor } from '../support/patience.ts';
+import { aCluster } from '../support/service/cluster.ts';
 
 const MIB = 1_048_576;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

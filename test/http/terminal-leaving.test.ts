@@ -1,8 +1,8 @@
 import t from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, fakeTerminals, listening } from '../support/terminals.ts';
+import { aPerson, aService } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, fakeTerminals, listening } from '../support/terminal/terminals.ts';
 
 /** How a client ends its connection, and whether its pane waits for it. */
 const WAYS: readonly (readonly [name: string, waits: boolean, leave: (socket: Leaver) => void])[] = [

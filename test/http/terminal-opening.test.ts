@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { StorageUnavailable } from '../../src/ports/repositories.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, aService, as } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, fakeTerminals, listening, slowTerminals } from '../support/terminals.ts';
+import { anAdmin, aPerson, aService, as } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, fakeTerminals, listening, slowTerminals } from '../support/terminal/terminals.ts';
 
 /** Bob takes part in a terminal of Ada's. */
 async function aShare(t: Test, backend = fakeTerminals()) {

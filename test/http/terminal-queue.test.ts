@@ -2,9 +2,9 @@ import { request } from 'node:http';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as, ORIGIN } from '../support/service.ts';
-import { terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, listening, slowTerminals } from '../support/terminals.ts';
+import { aPerson, aService, as, ORIGIN } from '../support/service/service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, listening, slowTerminals } from '../support/terminal/terminals.ts';
 
 /** Ada's container; her terminals open one at a time, when the test says so. */
 async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {

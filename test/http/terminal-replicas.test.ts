@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { fixedClock, type MemoryBus, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { terminalReplicasContract } from '../contract/terminal-replicas.ts';
-import { aCluster } from '../support/cluster.ts';
 import { waitFor } from '../support/patience.ts';
-import { as } from '../support/service.ts';
+import { aCluster } from '../support/service/cluster.ts';
+import { as } from '../support/service/service.ts';
 
 terminalReplicasContract(t, (t) => aCluster(t));
 

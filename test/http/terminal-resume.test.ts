@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { KEEP_MAIN_MS, KEEP_PANE_MS } from '../../src/domain/terminal-slot.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { type TerminalClient, terminalClient } from '../support/terminal-client.ts';
-import { aContainerOf, type FakePty, fakeTerminals, listening } from '../support/terminals.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
+import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';
+import { aContainerOf, type FakePty, fakeTerminals, listening } from '../support/terminal/terminals.ts';
 
 const MIB = 1_048_576;
 

@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import type { Ports } from '../../src/app/main/ports.ts';
 import { CLOSE } from '../../src/domain/terminal.ts';
 import { waitFor } from '../support/patience.ts';
-import { aPerson, aService, as, ORIGIN, type Person } from '../support/service.ts';
-import { fakeTerminals } from '../support/terminals.ts';
+import { aPerson, aService, as, ORIGIN, type Person } from '../support/service/service.ts';
+import { fakeTerminals } from '../support/terminal/terminals.ts';
 
 type Service = Awaited<ReturnType<typeof aService>>;
 

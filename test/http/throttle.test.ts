@@ -2,8 +2,8 @@ import t from 'tap';
 import { memoryPorts } from '../../src/adapters/memory/index.ts';
 import type { Service } from '../../src/app/main/compose.ts';
 import type { PasswordHasher } from '../../src/ports/password-hasher.ts';
-import { actions, aServiceInTime, type From, from, logIn } from '../support/factors.ts';
-import { aGuest, aPerson, aService, as, person } from '../support/service.ts';
+import { actions, aServiceInTime, type From, from, logIn } from '../support/service/factors.ts';
+import { aGuest, aPerson, aService, as, person } from '../support/service/service.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 const ATTACKER: From = { ip: '203.0.113.7' };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { StorageUnavailable } from '../../src/ports/repositories.ts';
-import { anAdmin, anApiToken, aPerson, aService, as, type Bearer } from '../support/service.ts';
+import { anAdmin, anApiToken, aPerson, aService, as, type Bearer } from '../support/service/service.ts';
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999';
 const BAD_TOKEN = { error: 'Invalid or expired API token', code: 'api_token_rejected' };

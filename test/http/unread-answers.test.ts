@@ -7,7 +7,7 @@ import { workOneAtATime } from '../../src/adapters/http/one-at-a-time.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { limitUnreadAnswers } from '../../src/adapters/http/unread-answers.ts';
 import { waitFor as until } from '../support/patience.ts';
-import { aService } from '../support/service.ts';
+import { aService } from '../support/service/service.ts';
 
 const MIB = 1_048_576;
 const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;

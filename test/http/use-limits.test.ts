@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { memoryPorts, memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { aServiceInTime } from '../support/factors.ts';
 import { waitFor } from '../support/patience.ts';
+import { aServiceInTime } from '../support/service/factors.ts';
 import {
   anAdmin,
   anApiToken,
@@ -12,8 +12,8 @@ import {
   type Bearer,
   ORIGIN,
   type Person,
-} from '../support/service.ts';
-import { aContainerOf, listening } from '../support/terminals.ts';
+} from '../support/service/service.ts';
+import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 const FULL = [429, 'too_many_at_once'];
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../src/adapters/memory/index.ts';
-import { aPerson, aService, as } from '../support/service.ts';
-import { poolOf } from '../support/warm-pool.ts';
+import { poolOf } from '../support/engine/warm-pool.ts';
+import { aPerson, aService, as } from '../support/service/service.ts';
 
 async function withPool(t: Test, size = 1, given: Parameters<typeof aService>[0] = {}) {
   const runtime = memoryRuntime();

@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { type Child, runModule, runProcess } from '../support/child.ts';
 import { clearFolder } from '../support/folder.ts';
-import { type Answer, folderOf, type Message, type Need, socketOf } from '../support/infra.ts';
 import { eventually } from '../support/patience.ts';
-import { needs } from '../support/skip.ts';
+import { type Answer, folderOf, type Message, type Need, socketOf } from '../support/run/infra.ts';
+import { needs } from '../support/run/needs.ts';
 
 t.setTimeout(180_000);
 
@@ -25,7 +25,7 @@ function aRun(t: Test): number {
 }
 
 const aKeeper = (t: Test, run: number): Child =>
-  runProcess(t, process.execPath, ['test/support/keeper.ts', `${run}`]);
+  runProcess(t, process.execPath, ['test/support/run/keeper.ts', `${run}`]);
 
 /** A connection to the keeper of the run, as soon as there is one. */
 async function connected(run: number, keeper: Child): Promise<Socket> {

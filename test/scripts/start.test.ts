@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { SERVER } from '../../scripts/lib/build.mjs';
 import { forwardSignals } from '../../scripts/lib/service.mjs';
 import { runProcess } from '../support/child.ts';
-import { goes, isThere } from '../support/embedded.ts';
+import { goes, isThere } from '../support/database/embedded.ts';
 import { aFolderOf } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import { aTree } from '../support/tree.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type Docker from 'dockerode';
 import { createOptions, type RuntimeSettings } from '../../../src/adapters/docker/create-options.ts';
-import { aSpec } from '../../support/container-spec.ts';
+import { aSpec } from '../../support/engine/container.ts';
 
 export type BareEngine = {
   /** Answers the id of a container that does not run yet. */

@@ -1,7 +1,7 @@
 /** A private engine, an empty database, and the whole service on both; all of it is removed at the end. */
 import { addressOf, probe } from '../../../src/adapters/docker/engine-probe.ts';
-import { installationOf, removeInstance } from '../../support/instance.ts';
-import { startEngine } from '../../support/keeper/engine.ts';
+import { installationOf, removeInstance } from '../../support/engine/instance.ts';
+import { startEngine } from '../../support/run/keeper/engine.ts';
 import { emptyDatabase } from './database.ts';
 import { startWholeService } from './whole-service.ts';
 

@@ -10,7 +10,7 @@ import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts'
 import { tellEvents } from '../../../src/app/event-news.ts';
 import { every } from '../../../src/app/main/every.ts';
 import { REDACTED } from '../../../src/app/main/redaction.ts';
-import { aService } from '../../support/service.ts';
+import { aService } from '../../support/service/service.ts';
 import { announce, nowMs, onAnnounce } from './servers.ts';
 
 const url = process.argv[2] ?? '';

@@ -1,0 +1,83 @@
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
+import type { ComposeOptions, Ports } from '../../../src/app/main/ports.ts';
+import { aService, as, type Bearer } from '../service/service.ts';
+import { listening } from '../terminal/terminals.ts';
+import { openBrowser, openPage } from './page.ts';
+
+const MIB = 1_048_576;
+
+/** The service over HTTP with its pages and everything else in memory. Its clock stands still, at the time of the browser's. */
+export async function aPagedService(
+  t: Test,
+  ports: Partial<Ports> = {},
+  options: Partial<ComposeOptions> = {},
+) {
+  const clock = fixedClock(new Date());
+  const base = memoryPorts(clock);
+  const { runtime } = base;
+  const allowedOrigins = new Set<string>();
+  const all = { ...base, ...ports };
+  const service = await aService(all, { allowedOrigins, webRoot: path.resolve('web/dist'), ...options });
+  const address = (await listening(t, service)).replace('ws', 'http');
+  allowedOrigins.add(address);
+  const firstBox = (id: string) => {
+    const box = [...runtime.boxes.values()].find(({ spec }) => spec.dbId === id);
+    if (box === undefined) throw new Error(`the engine has no container ${id}`);
+    return box;
+  };
+  return {
+    service,
+    runtime,
+    clock,
+    address,
+    /** Makes a container of that person. */
+    async container(who: Bearer, name: string): Promise<string> {
+      const made = await as(service, who)('POST', '/api/containers', { name, ...SMALL });
+      if (made.statusCode !== 201)
+        throw new Error(`a container was answered ${made.statusCode} ${made.body}`);
+      return made.json().db_id;
+    },
+    /** A minute later the container has so much outside its volume and in it, and that was counted. */
+    async holds(id: string, layerMb: number, volumeMb = 0): Promise<void> {
+      const { handle, spec } = firstBox(id);
+      runtime.layers.set(handle.runtimeId, layerMb * MIB);
+      const volume = runtime.volumes.get(spec.volume);
+      if (volume !== undefined) volume.usedBytes = volumeMb * MIB;
+      clock.advance(60_000);
+      await service.measureDisks();
+    },
+  };
+}
+
+export type PagedService = Awaited<ReturnType<typeof aPagedService>>;
+
+const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
+
+/** A page in which that person is signed in; all have the same password. */
+export async function signedIn(browser: Browser, { address }: PagedService, username: string) {
+  const opened = await openPage(browser);
+  await opened.page.goto(`${address}/sign-in`);
+  await opened.page.fill('[name=email]', username);
+  await opened.page.fill('[name=password]', 'correct horse battery');
+  await opened.page.keyboard.press('Enter');
+  await opened.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
+  return opened;
+}
+
+/** A browser and such a service; null when this machine has no browser. */
+export async function aScene(
+  t: Test,
+  ports: Partial<Ports> = {},
+): Promise<{ browser: Browser; paged: PagedService } | null> {
+  const browser = await openBrowser(t);
+  return browser === null ? null : { browser, paged: await aPagedService(t, ports) };
+}
+
+/** What the element that has the focus is called. */
+export const focusedName = (page: Page): Promise<string> =>
+  page.evaluate(
+    "document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText ?? ''",
+  ) as Promise<string>;

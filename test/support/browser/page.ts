@@ -1,0 +1,113 @@
+import path from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { waitFor } from '../patience.ts';
+import { needs } from '../run/needs.ts';
+
+/**
+ * A line to the Chromium of this run; the contexts that are opened on it end with `t`. Null when the test was skipped
+ * because there is no Chromium here.
+ */
+export async function openBrowser(t: Test): Promise<Browser | null> {
+  const part = await needs(t, 'browser');
+  if (part === null) return null;
+  const browser = await chromium.connect(part.endpoint);
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
+
+/** What a shell in a container shows when it waits for a line. */
+export const PROMPT = /[#$] *$/;
+
+/** What Chromium says of any request when an interface of the machine comes or goes, as a container's does. */
+const OF_THE_MACHINE = /net::ERR_NETWORK_CHANGED/;
+
+/** A page of its own, and all that went wrong in it: script errors, broken policy, failed requests. */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 720 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(45_000);
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !OF_THE_MACHINE.test(message.text()))
+      faults.push(`console: ${message.text()}`);
+  });
+  return { page, faults };
+}
+
+/** Fills the fields of the account form by their names and sends it. */
+export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PERSON): Promise<void> {
+  for (const [name, value] of Object.entries(person)) await page.fill(`[name=${name}]`, value);
+  await page.keyboard.press('Enter');
+}
+
+/** Makes a container of this name by the keyboard; its terminal opens by itself. */
+export async function newContainer(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('n');
+  await page.getByText('Medium').waitFor();
+  await page.getByLabel('Name').fill(name);
+  await page.keyboard.press('Enter');
+}
+
+/** The name of the field that has the focus. */
+export const focused = (page: Page): Promise<unknown> => page.evaluate('document.activeElement.name');
+
+/** The lines on the terminal's screen, without the empty ones; none while the page is loaded again. */
+export const screenLines = (page: Page): Promise<string[]> =>
+  page
+    .$$eval('.xterm-rows > div', (rows) =>
+      rows.map((row) => row.textContent?.trimEnd() ?? '').filter((line) => line !== ''),
+    )
+    .catch((error: unknown) => {
+      if (`${error}`.includes('Execution context was destroyed')) return [];
+      throw error;
+    });
+
+/** Waits until a line of the terminal matches. */
+export async function waitForLine(page: Page, line: RegExp, patienceMs = 45_000): Promise<void> {
+  let lines: string[] = [];
+  const isThere = async (): Promise<boolean> => {
+    lines = await screenLines(page);
+    return lines.some((each) => line.test(each));
+  };
+  const what = (): string => `a line ${line} among:\n${lines.join('\n')}`;
+  await waitFor(isThere, { patienceMs, everyMs: 50, what });
+}
+
+export async function typeLine(page: Page, line: string): Promise<void> {
+  await page.keyboard.type(line);
+  await page.keyboard.press('Enter');
+}
+
+/** Types a line into a shell that is just being opened, again when it was not there yet to take it. */
+export async function typeUntilAnswered(page: Page, text: string, answer: RegExp): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await typeLine(page, text);
+    const missing = await waitForLine(page, answer, 5_000).catch((error: unknown) => error);
+    if (missing === undefined) return;
+    if (tries === 8) throw missing;
+  }
+}
+
+/** A picture for people, in the folder that SCREENSHOTS names; none without it. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS'];
+  if (folder === undefined) return;
+  await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled' });
+}
+
+/** The same in light and in dark. */
+export async function shootBoth(page: Page, name: string): Promise<void> {
+  if (process.env['SCREENSHOTS'] === undefined) return;
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await shoot(page, `${name}-${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+}

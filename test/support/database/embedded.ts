@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { runningEmbeddedUrl, startEmbedded } from '../../../src/adapters/postgres/embedded.ts';
+import { moduleAt, runModule } from '../child.ts';
+import { aFolder } from '../folder.ts';
+import { eventually } from '../patience.ts';
+
+const embedded = path.resolve('src/adapters/postgres/embedded.ts');
+
+/** A new folder with a copy of the database that was made in `root`, whose server has stopped. */
+export function aCopy(t: Test, root: string): string {
+  const folder = aFolder(t);
+  execFileSync('cp', ['--archive', path.join(root, 'pgdata'), folder]);
+  return folder;
+}
+
+/** The embedded server of `root`, which stops with `t`. */
+export async function start(t: Test, root: string) {
+  const server = await startEmbedded(root, { durable: false });
+  t.teardown(() => server.stop());
+  return server;
+}
+
+/** The one value that a statement answers, as text. */
+export async function ask(url: string, statement: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query({ text: statement, rowMode: 'array' });
+    return String(rows[0]?.[0]);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A process that starts the server of `root`, prints its number and address, and stops it when told to. */
+export const starter = (t: Test, root: string, module = embedded) =>
+  runModule(
+    t,
+    `import { startEmbedded } from ${moduleAt(module)};
+     const server = await startEmbedded(${JSON.stringify(root)}, { durable: false });
+     console.log(JSON.stringify({ pid: server.pid, url: server.url() }));
+     process.on('SIGTERM', () => server.stop().then(() => process.exit()));
+     setInterval(() => {}, 1000);`,
+  );
+
+/** The server of a starter, once it runs. */
+export const serverOf = async (child: ReturnType<typeof starter>): Promise<{ pid: number; url: string }> =>
+  JSON.parse(await child.line());
+
+/** Whether it runs; what is left of a process until its parent looks does not count. */
+export const isThere = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+/** Whether it ends. */
+export const goes = async (pid: number): Promise<boolean> =>
+  !(await eventually(
+    () => isThere(pid),
+    (there) => !there,
+  ));
+
+/** Address of the embedded database of a service that runs on a data folder. */
+export const embeddedUrlOf = (dataDir: string): Promise<string> =>
+  runningEmbeddedUrl(path.join(dataDir, 'postgres'));

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type Docker from 'dockerode';
+import type { Test } from 'tap';
+import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/access.ts';
+import { dockerRuntime } from '../../../src/adapters/docker/container-runtime.ts';
+import { addressOf, probe } from '../../../src/adapters/docker/engine-probe.ts';
+import { killFromHost } from '../../../src/adapters/docker/host-kill.ts';
+import { ensureNetwork, type InstanceNetwork } from '../../../src/adapters/docker/network.ts';
+import { runtimeSettings } from '../../../src/adapters/docker/runtime-settings.ts';
+import { dockerTerminals } from '../../../src/adapters/docker/terminal-backend.ts';
+import { COUNTED, type DiskSettings } from '../../../src/adapters/docker/volumes.ts';
+import { dockerWarmPoolEngine } from '../../../src/adapters/docker/warm-pool-engine.ts';
+import type { ContainerRuntime } from '../../../src/ports/container-runtime.ts';
+import type { TerminalBackend } from '../../../src/ports/terminal-backend.ts';
+import type { WarmPoolEngine } from '../../../src/ports/warm-pool-engine.ts';
+import { needs } from '../run/needs.ts';
+import { removeInstance } from './instance.ts';
+
+export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+export type TestEngine = {
+  readonly docker: Docker;
+  readonly kind: 'external' | 'private';
+  readonly isLocal: boolean;
+  readonly endpoint: string;
+  readonly image: string;
+};
+
+/** The engine of this run, or null after the test was skipped with the reason. */
+export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
+  const part = await needs(t, 'engine');
+  if (part === null) return null;
+  return { ...part, ...(await engineAt(part.endpoint)) };
+}
+
+/** A new client of the engine. */
+export async function engineAt(endpoint: string): Promise<Pick<TestEngine, 'docker' | 'isLocal'>> {
+  const answer = await probe(addressOf(endpoint, null));
+  if (!answer.answers) throw new Error(`the test engine at ${endpoint} does not answer: ${answer.detail}`);
+  return { docker: answer.docker, isLocal: endpoint.startsWith('unix:') };
+}
+
+export type TestInstance = TestEngine &
+  DockerAccess & {
+    readonly instanceId: string;
+    readonly network: InstanceNetwork;
+    readonly runtime: ContainerRuntime;
+    /** As a service that has just started has it: nothing is known of what went before. */
+    restarted(): Promise<ContainerRuntime>;
+    readonly terminals: TerminalBackend;
+    readonly warmPool: WarmPoolEngine;
+  };
+
+/** An installation of its own on the test engine, whose processes may have so many open files; all that carries its label is removed after the test. */
+export async function testInstance(
+  t: Test,
+  engine: TestEngine,
+  disk: (instanceId: string) => Promise<DiskSettings> = async () => COUNTED,
+  openFiles?: number,
+): Promise<TestInstance> {
+  const instanceId = randomUUID();
+  t.teardown(() => removeInstance(engine, instanceId));
+  const network = await ensureNetwork(engine, { instanceId, log: silentLog });
+  const settings = await runtimeSettings(engine.docker, { instanceId, network: network.name, node: 'test' });
+  const { processLimits } = settings;
+  const limits = openFiles === undefined ? processLimits : { ...processLimits, nofile: openFiles };
+  const sizes = await disk(instanceId);
+  const kill = engine.kind === 'private' ? killFromHost : null;
+  const runtimeOn = (docker: Docker): ContainerRuntime =>
+    dockerRuntime(docker, { ...settings, processLimits: limits, disk: sizes, kill });
+  const access = dockerAccess(engine.docker, instanceId);
+  return {
+    ...engine,
+    ...access,
+    instanceId,
+    network,
+    runtime: runtimeOn(engine.docker),
+    restarted: async () => runtimeOn((await engineAt(engine.endpoint)).docker),
+    terminals: dockerTerminals(engine.docker),
+    warmPool: dockerWarmPoolEngine(engine.docker),
+  };
+}

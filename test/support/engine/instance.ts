@@ -1,0 +1,63 @@
+import path from 'node:path';
+import type Docker from 'dockerode';
+import pg from 'pg';
+import { CANARY_LABEL, INSTANCE_LABEL, PASSING_LABEL } from '../../../src/adapters/docker/labels.ts';
+import { removeNetwork } from '../../../src/adapters/docker/network.ts';
+import { runningEmbeddedUrl } from '../../../src/adapters/postgres/embedded.ts';
+import { waitFor } from '../patience.ts';
+
+type Engine = {
+  readonly docker: Docker;
+  readonly kind: 'external' | 'private';
+  readonly isLocal: boolean;
+};
+
+/** The id of the installation that runs on a data folder, or on the database that its settings name. */
+export async function installationOf(dataDir: string, databaseUrl: string | undefined): Promise<string> {
+  const connectionString = databaseUrl ?? (await runningEmbeddedUrl(path.join(dataDir, 'postgres')));
+  const db = new pg.Client({ connectionString });
+  await db.connect();
+  try {
+    const { rows } = await db.query<{ id: string }>('select id from installation');
+    return rows[0]?.id ?? '';
+  } finally {
+    await db.end();
+  }
+}
+
+/**
+ * Removes all that an installation has in an engine: containers, volumes, images, its network with its rules. What a service
+ * that was killed had begun may still come, and the engine removes no network that is in use: then all of it is done once more.
+ */
+export async function removeInstance(engine: Engine, instanceId: string): Promise<void> {
+  let fault: unknown = null;
+  const isGone = () =>
+    removeOnce(engine, instanceId).then(
+      () => true,
+      (error) => {
+        fault = error;
+        return false;
+      },
+    );
+  await waitFor(isGone, { everyMs: 100, what: () => `an engine without ${instanceId}: ${fault}` });
+}
+
+async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
+  const { docker } = engine;
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
+  // A service that was killed leaves also what is nobody's workspace: its canary in the network, and what fills or measures a volume.
+  for (const label of [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL]) {
+    const ofLabel = { all: true, filters: { label: [`${label}=${instanceId}`] } };
+    const containers = await docker.listContainers(ofLabel);
+    await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
+  }
+  const { Volumes } = await docker.listVolumes({ filters });
+  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
+  const images = await docker.listImages({ all: true, filters: JSON.stringify(filters) });
+  for (const { Id } of images)
+    await docker
+      .getImage(Id)
+      .remove({ force: true })
+      .catch(() => {});
+  await removeNetwork(engine, instanceId);
+}

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Test } from 'tap';
+import { dockerAt, type EngineCalls, engineCalls } from '../../../src/adapters/docker/client.ts';
+
+/** One frame of an engine's two-in-one stream; `kind` is 1 for stdout and 2 for stderr. */
+export function frame(kind: number, data: string | Buffer): Buffer {
+  const header = Buffer.alloc(8);
+  header[0] = kind;
+  header.writeUInt32BE(Buffer.byteLength(data), 4);
+  return Buffer.concat([header, Buffer.from(data)]);
+}
+
+/** An engine whose every command prints `output` and ends. Its clients take as much of it at once as they like. */
+export async function printingEngine(t: Test, output: Buffer): Promise<EngineCalls> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json');
+    const path = request.url ?? '';
+    if (path.endsWith('/_ping')) response.end('OK');
+    else if (path.endsWith('/json')) response.end('{"Running":false,"ExitCode":0}');
+    else response.writeHead(201).end('{"Id":"one"}');
+  });
+  server.on('upgrade', (_request, socket: Socket) => {
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+    socket.end(output);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }));
+}

@@ -1,0 +1,50 @@
+/**
+ * The service, built from source, in which something fails at the checkpoint that FAULT_AT names, or once every checkpoint in
+ * the file FAULT_FILE is reached: the process whose number is in the file FAULT_VICTIM, else the service itself, gets the
+ * signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` or `reject` a fault is made there that nothing catches.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readConfig } from '../../../src/app/main/config.ts';
+import { startService } from '../../../src/app/main/start.ts';
+
+const settings = readConfig(process.env);
+if ('faults' in settings) throw new Error(settings.faults.join('; '));
+const { FAULT_AT, FAULT_FILE, FAULT_VICTIM, FAULT_SIGNAL } = process.env;
+
+/** The points that are to be reached, one a line: in the environment, or in a file that a test writes. */
+function pending(): readonly string[] {
+  if (FAULT_FILE === undefined || !existsSync(FAULT_FILE)) return FAULT_AT === undefined ? [] : [FAULT_AT];
+  return readFileSync(FAULT_FILE, 'utf8').split('\n');
+}
+
+/** Takes the point off the file. Answers whether it was the last one. */
+function reached(name: string): boolean {
+  if (FAULT_FILE === undefined) return true;
+  const left = pending();
+  const others = left.toSpliced(left.indexOf(name), 1);
+  if (others.length === 0) renameSync(FAULT_FILE, `${FAULT_FILE}.done`);
+  else writeFileSync(FAULT_FILE, others.join('\n'));
+  return others.length === 0;
+}
+
+const victim = (): number =>
+  FAULT_VICTIM === undefined ? process.pid : Number.parseInt(readFileSync(FAULT_VICTIM, 'utf8'), 10);
+
+await startService(settings.config, async (name) => {
+  if (!pending().includes(name)) return;
+  // Nothing may happen after a point: what has reached one stays there until all have.
+  if (!reached(name)) await new Promise(() => {});
+  if (FAULT_SIGNAL === 'throw') {
+    setImmediate(() => {
+      throw new Error('a wire is loose');
+    });
+    return;
+  }
+  if (FAULT_SIGNAL === 'reject') {
+    void Promise.reject(new Error('a wire is loose'));
+    return;
+  }
+  process.kill(victim(), (FAULT_SIGNAL ?? 'SIGKILL') as NodeJS.Signals);
+  // The signal may take a moment; nothing may happen after the point.
+  if (FAULT_VICTIM === undefined) await new Promise(() => {});
+});

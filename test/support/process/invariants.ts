@@ -1,0 +1,111 @@
+import type Docker from 'dockerode';
+import pg from 'pg';
+import { DB_ID_LABEL, INSTANCE_LABEL } from '../../../src/adapters/docker/labels.ts';
+import { waitFor } from '../patience.ts';
+
+type Row = {
+  readonly db_id: string;
+  readonly state: string;
+  readonly runtime_id: string | null;
+  readonly volume: string;
+};
+
+const SETTLE_WITHIN_MS = 60_000;
+const AT_REST = new Set(['running', 'stopped', 'deleted']);
+
+/** What must hold between the rows, the engine and the records when nothing is being worked on. */
+export class Invariants {
+  readonly #pool: pg.Pool;
+  readonly #docker: Docker;
+
+  constructor(url: string, docker: Docker) {
+    this.#pool = new pg.Pool({ connectionString: url, max: 2 });
+    this.#docker = docker;
+    this.#pool.on('error', () => {});
+  }
+
+  async #rows<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.#pool.query<T>(text, values)).rows;
+  }
+
+  async row(dbId: string): Promise<Row> {
+    const [row] = await this.#rows<Row>('select * from containers where db_id = $1', [dbId]);
+    if (row === undefined) throw new Error(`no row ${dbId}`);
+    return row;
+  }
+
+  /** Waits until no operation is active. */
+  async settled(withinMs = SETTLE_WITHIN_MS): Promise<void> {
+    const active = () => this.#rows('select id from operations where finished_at is null');
+    await waitFor(async () => (await active()).length === 0, {
+      patienceMs: withinMs,
+      everyMs: 100,
+      what: 'no operation is active',
+    });
+  }
+
+  /** Every invariant that does not hold, in words. */
+  async violations(): Promise<string[]> {
+    const rows = await this.#rows<Row>('select db_id, state, runtime_id, volume from containers');
+    const [{ id: instance } = { id: '' }] = await this.#rows<{ id: string }>('select id from installation');
+    const listed = await this.#docker.listContainers({
+      all: true,
+      filters: { label: [`${INSTANCE_LABEL}=${instance}`] },
+    });
+    const perRow = await Promise.all(rows.map((row) => this.#ofRow(row, listed)));
+    const members = await this.#rows<{ db_id: string }>('select db_id from warm_pool');
+    const known = new Set([...rows, ...members].map((row) => row.db_id));
+    const strangers = listed.filter(({ Labels }) => !known.has(Labels[DB_ID_LABEL] ?? ''));
+    return [
+      ...perRow.flat(),
+      ...strangers.map(({ Id }) => `container ${Id} has no row`),
+      ...(await this.#ofRecords()),
+    ];
+  }
+
+  async #ofRow(row: Row, listed: readonly Docker.ContainerInfo[]): Promise<string[]> {
+    const mine = listed.filter(({ Labels }) => Labels[DB_ID_LABEL] === row.db_id);
+    const faults: string[] = [];
+    const expected = row.state === 'deleted' ? 0 : 1;
+    if (!AT_REST.has(row.state)) faults.push(`row ${row.db_id} is ${row.state}`);
+    if (mine.length !== expected)
+      faults.push(`row ${row.db_id} (${row.state}) has ${mine.length} containers`);
+    if (expected === 1 && mine[0] && mine[0].Id !== row.runtime_id)
+      faults.push(`row ${row.db_id} points elsewhere`);
+    if (expected === 1 && mine[0] && (mine[0].State === 'running') !== (row.state === 'running')) {
+      faults.push(`row ${row.db_id} is ${row.state}, its container ${mine[0].State}`);
+    }
+    const volume = await this.#docker
+      .getVolume(row.volume)
+      .inspect()
+      .catch(() => null);
+    if (volume === null && row.runtime_id !== null) faults.push(`the volume of ${row.db_id} is gone`);
+    return faults;
+  }
+
+  /** Each committed operation has one audit record and one event, in the order of the commits; others have no record. */
+  async #ofRecords(): Promise<string[]> {
+    const names = `case kind when 'create' then 'container_created' when 'start' then 'container_started'
+      when 'stop' then 'container_stopped' when 'update' then 'container_updated'
+      when 'delete' then 'container_deleted' else 'container_restored' end`;
+    const [counts] = await this.#rows<Record<string, string>>(`
+      with committed as (select db_id::text, ${names} as name from operations where outcome = 'done'),
+      told as (select db_id, case name when 'container_restored' then 'container_created' else name end from committed),
+      audited as (select details as db_id, action as name from audit_records where action like 'container_%'),
+      announced as (select db_id::text, type as name from events e
+        where not (type in ('container_started', 'container_stopped') and not exists (
+          select 1 from audit_records a where a.details = e.db_id::text and a.action = e.type
+        )) and type <> 'container_progress')
+      select
+        (select count(*) from (table committed except all table audited) x) as unaudited,
+        (select count(*) from (table audited except all table committed) x) as invented,
+        (select count(*) from (table told except all table announced) x) as unannounced`);
+    return Object.entries(counts ?? {})
+      .filter(([, count]) => count !== '0')
+      .map(([name, count]) => `${count} operations ${name}`);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { freshDatabase } from '../database/database.ts';
+import { engineAt } from '../engine/engine.ts';
+import { installationOf, removeInstance } from '../engine/instance.ts';
+import type { Parts } from '../run/infra.ts';
+import { needs } from '../run/needs.ts';
+import { launchService, type Place, type Running } from './service-process.ts';
+
+export type { Place, Running };
+
+/** A data folder and settings for a real service on this run's engine and an embedded database of its own. */
+export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
+  const engine = await needs(t, 'engine');
+  if (engine === null) return null;
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
+  const instances = new Set<string>();
+  t.teardown(async () => {
+    await clear(engine, instances);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const env = {
+    DOCKER_HOST: engine.endpoint,
+    BERTH_DATA_DIR: dataDir,
+    BERTH_PORT: '0',
+    BERTH_ENGINE: 'external',
+    // What keeps sizes by a file system is tried at each start, and is a test of its own.
+    BERTH_DISK_QUOTA: 'soft',
+  };
+  const place = { dataDir, env: { ...env, ...over } };
+  if (place.env.DOCKER_HOST === engine.endpoint) installed.set(dataDir, instances);
+  return place;
+}
+
+/** Installations that ran on the run's engine, by data folder. */
+const installed = new Map<string, Set<string>>();
+
+/** What an installation leaves in the engine makes each later start slower: its addresses are dialled, its rules are read. */
+async function clear({ kind, endpoint }: Parts['engine'], instances: ReadonlySet<string>): Promise<void> {
+  const engine = { kind, ...(await engineAt(endpoint)) };
+  for (const instance of instances) await removeInstance(engine, instance);
+}
+
+/** The same on a database of this run's server, which is there already. */
+export async function aQuickPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
+  const url = await freshDatabase(t);
+  return url === null ? null : await aPlace(t, { DATABASE_URL: url, ...over });
+}
+
+/** Starts the built service and waits for its ready line; it ends with `t`. */
+export async function startService(t: Test, place: Place, server?: string): Promise<Running> {
+  const running = await launchService(place, {
+    began: (stop) => t.teardown(() => stop()),
+    ...(server === undefined ? {} : { server }),
+  });
+  const { dataDir, env } = place;
+  installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));
+  return running;
+}
+
+type Answer = { readonly status: number; readonly body: Record<string, unknown> };
+
+/** Requests with a bearer token against a running service. */
+export const client =
+  (address: string, token: string | null = null) =>
+  async (method: string, url: string, payload?: object): Promise<Answer> => {
+    const response = await fetch(address + url, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  };
+
+export const ADMIN = { email: 'root@example.org', username: 'root', password: 'correct horse battery' };
+
+/** Signs the administrator in, setting it up first where that is still to do. */
+export async function signInAdmin({
+  address,
+  setupCode = null,
+}: Pick<Running, 'address'> & Partial<Pick<Running, 'setupCode'>>): Promise<string> {
+  const call = client(address);
+  const { email, password } = ADMIN;
+  const { status, body } =
+    setupCode === null
+      ? await call('POST', '/api/auth/login', { email, password })
+      : await call('POST', '/api/auth/setup', { code: setupCode, ...ADMIN });
+  if (status >= 300) throw new Error(`signing in answered ${status} ${JSON.stringify(body)}`);
+  return body['token'] as string;
+}
+
+/** Starts the service of a place for this work alone, with its administrator signed in. */
+export async function whileRunning<T>(
+  t: Test,
+  place: Place,
+  work: (call: ReturnType<typeof client>) => Promise<T>,
+): Promise<T> {
+  const running = await startService(t, place);
+  const result = await work(client(running.address, await signInAdmin(running)));
+  await running.stop();
+  return result;
+}

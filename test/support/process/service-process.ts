@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { outsideOfTap } from '../child.ts';
+
+const SERVER = path.resolve('dist/app/main/bin/server.js');
+const READY = /Berth is ready.*?(http:\/\/[^\s/]+)(?:\/setup#code=(\S+))?/;
+
+export type Running = {
+  readonly address: string;
+  /** The one-time set-up code; null when there is an administrator. */
+  readonly setupCode: string | null;
+  readonly child: ChildProcess;
+  /** All that it printed so far. */
+  readonly output: () => string;
+  /** Its exit code, once it has ended. */
+  readonly ended: Promise<number | null>;
+  /** Sends the signal and waits for the end; answers the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+export type Place = {
+  readonly env: NodeJS.ProcessEnv;
+  readonly dataDir: string;
+  /** How many files the service may have open; as many as the test itself when it is left out. */
+  readonly openFiles?: number;
+};
+
+type Launch = {
+  readonly server?: string;
+  readonly cwd?: string;
+  /** Receives the process at once, also of a start that fails. */
+  readonly began?: (stop: Running['stop']) => void;
+  readonly onOutput?: (text: string) => void;
+};
+
+/** Starts the built service, or another `server`, and waits for its ready line. */
+export async function launchService(
+  { env, openFiles }: Place,
+  { server = SERVER, cwd, began, onOutput }: Launch = {},
+): Promise<Running> {
+  const limit = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`];
+  const [first = '', ...rest] = [...limit, process.execPath, server];
+  const [program, args] = outsideOfTap(first, rest);
+  const child = spawn(program, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  const lines: string[] = [];
+  const print = (text: string): void => {
+    lines.push(text);
+    onOutput?.(text);
+  };
+  child.stderr.on('data', (chunk) => print(String(chunk)));
+  const output = (): string => lines.join('\n');
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  // One that ends by itself, rather than by our signal, is to say why.
+  child.once('exit', (code) => {
+    if (code !== null && code !== 0)
+      console.error(`the service ended with ${code}:\n${output().slice(-4000)}`);
+  });
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+    return child.exitCode;
+  };
+  began?.(stop);
+  for await (const line of createInterface({ input: child.stdout })) {
+    print(line);
+    const ready = READY.exec(line);
+    if (ready?.[1]) {
+      child.stdout.on('data', (chunk) => print(String(chunk)));
+      return { address: ready[1], setupCode: ready[2] ?? null, child, output, ended, stop };
+    }
+  }
+  throw new Error(`the service did not start:\n${output()}`);
+}

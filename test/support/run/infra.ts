@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { outsideOfTap } from '../child.ts';
+import { PREFIX } from '../folder.ts';
+import { eventually } from '../patience.ts';
+
+/** What tests may need beside Node.js. All of it is started at the first use and ends with the run. */
+export type Parts = {
+  /** A server with the migrated database `template_berth`. */
+  readonly postgres: { readonly url: string };
+  /** A container engine that has the base image. */
+  readonly engine: {
+    readonly endpoint: string;
+    readonly image: string;
+    readonly kind: 'external' | 'private';
+  };
+  /** Images of the engine: the base image with BusyBox in the place of every tool of Debian, and one with nothing but BusyBox. */
+  readonly busybox: { readonly inPlaceOfTools: string; readonly bare: string };
+  /** A headless Chromium; Playwright connects to its endpoint. */
+  readonly browser: { readonly endpoint: string; readonly pid: number };
+  /** A service on the engine and the database server of this run, whose settings nobody changes. */
+  readonly service: {
+    readonly address: string;
+    readonly pid: number;
+    /** The URL of its database. */
+    readonly database: string;
+    /** An API token that may do everything. */
+    readonly adminToken: string;
+    /** The file with all that it prints. */
+    readonly log: string;
+  };
+  /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
+  readonly systemPostgres: { readonly programs: string };
+};
+export type Need = keyof Parts;
+export type Answer<N extends Need = Need> =
+  | { readonly ok: true; readonly value: Parts[N] }
+  | { readonly ok: false; readonly reason: string };
+export type Message = { readonly progress: string } | { readonly answer: Answer };
+
+const KEEPER = path.join(import.meta.dirname, 'keeper.ts');
+/** A machine that runs many tests may need more than a minute to start a process that compiles its modules. */
+const START_WITHIN_MS = 120_000;
+
+/** The run: the process that starts every test file, ours or tap's, or a test file that was started by hand. */
+const owner =
+  Number(process.env['TEST_RUN']) || (process.env['_TAPJS_PROCESSINFO_CWD_'] ? process.ppid : process.pid);
+
+export const folderOf = (run: number): string => path.join(tmpdir(), `${PREFIX}${run}`);
+export const socketOf = (run: number): string => path.join(folderOf(run), 'keeper.sock');
+
+/** Asks the run's keeper for a part, which may take minutes on a new machine. */
+export async function ask<N extends Need>(need: N): Promise<Answer<N>> {
+  const socket = await connected();
+  socket.write(`${JSON.stringify({ need })}\n`);
+  try {
+    for await (const line of createInterface({ input: socket })) {
+      const message = JSON.parse(line) as { progress: string } | { answer: Answer<N> };
+      if ('answer' in message) return message.answer;
+      process.stderr.write(`# ${need}: ${message.progress}\n`);
+    }
+    return { ok: false, reason: 'the keeper of the test infrastructure ended, see .tap/keeper.log' };
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Ends all that was started for this run, and waits until it has. */
+export async function stopAll(): Promise<void> {
+  const socket = await dial();
+  if (socket === null) return;
+  socket.write(`${JSON.stringify({ stop: true })}\n`);
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()).resume());
+}
+
+async function connected(): Promise<Socket> {
+  const first = await dial();
+  if (first) return first;
+  startKeeper();
+  const socket = await eventually(dial, Boolean, { patienceMs: START_WITHIN_MS, everyMs: 30 });
+  if (socket) return socket;
+  throw new Error('the keeper of the test infrastructure did not start, see .tap/keeper.log');
+}
+
+function dial(): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect(socketOf(owner));
+    socket.once('connect', () => resolve(socket)).once('error', () => resolve(null));
+  });
+}
+
+/** When two test files do this at once, one of the keepers ends at once. */
+function startKeeper(): void {
+  mkdirSync('.tap', { recursive: true });
+  const log = openSync(path.join('.tap', 'keeper.log'), 'a');
+  const keeper = spawn(...outsideOfTap(process.execPath, [KEEPER, `${owner}`]), {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  keeper.unref();
+}

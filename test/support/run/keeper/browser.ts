@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { installPackages } from '../../../../src/adapters/docker/packages.ts';
+import type { Part } from './part.ts';
+
+const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'];
+// The terminal page needs a monospaced font and one with emoji.
+const FONTS = {
+  '/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf': 'fonts-dejavu-core',
+  '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf': 'fonts-noto-color-emoji',
+};
+// The sandbox needs rights that a container's root lacks; the rest keeps it from calling home.
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const log = { info: console.log, warn: console.warn, error: console.error };
+
+/** A Chromium for all tests of the run. It is installed first when it is missing and we are root. */
+export async function startBrowser(
+  _folder: string,
+  progress: (line: string) => void,
+): Promise<Part<'browser'>> {
+  const server = await chromium.launchServer({
+    executablePath: await installed(progress),
+    args: FLAGS,
+    headless: true,
+    // The keeper stops it.
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+  });
+  const ended = new Promise<string>((resolve) => {
+    server.once('close', () => resolve('Chromium ended'));
+  });
+  const pid = server.process().pid as number;
+  return { value: { endpoint: server.wsEndpoint(), pid }, stop: () => server.close(), ended };
+}
+
+async function installed(progress: (line: string) => void): Promise<string> {
+  const fonts = Object.entries(FONTS).filter(([file]) => !existsSync(file));
+  const absent = [...(findExecutable() ? [] : ['chromium']), ...fonts.map(([, name]) => name)];
+  if (absent.length > 0 && process.getuid?.() === 0) await installPackages(absent, { progress, log });
+  const executable = findExecutable();
+  if (executable === undefined) throw new Error('apt-get install chromium');
+  return executable;
+}
+
+const findExecutable = (): string | undefined => EXECUTABLES.find((file) => existsSync(file));

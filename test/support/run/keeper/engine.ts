@@ -1,0 +1,68 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type Docker from 'dockerode';
+import { ensureBaseImage } from '../../../../src/adapters/docker/base-image.ts';
+import { BASE_REFERENCE } from '../../../../src/adapters/docker/base-settings.ts';
+import { openEngine } from '../../../../src/adapters/docker/engine.ts';
+import { INSTANCE_LABEL } from '../../../../src/adapters/docker/labels.ts';
+import {
+  DataDirInUseError,
+  type DataDirLock,
+  lockDataDir,
+} from '../../../../src/adapters/system/data-dir-lock.ts';
+import type { Part } from './part.ts';
+
+// The base image takes minutes to make, so it stays here between runs, outside the checkout.
+const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'berth-test');
+const log = { info: console.log, warn: console.warn, error: console.error };
+
+/** The engine of this machine, else a private one of this run, with the base image. */
+export async function startEngine(
+  _folder: string,
+  progress: (line: string) => void,
+): Promise<Part<'engine'>> {
+  const { dataDir, lock } = freeSlot();
+  const dockerHost = process.env['DOCKER_HOST'] ?? null;
+  const engine = await openEngine({ dataDir, mode: 'auto', dockerHost, progress, log });
+  const stop = async (): Promise<void> => {
+    if (engine.kind === 'private') await discard(engine.docker);
+    await engine.stop();
+    lock.release();
+  };
+  try {
+    if (engine.kind === 'none') throw new Error(engine.mend);
+    const { kind, docker, endpoint } = engine;
+    const { reference } = await ensureBaseImage(docker, {
+      reference: BASE_REFERENCE,
+      progress,
+      log,
+      allowPull: true,
+    });
+    return { value: { endpoint, image: reference, kind }, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Runs at the same time do not share an engine: each would stop it for the other. */
+function freeSlot(): { readonly dataDir: string; readonly lock: DataDirLock } {
+  for (let slot = 1; ; slot++) {
+    const dataDir = path.join(CACHE, `slot-${slot}`);
+    try {
+      return { dataDir, lock: lockDataDir(dataDir) };
+    } catch (error) {
+      if (!(error instanceof DataDirInUseError)) throw error;
+    }
+  }
+}
+
+/** What failed tests left; images stay. */
+async function discard(docker: Docker): Promise<void> {
+  const containers = await docker.listContainers({ all: true });
+  await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
+  const { Volumes } = await docker.listVolumes();
+  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove({ force: true })));
+  const networks = await docker.listNetworks({ filters: { label: [INSTANCE_LABEL] } });
+  await Promise.all(networks.map(({ Id }) => docker.getNetwork(Id).remove()));
+}

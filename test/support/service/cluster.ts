@@ -1,0 +1,69 @@
+import type { Test } from 'tap';
+import {
+  fixedClock,
+  memoryBusHub,
+  memoryRuntime,
+  memoryStorage,
+} from '../../../src/adapters/memory/index.ts';
+import type { ComposeOptions, Ports } from '../../../src/app/main/ports.ts';
+import { aContainerOf, fakeTerminals, listening, openTerminal } from '../terminal/terminals.ts';
+import { anAdmin, aPerson, aService, as, type Person } from './service.ts';
+import { again } from './sign-ins.ts';
+
+/** What the two processes have in common, and the line of each to the other. */
+export type Shared = Pick<Ports, 'storage' | 'clock'> &
+  Partial<Pick<Ports, 'commands' | 'files' | 'insight' | 'monotonicMs'>> & {
+    readonly bus: () => Ports['bus'];
+  };
+
+const HOUR_MS = 3_600_000;
+
+export function inMemory(): Shared {
+  const clock = fixedClock();
+  return { clock, storage: memoryStorage(clock), bus: memoryBusHub().join };
+}
+
+/**
+ * Two processes of one installation, where Ada has two sessions, an API token and a running container. What closes a socket
+ * is a message, unless they look at their sockets more often than once an hour.
+ */
+export async function aCluster(
+  t: Test,
+  { bus, ...shared }: Shared = inMemory(),
+  { liveEveryMs = HOUR_MS }: Pick<ComposeOptions, 'liveEveryMs'> = {},
+) {
+  const backend = fakeTerminals();
+  const common = { ...shared, runtime: memoryRuntime(), terminalBackend: backend };
+  const replica = () => aService({ ...common, bus: bus() }, { liveEveryMs });
+  const [here, there] = [await replica(), await replica()];
+  const root = await anAdmin(here);
+  const ada = await aPerson(here, 'ada');
+  const other = await again(here, ada, 'ada');
+  const made = (await as(here, ada)('POST', '/api/tokens', { name: 'ci' })).json();
+  const token: Person = { ...ada, token: made.token };
+  const dbId = await aContainerOf(here, ada);
+  const addresses = [await listening(t, here), await listening(t, there)] as const;
+  const open = (who: Person, pane: string, address: string = addresses[0]) =>
+    openTerminal(address, dbId, who, pane);
+  const openFor = (who: Person, ofContainer: string) => openTerminal(addresses[0], ofContainer, who);
+  const openEverywhere = (who: Person, pane: string) =>
+    Promise.all(addresses.map((address, at) => open(who, `${pane}-${at}`, address)));
+  return {
+    dbId,
+    storage: shared.storage,
+    addresses,
+    here,
+    there,
+    root,
+    ada,
+    other,
+    token,
+    tokenId: made.id as string,
+    backend,
+    open,
+    openFor,
+    openEverywhere,
+  };
+}
+
+export type Cluster = Awaited<ReturnType<typeof aCluster>>;

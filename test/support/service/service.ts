@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import type { ReadyBody } from '../../../src/adapters/http/schema/system.ts';
+import {
+  fixedClock,
+  memoryAccess,
+  memoryPorts,
+  memoryRuntime,
+  memoryTerminals,
+} from '../../../src/adapters/memory/index.ts';
+import { compose, type Service } from '../../../src/app/main/compose.ts';
+import { keysFrom } from '../../../src/app/main/keys.ts';
+import type { ComposeOptions, Ports } from '../../../src/app/main/ports.ts';
+
+const ready: ReadyBody = {
+  status: 'ready',
+  parts: {
+    database: { status: 'ready', detail: 'answers' },
+    engine: { status: 'ready', detail: 'answers' },
+    image: { status: 'ready', detail: 'present' },
+    disk: { status: 'ready', detail: 'soft' },
+    isolation: { status: 'ready', detail: 'proved' },
+  },
+};
+
+export const ORIGIN = 'http://127.0.0.1:8080';
+
+/** The whole service on the given ports, in memory unless told otherwise. */
+export async function aService(
+  ports: Partial<Ports> = {},
+  options: Partial<ComposeOptions> = {},
+): Promise<Service & { ports: Ports; clock: ReturnType<typeof fixedClock> }> {
+  const clock = fixedClock();
+  const runtime = ports.runtime ?? memoryRuntime();
+  const all: Ports = {
+    ...memoryPorts(clock),
+    runtime,
+    terminalBackend: memoryTerminals(runtime),
+    ...memoryAccess(runtime),
+    ...ports,
+  };
+  const service = await compose(all, {
+    logger: pino({ level: 'silent' }),
+    keys: keysFrom(Buffer.alloc(48, 7)),
+    version: '0.0.0',
+    replica: randomUUID(),
+    allowedOrigins: new Set([ORIGIN]),
+    trustProxy: [],
+    openFiles: null,
+    localMetrics: true,
+    secureCookie: false,
+    publicUrl: ORIGIN,
+    liveness: () => ({ status: 'live' }),
+    readiness: async () => ready,
+    createWaitMs: 20_000,
+    diskFloorMb: null,
+    warmPoolSize: 0,
+    verifyMs: 0,
+    webRoot: null,
+    ...options,
+  });
+  return { ...service, ports: all, clock };
+}
+
+export type Person = { readonly token: string; readonly id: string; readonly cookie: string };
+
+const PASSWORD = 'correct horse battery';
+
+/** Signs in the first administrator, made by the set-up code. */
+export async function anAdmin(service: Service): Promise<Person> {
+  const code = await service.accounts.newSetupCode();
+  return await signUp(service, '/api/auth/setup', { code, ...person('root') });
+}
+
+/** Registers and signs in a user of tier `free`. */
+export async function aPerson(service: Service & { ports: Ports }, username: string): Promise<Person> {
+  await service.ports.storage.repositories.settings.change({ openRegistration: true });
+  return await signUp(service, '/api/auth/register', person(username));
+}
+
+/** Lets guests in, as an administrator would; returns one who just entered. */
+export async function aGuest(
+  service: Service & { ports: Ports },
+  { ip = '127.0.0.1', ...payload }: { readonly ip?: string; readonly username?: string } = {},
+): Promise<Person & { readonly username: string }> {
+  await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
+  const request = { method: 'POST', url: '/api/auth/guest', payload, remoteAddress: ip } as const;
+  const answer = await service.http.inject(request);
+  if (answer.statusCode !== 200) throw new Error(`a guest was answered ${answer.statusCode} ${answer.body}`);
+  const { token, user } = answer.json();
+  return { token, id: user.id, username: user.username, cookie: answer.cookies[0]?.value ?? '' };
+}
+
+export const person = (username: string) => ({
+  email: `${username}@example.org`,
+  username,
+  password: PASSWORD,
+});
+
+async function signUp(service: Service, url: string, payload: object): Promise<Person> {
+  const answer = await service.http.inject({ method: 'POST', url, payload });
+  if (answer.statusCode !== 201) throw new Error(`${url} answered ${answer.statusCode} ${answer.body}`);
+  const cookie = answer.cookies.find(({ name }) => name === 'berth_refresh')?.value ?? '';
+  return { token: answer.json().token, id: answer.json().user.id, cookie };
+}
+
+/** Whatever is sent as a bearer. */
+export type Bearer = { readonly token: string };
+
+/** A new API token of that person's; `id` is the token's. */
+export async function anApiToken(
+  service: Service,
+  owner: Bearer,
+  request: object = {},
+): Promise<Bearer & { readonly id: string }> {
+  const answer = await as(service, owner)('POST', '/api/tokens', { name: 'ci', ...request });
+  if (answer.statusCode !== 201) throw new Error(`a token was answered ${answer.statusCode} ${answer.body}`);
+  return answer.json();
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** One request as somebody; null for nobody. */
+export const as =
+  (service: Service, who: Bearer | null) =>
+  (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) =>
+    service.http.inject({
+      method,
+      url,
+      headers: { ...(who ? { authorization: `Bearer ${who.token}` } : {}), ...headers },
+      ...(payload === undefined ? {} : { payload }),
+    });

@@ -1,0 +1,80 @@
+import type { Test } from 'tap';
+import { memoryRecordingFiles } from '../../../src/adapters/memory/recording-files.ts';
+import type { Ports } from '../../../src/app/main/ports.ts';
+import { aPerson, aService, as } from '../service/service.ts';
+import { aBrowserTerminal } from './screens.ts';
+import { terminalClient } from './terminal-client.ts';
+import { aContainerOf, type FakePty, fakeTerminals, listening } from './terminals.ts';
+
+export type CastEvent = readonly [seconds: number, kind: string, data: string];
+
+/** Header and events of a recording's text; throws when a line of it is none. */
+export function castOf(text: string): { header: Record<string, unknown>; events: readonly CastEvent[] } {
+  if (!text.endsWith('\n')) throw new Error(`the last line is cut: ${text.slice(-80)}`);
+  const [header, ...events] = text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { header, events };
+}
+
+/** All output of a recording. */
+export const shown = (text: string): string =>
+  castOf(text)
+    .events.filter(([, kind]) => kind === 'o')
+    .map(([, , data]) => data)
+    .join('');
+
+/** A terminal that a recording is played on, as its output says. */
+export async function played(text: string) {
+  const { header, events } = castOf(text);
+  const screen = aBrowserTerminal({ cols: Number(header['width']), rows: Number(header['height']) });
+  for (const [, kind, data] of events) if (kind === 'o') await screen.write(data);
+  return screen;
+}
+
+/** The text of the rows of a terminal's screen, without the empty ones at its end. */
+export function rowsOf({ terminal }: ReturnType<typeof aBrowserTerminal>): string[] {
+  const { active } = terminal.buffer;
+  const rows = Array.from(
+    { length: terminal.rows },
+    (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
+  );
+  return rows.slice(0, rows.findLastIndex((row) => row !== '') + 1);
+}
+
+/** A service with a running container of Ada's, whose programs do what the test says. */
+export async function aStudio(t: Test, { muxed = false, ports = {} as Partial<Ports> } = {}) {
+  let nowMs = 0;
+  const backend = fakeTerminals({ muxed });
+  const files = memoryRecordingFiles();
+  const all = { terminalBackend: backend, recordingFiles: files, monotonicMs: () => nowMs, ...ports };
+  const service = await aService(all);
+  const ada = await aPerson(service, 'ada');
+  const dbId = await aContainerOf(service, ada);
+  const address = await listening(t, service);
+  const at = { address, dbId, token: ada.token };
+  const call = as(service, ada);
+  return {
+    service,
+    address,
+    ada,
+    dbId,
+    files,
+    backend,
+    call,
+    open: (query: Record<string, string | number> = {}) => terminalClient(at, query),
+    pty: (index = -1): FakePty => {
+      const pty = backend.opened.at(index);
+      if (pty === undefined) throw new Error('nothing was opened');
+      return pty;
+    },
+    record: (body: object = {}) => call('POST', `/api/containers/${dbId}/recordings`, body),
+    cast: async (id: string) => (await call('GET', `/api/recordings/${id}/cast`)).body,
+    /** Time goes by, and what is due then is done. */
+    pass: async (ms: number) => {
+      nowMs += ms;
+      await service.writeDue();
+    },
+  };
+}

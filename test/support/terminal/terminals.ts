@@ -1,0 +1,147 @@
+import { Duplex } from 'node:stream';
+import type { Test } from 'tap';
+import { WebSocket } from 'ws';
+import type { Service } from '../../../src/app/main/compose.ts';
+import { CLOSE } from '../../../src/domain/terminal.ts';
+import type { StreamEnd } from '../../../src/domain/terminal-end.ts';
+import type { PtyStream, TerminalBackend } from '../../../src/ports/terminal-backend.ts';
+import { eventually } from '../patience.ts';
+import { as, ORIGIN, type Person } from '../service/service.ts';
+
+/** A terminal whose program does what the test says: `say` is its output, `typed` what reached it. */
+export type FakePty = {
+  say(text: string | Buffer): void;
+  typed(): string;
+  end(): void;
+  readonly stream: Duplex;
+};
+
+/** `muxed`: whether the image has a multiplexer. `isFallback`: it has one that does not start. `endsAs` says how streams end from now on. */
+export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
+  let ending: StreamEnd = { kind: 'exited', code: 0 };
+  const opened: FakePty[] = [];
+  const killed: string[] = [];
+  const closed: string[] = [];
+  const backend: TerminalBackend = {
+    async open(_handle, { muxSession }): Promise<PtyStream> {
+      let typed = '';
+      const stream = new Duplex({
+        read() {},
+        write(chunk, _encoding, done) {
+          typed += chunk;
+          done();
+        },
+      });
+      const end = (): void => {
+        stream.push(null);
+        stream.once('end', () => stream.destroy());
+      };
+      opened.push({ stream, typed: () => typed, say: (text) => stream.push(text), end });
+      return {
+        stream,
+        write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
+        muxSession: muxed && !isFallback ? muxSession : null,
+        isFallback,
+        lookBack: async () => ({ program: 'shell', snapshot: null }),
+        drawAnew: async () => {},
+        resize: async () => {},
+        ending: async () => ending,
+        async close() {
+          closed.push(muxSession);
+          stream.destroy();
+        },
+      };
+    },
+    hasMultiplexer: async () => muxed,
+    async killMuxSession(_handle, name, isWanted) {
+      if (!(await isWanted?.())) killed.push(name);
+    },
+    leftovers: async () => ({ sessions: [], marks: [] }),
+    endMarked: async () => {},
+  };
+  const endsAs = (how: StreamEnd): void => {
+    ending = how;
+  };
+  return { ...backend, opened, killed, closed, endsAs };
+}
+
+/** Terminals that open when the test says so; `wanted` is what each was opened for. */
+export function slowTerminals(options: { muxed?: boolean } = {}) {
+  const backend = fakeTerminals(options);
+  const wanted: string[] = [];
+  const waiting: (() => void)[] = [];
+  return {
+    ...backend,
+    wanted,
+    openAll: () => void waiting.splice(0).map((go) => go()),
+    async open(...args: Parameters<typeof backend.open>) {
+      wanted.push(args[1].sharedAs?.mode ?? 'own');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return await backend.open(...args);
+    },
+  };
+}
+
+/** Listens, and ends with `t` whatever is still open. Answers the WebSocket address. */
+export async function listening(t: Test, { http, terminals }: Service): Promise<string> {
+  t.teardown(async () => {
+    terminals.closeEverything(CLOSE.serviceRestarting);
+    for (const client of http.websocketServer.clients) client.terminate();
+    await http.close();
+  });
+  return (await http.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws');
+}
+
+export type OpenSocket = {
+  readonly socket: WebSocket;
+  readonly output: () => string;
+  /** Code and reason of the close; 1006 when there was no close but an end. */
+  closed(): Promise<readonly [code: number, reason: string] | 'still open'>;
+  /** Whether the service answers a ping, which it does after all that it sent before, a close among it. */
+  alive(): Promise<boolean>;
+};
+
+/** A terminal that has said that it is ready, or was refused. */
+export async function openTerminal(
+  address: string,
+  dbId: string,
+  who: Person,
+  pane = 'main',
+): Promise<OpenSocket> {
+  const url = `${address}/api/containers/${dbId}/terminal?connection_id=${pane}`;
+  const socket = new WebSocket(url, ['berth.terminal.v1', `bearer.${who.token}`], { origin: ORIGIN });
+  let output = '';
+  let close: readonly [number, string] | undefined;
+  socket.on('error', () => {});
+  socket.on('close', (code, reason) => {
+    close = [code, String(reason)];
+  });
+  const ready = new Promise<void>((resolve) => {
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) output += String(data);
+      else resolve();
+    });
+  });
+  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  await Promise.race([ready, gone]);
+  return {
+    socket,
+    output: () => output,
+    async closed() {
+      return (await eventually(() => close, Boolean)) ?? 'still open';
+    },
+    alive: () =>
+      new Promise((resolve) => {
+        if (socket.readyState !== WebSocket.OPEN) return resolve(false);
+        socket.once('pong', () => resolve(close === undefined));
+        socket.once('close', () => resolve(false));
+        socket.ping();
+      }),
+  };
+}
+
+/** A running container of somebody; its row id. */
+export async function aContainerOf(service: Service, who: Person): Promise<string> {
+  const made = await as(service, who)('POST', '/api/containers', { name: 'dev' });
+  return made.json().db_id;
+}
