@@ -1,39 +1,99 @@
 import pino from 'pino';
 import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
+import type { StreamEnd } from '../../src/domain/terminal-end.ts';
 import { TerminalNotStarted } from '../../src/ports/terminal-backend.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../support/terminal/terminals.ts';
 
-/** A running container, its box in the engine, and sockets to its terminal. */
-async function aTerminalOf(t: Test, { muxed = true, isFallback = false } = {}) {
+/** Ada's running container, its box in the engine, and sockets to its terminal. `isPlayed`: by the test, not the memory engine. */
+async function aTerminalOf(t: Test, { muxed = true, isFallback = false, isPlayed = true } = {}) {
   const runtime = memoryRuntime();
   const backend = fakeTerminals({ muxed, isFallback });
   const logged: { level: number; msg: string; code?: number }[] = [];
   const logger = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const service = await aService({ runtime, terminalBackend: backend }, { logger });
+  const ports = isPlayed ? { runtime, terminalBackend: backend } : { runtime };
+  const service = await aService(ports, { logger });
   const ada = await aPerson(service, 'ada');
   const dbId = await aContainerOf(service, ada);
   const [box] = runtime.boxes.values();
   if (box === undefined) throw new Error('no container was made');
   const address = await listening(t, service);
-  const open = (query: Record<string, string | number> = {}) =>
-    terminalClient({ address, dbId, token: ada.token }, query);
-  const call = async (what: string) =>
-    (await as(service, ada)('POST', `/api/containers/${dbId}/${what}`)).json();
-  return { service, runtime, backend, box, open, call, logged };
+  const path = `/api/containers/${dbId}`;
+  return {
+    service,
+    runtime,
+    backend,
+    box,
+    logged,
+    open: (query: Record<string, string | number> = {}) =>
+      terminalClient({ address, dbId, token: ada.token }, query),
+    get: async () => (await as(service, ada)('GET', path)).json(),
+    call: async (what: string, body?: object) =>
+      (await as(service, ada)('POST', `${path}/${what}`, body)).json(),
+  };
 }
+type Scene = Awaited<ReturnType<typeof aTerminalOf>>;
 
-t.test('a container that is killed behind Berth ends no program: it has stopped', async (t) => {
-  const { backend, box, open } = await aTerminalOf(t);
-  const client = await open();
-  box.startedAt = null;
-  backend.endsAs({ kind: 'exited', code: 137 });
-  backend.opened[0]?.end();
-  t.same(await client.closed(), [4009, 'container stopped']);
-  t.notOk(client.messages.some(({ type }) => type === 'exit'));
-});
+const exited = (code: number | null): StreamEnd => ({ kind: 'exited', code });
+const noAnswer = () => Promise.reject(new Error('no answer'));
+
+/** What has become of the container when its shell ends, and the close that follows. */
+const ENDS: readonly {
+  readonly what: string;
+  readonly how: StreamEnd;
+  readonly close: readonly [number, string];
+  readonly meanwhile?: (scene: Scene) => void;
+}[] = [
+  { what: 'that is killed in a container that runs', how: exited(137), close: [1000, 'ended'] },
+  {
+    what: 'whose container is killed behind Berth',
+    how: exited(137),
+    close: [4009, 'container stopped'],
+    meanwhile: ({ box }) => {
+      box.startedAt = null;
+    },
+  },
+  {
+    what: 'that ends a moment before its container, which is asked to stop behind Berth',
+    how: exited(129),
+    close: [4009, 'container stopped'],
+    meanwhile({ runtime, box }) {
+      const { observe } = runtime;
+      let looks = 0;
+      runtime.observe = async (handle) => {
+        looks += 1;
+        if (looks > 2) box.startedAt = null;
+        return await observe(handle);
+      };
+    },
+  },
+  { what: 'of which nobody knows how it ended', how: exited(null), close: [1011, 'failed to open terminal'] },
+  {
+    what: 'that is lost while neither the database nor the engine answers',
+    how: { kind: 'lost' },
+    close: [4013, 'detached'],
+    meanwhile({ service, runtime }) {
+      runtime.observe = noAnswer;
+      service.ports.storage.repositories.terminals.places = noAnswer;
+    },
+  },
+];
+
+for (const { what, how, close, meanwhile } of ENDS) {
+  t.test(`a shell ${what} closes its terminal with ${close.join(' ')}`, async (t) => {
+    const scene = await aTerminalOf(t);
+    const client = await scene.open();
+    meanwhile?.(scene);
+    scene.backend.endsAs(how);
+    scene.backend.opened[0]?.end();
+    t.same(await client.closed(), close);
+    const exits = client.messages.filter(({ type }) => type === 'exit');
+    t.match(exits, close[1] === 'ended' ? [{ type: 'exit', code: 137 }] : []);
+    t.equal(exits.length, close[1] === 'ended' ? 1 : 0, 'and no program is said to have ended else');
+  });
+}
 
 t.test('a plain shell that stands in for tmux says so', async (t) => {
   const { open } = await aTerminalOf(t, { isFallback: true });
@@ -45,84 +105,31 @@ t.test('a plain shell that stands in for tmux says so', async (t) => {
   ]);
 });
 
-t.test('a shell that is gone at once, and nobody knows how, was not opened', async (t) => {
-  const { backend, open } = await aTerminalOf(t);
+t.test('a container that is paused behind Berth is stopped until a start; its programs go on', async (t) => {
+  const { service, box, open, call, get } = await aTerminalOf(t, { isPlayed: false });
   const client = await open();
-  backend.endsAs({ kind: 'exited', code: null });
-  backend.opened[0]?.end();
-  t.same(await client.closed(), [1011, 'failed to open terminal']);
-  t.notOk(client.messages.some(({ type }) => type === 'exit'));
-});
-
-t.test('one that is asked to stop behind Berth ends its shells a moment before itself', async (t) => {
-  const { runtime, backend, box, open } = await aTerminalOf(t);
-  const client = await open();
-  const { observe } = runtime;
-  let looks = 0;
-  runtime.observe = async (handle) => {
-    looks += 1;
-    if (looks > 2) box.startedAt = null;
-    return await observe(handle);
-  };
-  backend.endsAs({ kind: 'exited', code: 129 });
-  backend.opened[0]?.end();
+  client.socket.send(Buffer.from('typed before'));
+  await client.until(() => client.output().includes('typed before'));
+  box.paused = true;
+  await t.rejects(open({ connection_id: 'p2' }), /4009/);
+  await service.reconcile();
   t.same(await client.closed(), [4009, 'container stopped']);
+  const reason = 'it was paused outside Berth: start it to resume its programs';
+  t.match(await get(), { status: 'stopped', status_reason: reason });
+  t.match(await call('exec', { command: ['true'] }), { code: 'container_not_running' });
+  t.match(await call('start'), { message: 'container started', status: 'running' });
+  t.equal(box.paused, false);
+  t.match(await get(), { status: 'running', status_reason: null });
+  const again = await open();
+  await again.until(() => again.output().includes('typed before'));
 });
-
-t.test(
-  'a container that is paused behind Berth is stopped until a start, and its programs go on',
-  async (t) => {
-    const runtime = memoryRuntime();
-    const service = await aService({ runtime });
-    const ada = await aPerson(service, 'ada');
-    const dbId = await aContainerOf(service, ada);
-    const [box] = runtime.boxes.values();
-    if (box === undefined) throw new Error('no container was made');
-    const address = await listening(t, service);
-    const open = () => terminalClient({ address, dbId, token: ada.token });
-    const call = as(service, ada);
-    const client = await open();
-    client.socket.send(Buffer.from('typed before'));
-    await client.until(() => client.output().includes('typed before'));
-    box.paused = true;
-    await t.rejects(terminalClient({ address, dbId, token: ada.token }, { connection_id: 'p2' }), /4009/);
-    await service.reconcile();
-    t.same(await client.closed(), [4009, 'container stopped']);
-    t.match((await call('GET', `/api/containers/${dbId}`)).json(), {
-      status: 'stopped',
-      status_reason: 'it was paused outside Berth: start it to resume its programs',
-    });
-    const exec = await call('POST', `/api/containers/${dbId}/exec`, { command: ['true'] });
-    t.match([exec.statusCode, exec.json().code], [409, 'container_not_running']);
-    t.match((await call('POST', `/api/containers/${dbId}/start`)).json(), {
-      message: 'container started',
-      status: 'running',
-    });
-    t.equal(box.paused, false);
-    t.match((await call('GET', `/api/containers/${dbId}`)).json(), {
-      status: 'running',
-      status_reason: null,
-    });
-    const again = await open();
-    await again.until(() => again.output().includes('typed before'));
-  },
-);
 
 t.test('stopping what is paused really stops it', async (t) => {
-  const { service, box, ...rest } = await aTerminalOf(t);
+  const { service, box, call } = await aTerminalOf(t);
   box.paused = true;
   await service.reconcile();
-  t.match(await rest.call('stop'), { message: 'container stopped', status: 'stopped' });
+  t.match(await call('stop'), { message: 'container stopped', status: 'stopped' });
   t.match([box.paused, box.startedAt], [false, null]);
-});
-
-t.test('a shell that is killed in a container that runs has ended', async (t) => {
-  const { backend, open } = await aTerminalOf(t);
-  const client = await open();
-  backend.endsAs({ kind: 'exited', code: 137 });
-  backend.opened[0]?.end();
-  t.same(await client.closed(), [1000, 'ended']);
-  t.match(client.messages.at(-1), { type: 'exit', code: 137 });
 });
 
 for (const muxed of [true, false]) {
@@ -137,11 +144,8 @@ for (const muxed of [true, false]) {
     backend.endsAs({ kind: 'lost' });
     backend.opened[0]?.end();
     t.same(await first.closed(), [4013, 'detached']);
-    t.match(
-      first.messages.at(-1),
-      { type: 'ack', input_offset: 5 },
-      'what was taken is said before the close',
-    );
+    const ack = { type: 'ack', input_offset: 5 };
+    t.match(first.messages.at(-1), ack, 'what was taken is said before the close');
     t.notOk(first.messages.some(({ type }) => type === 'exit'));
     const again = await open({ stream: first.ready.stream, after: first.output().length });
     t.not(again.ready.stream, first.ready.stream);
@@ -151,19 +155,6 @@ for (const muxed of [true, false]) {
     t.same(backend.killed, [], 'the session is not ended for that');
   });
 }
-
-t.test('while neither the database nor the engine answers, no program is said to have ended', async (t) => {
-  const { service, runtime, backend, open } = await aTerminalOf(t);
-  const client = await open();
-  const noAnswer = async () => {
-    throw new Error('no answer');
-  };
-  runtime.observe = noAnswer;
-  service.ports.storage.repositories.terminals.places = noAnswer;
-  backend.endsAs({ kind: 'lost' });
-  backend.opened[0]?.end();
-  t.same(await client.closed(), [4013, 'detached']);
-});
 
 t.test('a terminal that cannot be opened says why', async (t) => {
   const { backend, box, open, logged } = await aTerminalOf(t);
