@@ -11,6 +11,7 @@ import {
 import { continuesInput, resumeFrom, takeInput, withoutQuestions } from '../../src/domain/terminal-resume.ts';
 import { unfinished } from '../../src/domain/terminal-tail.ts';
 import { incompleteBytes, utf8At } from '../../src/domain/utf8.ts';
+import { anyCharacter } from '../support/samples/any-character.ts';
 
 t.test('a client gets what it misses, or a redraw when that is gone', async (t) => {
   const held = { start: 100, end: 900 };
@@ -172,7 +173,7 @@ t.test('how much of the end is the beginning of a character', async (t) => {
 
 t.test('every character is read as what it is, and each cut in it is seen', async () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }), (text) => {
       const whole = Buffer.from(text);
       const found = utf8At(whole, 0);
       if (found.kind !== 'character') return false;
