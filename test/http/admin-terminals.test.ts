@@ -14,21 +14,11 @@ t.test('administrators see the open terminals of everybody, and others do not', 
   const second = await open(other, 'pane2');
   const answer = await as(here, root)('GET', url);
   const [newest, oldest] = answer.json().terminals;
-  t.same(Object.keys(newest), [
-    'id',
-    'user_id',
-    'username',
-    'container_id',
-    'container_name',
-    'connection_id',
-    'mux_session',
-    'owner',
-    'cols',
-    'rows',
-    'created_at',
-    'last_ping_at',
-    'replica',
-  ]);
+  t.same(
+    Object.keys(newest).join(' '),
+    'id user_id username container_id container_name connection_id mux_session owner cols rows ' +
+      'created_at last_ping_at replica',
+  );
   t.match(oldest, {
     id: /^[0-9a-f-]{36}$/,
     user_id: ada.id,
@@ -69,18 +59,6 @@ t.test('an administrator closes one with 4001, on record', async (t) => {
     const gone = await as(here, root)('DELETE', `${url}/${unknown}`);
     t.same([gone.statusCode, gone.json().error], [404, 'terminal not found'], unknown);
   }
-});
-
-t.test('a record exists from the connect to the close, and is kept fresh by pings', async (t) => {
-  const shared = inMemory();
-  const { here, ada, open } = await aCluster(t, shared);
-  const { state } = shared.storage as ReturnType<typeof memoryStorage>;
-  const socket = await open(ada, 'main');
-  await waitFor(() => state.terminals.length === 1);
-  const [record] = state.terminals;
-  t.match(record, { userId: ada.id, createdAt: here.ports.clock.now(), lastPingAt: here.ports.clock.now() });
-  socket.socket.close();
-  await waitFor(() => state.terminals.length === 0);
 });
 
 t.test('records of a process that died are cleared away', async (t) => {

@@ -1,34 +1,25 @@
 import t from 'tap';
 import { StorageBusy } from '../../src/ports/repositories.ts';
+import { NOBODY } from '../support/database/stored.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN } from '../support/service/service.ts';
 
 t.test('every 401 names the scheme, and whether a credential was sent', async (t) => {
   const service = await aService();
-  const routes = ['/api/me', '/api/sessions', '/api/containers', '/api/admin/users', '/api/tokens'];
-  for (const url of routes) {
-    const bare = await service.http.inject({ url });
-    t.same([bare.statusCode, bare.headers['www-authenticate']], [401, 'Bearer'], url);
-    for (const authorization of [
-      'Bearer x',
-      'Bearer a.b.c',
-      'Basic YTpi',
-      'x',
-      `Bearer svc_${'0'.repeat(64)}`,
-    ]) {
-      const answer = await service.http.inject({ url, headers: { authorization } });
-      t.same(
-        [answer.statusCode, answer.headers['www-authenticate']],
-        [401, 'Bearer error="invalid_token"'],
-        `${url} ${authorization}`,
-      );
-    }
+  const login = { method: 'POST', url: '/api/auth/login', payload: { email: 'x', password: 'x' } } as const;
+  for (const request of [{ url: '/api/me' }, login, { method: 'POST', url: '/api/auth/refresh' } as const]) {
+    const bare = await service.http.inject(request);
+    t.same([bare.statusCode, bare.headers['www-authenticate']], [401, 'Bearer'], request.url);
   }
-  for (const [url, payload] of [
-    ['/api/auth/login', { email: 'x', password: 'x' }],
-    ['/api/auth/refresh', {}],
-  ] as const) {
-    const answer = await service.http.inject({ method: 'POST', url, payload });
-    t.same([answer.statusCode, answer.headers['www-authenticate']], [401, 'Bearer'], url);
+  for (const authorization of [
+    'Bearer x',
+    'Bearer a.b.c',
+    'Basic YTpi',
+    'x',
+    `Bearer svc_${'0'.repeat(64)}`,
+  ]) {
+    const { statusCode, headers } = await service.http.inject({ url: '/api/me', headers: { authorization } });
+    const told = [401, 'Bearer error="invalid_token"'];
+    t.same([statusCode, headers['www-authenticate']], told, authorization);
   }
 });
 
@@ -55,8 +46,7 @@ t.test('a credential is taken from the header alone', async (t) => {
 
 t.test('a change from a foreign page is refused before anything is looked at; reading is not', async (t) => {
   const service = await aService();
-  const ada = await aPerson(service, 'ada');
-  const call = as(service, ada);
+  const call = as(service, await aPerson(service, 'ada'));
   for (const origin of [
     'https://evil.example',
     'null',
@@ -67,18 +57,11 @@ t.test('a change from a foreign page is refused before anything is looked at; re
   ]) {
     for (const [method, url] of [
       ['POST', '/api/auth/refresh'],
-      ['POST', '/api/auth/login'],
-      ['POST', '/api/auth/logout'],
-      ['POST', '/api/sessions/revoke-others'],
       ['PATCH', '/api/admin/settings'],
       ['DELETE', '/api/sessions/x'],
     ] as const) {
-      const answer = await call(method, url, {}, { origin });
-      t.same(
-        [answer.statusCode, answer.json().code],
-        [403, 'origin_not_allowed'],
-        `${origin} ${method} ${url}`,
-      );
+      const { statusCode, json } = await call(method, url, {}, { origin });
+      t.same([statusCode, json().code], [403, 'origin_not_allowed'], `${origin} ${method} ${url}`);
     }
     const read = await call('GET', '/api/me', undefined, { origin });
     t.same([read.statusCode, read.headers['access-control-allow-origin']], [200, undefined]);
@@ -89,56 +72,27 @@ t.test('a change from a foreign page is refused before anything is looked at; re
 t.test('whatever is wrong with a request, the answer has the same form', async (t) => {
   const service = await aService();
   const root = await anAdmin(service);
-  const headers = { authorization: `Bearer ${root.token}`, 'content-type': 'application/json' };
-  const url = '/api/auth/login';
+  const headers = { authorization: `Bearer ${root.token}` };
+  const typed = (type: string, body: string) => ({
+    ...{ method: 'POST', url: '/api/auth/login', body },
+    headers: { ...headers, 'content-type': type },
+  });
+  const json = (body: string) => typed('application/json', body);
+  const long = `/api/sessions/${'x'.repeat(200)}`;
   const cases: readonly (readonly [string, object, number, string])[] = [
     ['an unknown route', { url: '/api/nothing' }, 404, 'not_found'],
     ['an unknown file', { url: '/favicon.png' }, 404, 'not_found'],
-    ['a wrong method', { method: 'PUT', url: '/api/sessions', headers }, 404, 'not_found'],
-    ['broken JSON', { method: 'POST', url, headers, body: '{' }, 400, 'bad_json'],
-    ['poisoned JSON', { method: 'POST', url, headers, body: '{"__proto__":{"a":1}}' }, 400, 'bad_json'],
-    [
-      'other poison',
-      { method: 'POST', url, headers, body: '{"constructor":{"prototype":{}}}' },
-      400,
-      'bad_json',
-    ],
-    [
-      'another type',
-      { method: 'POST', url, headers: { 'content-type': 'text/xml' }, body: '<a/>' },
-      400,
-      'bad_content_type',
-    ],
-    [
-      'a form',
-      { method: 'POST', url, headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=b' },
-      400,
-      'bad_content_type',
-    ],
-    ['an array', { method: 'POST', url, headers, body: '[]' }, 400, 'validation_failed'],
-    [
-      'too much',
-      { method: 'POST', url, headers, body: JSON.stringify({ email: 'x'.repeat(70_000) }) },
-      413,
-      'body_too_large',
-    ],
+    ['a wrong method', { ...json('{}'), method: 'PUT', url: '/api/sessions' }, 404, 'not_found'],
+    ['broken JSON', json('{'), 400, 'bad_json'],
+    ['poisoned JSON', json('{"__proto__":{"a":1}}'), 400, 'bad_json'],
+    ['other poison', json('{"constructor":{"prototype":{}}}'), 400, 'bad_json'],
+    ['another type', typed('text/xml', '<a/>'), 400, 'bad_content_type'],
+    ['a form', typed('application/x-www-form-urlencoded', 'a=b'), 400, 'bad_content_type'],
+    ['an array', json('[]'), 400, 'validation_failed'],
+    ['too much', json(JSON.stringify({ email: 'x'.repeat(70_000) })), 413, 'body_too_large'],
     ['a bad address', { url: '/api/%E0%A4%A' }, 400, 'bad_url'],
-    [
-      'a long parameter',
-      {
-        method: 'DELETE',
-        url: `/api/sessions/${'x'.repeat(200)}`,
-        headers: { authorization: headers.authorization },
-      },
-      404,
-      'not_found',
-    ],
-    [
-      'an unknown query',
-      { url: '/api/audit?x=1', headers: { authorization: headers.authorization } },
-      400,
-      'validation_failed',
-    ],
+    ['a long parameter', { method: 'DELETE', url: long, headers }, 404, 'not_found'],
+    ['an unknown query', { url: '/api/audit?x=1', headers }, 400, 'validation_failed'],
   ];
   for (const [name, request, status, code] of cases) {
     const answer = await service.http.inject(request);
@@ -175,12 +129,11 @@ t.test('a shortage of database connections is 503 with Retry-After on every rout
   };
   for (const each of [repositories.sessions, repositories.tokens]) Object.assign(each, { listOwned: busy });
   Object.assign(repositories.containers, { findOwned: busy });
-  const id = '00000000-0000-4000-8000-000000000000';
   for (const [method, url] of [
     ['GET', '/api/sessions'],
     ['GET', '/api/tokens'],
-    ['POST', `/api/containers/${id}/start`],
-    ['GET', `/api/containers/${id}/terminal`],
+    ['POST', `/api/containers/${NOBODY}/start`],
+    ['GET', `/api/containers/${NOBODY}/terminal`],
   ] as const) {
     const answer = await call(method, url);
     t.same(

@@ -17,6 +17,7 @@ import {
   ORIGIN,
   type Person,
 } from '../support/service/service.ts';
+import { listenOnUnix } from '../support/service/unix-listener.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 async function aScene(t: Test) {
@@ -181,13 +182,17 @@ t.test('what cannot be told from an id is answered by resync, and new events fol
 });
 
 t.test('a subscriber that does not read gets resync when it does, and delays nobody', async (t) => {
-  const { service, address, ada, dbId } = await aScene(t);
+  const service = await aService();
+  const ada = await aPerson(service, 'ada');
+  const dbId = await aContainerOf(service, ada);
+  const address = `ws+unix://${await listenOnUnix(t, service)}:`;
   const [slow, quick] = [await eventClient(address, ada.token), await eventClient(address, ada.token)];
   const { storage, bus } = service.ports;
-  const data = { role_setup: { detail: 'x'.repeat(20_000) } };
+  const data = { role_setup: { detail: 'x'.repeat(4_000) } };
   const event = { type: 'container_progress', dbId, ownerId: ada.id, data } as const;
   slow.socket.pause();
-  const COUNT = 2_000;
+  // A thousand may wait, behind what the buffers of the line take.
+  const COUNT = 1_500;
   for (let n = 0; n < COUNT; n += 100) {
     for (let i = 0; i < 100; i += 1) await storage.repositories.events.append(event);
     bus.publish('events', {});

@@ -49,9 +49,13 @@ t.test('a token says who and which session, for 15 minutes, and names its key', 
 t.test('whatever is wrong with a token, it is refused', async (t) => {
   const tokens = await tokensOf(() => [key]);
   t.match(tokens.verify(good), who);
-  for (const [name, token] of REFUSED) {
-    t.equal(tokens.verify(token), null, name);
-    t.equal(tokens.verify(token), null, `${name}, again`);
+  for (const what of ['at first', 'again']) {
+    const believed = REFUSED.filter(([, token]) => tokens.verify(token) !== null);
+    t.same(
+      believed.map(([name]) => name),
+      [],
+      what,
+    );
   }
   t.match(tokens.verify(good), who, 'and the good one is still good');
 });
@@ -60,13 +64,10 @@ t.test('over HTTP all of them are the same 401', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   t.equal((await as(service, ada)('GET', '/api/me')).statusCode, 200);
+  const refused = [401, '{"error":"unauthorized","code":"unauthorized"}', 'Bearer error="invalid_token"'];
   for (const [name, token] of REFUSED.filter(([, one]) => /^[\x21-\x7e]+$/.test(one))) {
-    const answer = await as(service, { ...ada, token })('GET', '/api/me');
-    t.same(
-      [answer.statusCode, answer.body, answer.headers['www-authenticate']],
-      [401, '{"error":"unauthorized","code":"unauthorized"}', 'Bearer error="invalid_token"'],
-      name,
-    );
+    const { statusCode, body, headers } = await as(service, { token })('GET', '/api/me');
+    t.same([statusCode, body, headers['www-authenticate']], refused, name);
   }
 });
 

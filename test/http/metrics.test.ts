@@ -112,22 +112,20 @@ t.test('the process itself is measured, too', async (t) => {
 
 t.test('only this machine and administrators read them', async (t) => {
   const service = await aMeasured();
-  const [root, ada] = [await anAdmin(service), await aPerson(service, 'ada')];
   const status = async (headers: Record<string, string>) =>
     (await as(service, null)('GET', '/metrics', undefined, { ...local, ...headers })).statusCode;
   t.equal(await status({}), 200);
   t.equal(await status({ host: 'localhost' }), 200);
   t.equal(await status({ host: '[::1]:8080' }), 200);
-  for (const header of [
+  const forwarded = [
     'x-forwarded-for',
     'x-forwarded-host',
     'x-forwarded-proto',
     'x-real-ip',
     'forwarded',
     'via',
-  ]) {
-    t.equal(await status({ [header]: '127.0.0.1' }), 401, header);
-  }
+  ];
+  for (const header of forwarded) t.equal(await status({ [header]: '127.0.0.1' }), 401, header);
   t.equal(await status({ host: 'berth.example.org' }), 401, 'somebody led a browser here, or a proxy did');
   t.equal(await status({ host: '127.0.0.1.example.org' }), 401);
 
@@ -138,14 +136,6 @@ t.test('only this machine and administrators read them', async (t) => {
     return (await textOf(socket)).slice(9, 12);
   };
   t.same([await spoken('1.1'), await spoken('1.0')], ['200', '401'], 'as a proxy that says nothing else');
-
-  const proxied = { 'x-forwarded-for': '192.0.2.1' };
-  const by = async (token: string) =>
-    (await as(service, { token })('GET', '/metrics', undefined, proxied)).statusCode;
-  t.equal(await by(root.token), 200);
-  t.equal(await by((await anApiToken(service, root, { scopes: ['admin'] })).token), 200);
-  t.equal(await by((await anApiToken(service, root, { scopes: ['write'] })).token), 403);
-  t.equal(await by(ada.token), 403);
 
   const remote = await service.http.inject({ url: '/metrics', remoteAddress: '192.0.2.1', headers: local });
   t.equal(remote.statusCode, 401);
