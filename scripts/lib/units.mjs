@@ -83,7 +83,7 @@ const LONG = [
   'faults/engine',
   'faults/soak',
   'e2e/stopping',
-  'adapters/docker-terminal-input',
+  'adapters/docker-tools',
   'faults/database',
   'attacks/hung-starts',
   'adapters/docker-files',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { aBox, type Box, containerFilesContract, links, special, uploads } from '../contract/files.ts';
+import { aBox, type Box, filesContract, links, special, uploads } from '../contract/files.ts';
 import { aTerminal } from '../contract/terminal-backend.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { needs } from '../support/run/needs.ts';
@@ -13,7 +13,7 @@ if (engine !== null && busybox !== null) {
   await t.test('BusyBox: an image with nothing else', async (t) => {
     t.match(await box.sh('tar --help 2>&1; :'), /BusyBox/);
   });
-  await containerFilesContract('BusyBox', instance);
+  await t.test('BusyBox: files', (t) => filesContract(t, box.files));
   await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
   await t.test('BusyBox: what is neither file nor folder', (t) => special(t, box));
   await t.test('BusyBox: uploads', (t) => uploads(t, box));

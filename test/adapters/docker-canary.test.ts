@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import pino from 'pino';
 import t, { type Test } from 'tap';
 import { dockerCanary, type Reached } from '../../src/adapters/docker/canary.ts';
 import { isRoot, runOrThrow } from '../../src/adapters/docker/host.ts';
 import { CANARY_LABEL, chainName } from '../../src/adapters/docker/labels.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
-import { NOT_LOOKED, watchIsolation } from '../../src/app/main/isolation.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 
@@ -21,16 +19,11 @@ if (engine !== null && (!isRoot() || !engine.isLocal)) {
   t.pass('canary', { skip: 'the packet filter needs root and an engine on this machine' });
 } else if (engine !== null) {
   await manyAddresses(t);
-  // A flight is mostly waiting for answers that do not come.
-  t.jobs = 2;
-  await Promise.all([
-    t.test('a canary finds closed what is closed, and open what is open', { buffered: true }, async (t) =>
-      flights(t, await testInstance(t, engine)),
-    ),
-    t.test('where something is open, the rules are set again', { buffered: true }, async (t) =>
-      mended(t, await testInstance(t, engine)),
-    ),
-  ]);
+  const instance = await testInstance(t, engine);
+  await leadMetadataHere(t, instance);
+  await t.test('a canary finds closed what is closed', (t) => closed(t, instance));
+  await t.test('a canary finds open what is open', (t) => open(t, instance));
+  await t.test('a canary that is told to stop leaves nothing', (t) => stopped(t, instance));
 }
 
 async function aCanary({ docker, instanceId, network, image, isLocal }: TestInstance) {
@@ -56,15 +49,16 @@ async function manyAddresses(t: Test): Promise<void> {
   await runOrThrow('ip', ['link', 'set', link, 'up']);
 }
 
-/** One flight with all closed, and one with all open: each thing that is found has its own name and address. */
-async function flights(t: Test, instance: TestInstance): Promise<void> {
-  const { network, instanceId } = instance;
-  const chain = chainName(instanceId);
-  await leadMetadataHere(t, instance);
+async function closed(t: Test, instance: TestInstance): Promise<void> {
   t.same(await (await aCanary(instance)).prove(), [], 'the rules hold, wherever a packet is led');
   t.equal(await left(instance), 0, 'and no canary remains');
   t.same((await instance.runtime.list()).length, 0, 'nor was any taken for a workspace');
+}
 
+/** Each thing that is found has its own name and address. */
+async function open(t: Test, instance: TestInstance): Promise<void> {
+  const { network, instanceId } = instance;
+  const chain = chainName(instanceId);
   await iptables('-F', `${chain}-IN`);
   await iptables('-I', `${chain}-FW`, '1', '-i', network.bridge, '-o', network.bridge, '-j', 'ACCEPT');
   const image = await withEngineSocket(t, instance);
@@ -100,47 +94,11 @@ async function withEngineSocket(t: Test, { docker, image }: TestInstance): Promi
   return Id;
 }
 
-async function mended(t: Test, instance: TestInstance): Promise<void> {
-  await iptables('-F', `${chainName(instance.instanceId)}-IN`);
-  const parts = { isolation: NOT_LOOKED };
-  const said: string[] = [];
-  const log = pino({ level: 'error' }, { write: (line: string) => note(t, said, line) });
-  const watched = watchIsolation({
-    parts,
-    log,
-    assertRules: instance.network.assertRules,
-    firstAfterMs: 0,
-    retryMs: 500,
-  });
-  watched.begin(await aCanary(instance));
-  await waitFor(() => parts.isolation !== NOT_LOOKED && parts.isolation.status === 'ready', {
-    what: () => `closed again: ${JSON.stringify(parts.isolation)}`,
-    patienceMs: 120_000,
-  });
-  t.match(parts.isolation, {
-    status: 'ready',
-    detail: 'was open (services of this machine), is closed again',
-  });
-  t.ok(
-    said.some((line) => /containers can reach services of this machine/.test(line)),
-    'it is said loudly',
-  );
-  await watched.stop();
-  await stopped(t, instance);
-}
-
-/** On a busy machine a try may fail and be repeated: why is then said beside the test. */
-function note(t: Test, said: string[], line: string): void {
-  t.comment(line.trim());
-  said.push(JSON.parse(line).msg);
-}
-
 async function stopped(t: Test, instance: TestInstance): Promise<void> {
   const canary = await aCanary(instance);
-  const flight = canary.prove();
-  flight.catch(() => undefined);
+  const flight = canary.prove().catch(() => undefined);
   await waitFor(async () => (await left(instance)) > 0, { everyMs: 20 });
   await canary.stop();
-  await flight.catch(() => undefined);
-  t.equal(await left(instance), 0, 'one that is told to stop leaves nothing');
+  await flight;
+  t.equal(await left(instance), 0);
 }

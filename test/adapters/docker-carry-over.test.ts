@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap';
 import { capture, envWithoutValues } from '../../src/adapters/docker/captured-image.ts';
 import { engineCalls } from '../../src/adapters/docker/client.ts';
+import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
 import { aSpec, shellIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { ageVolumeIn } from '../support/engine/volume-age.ts';
 import { needs } from '../support/run/needs.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 
@@ -43,7 +45,8 @@ if (engine !== null) {
 
 async function throughTheService(t: Test, instance: TestInstance): Promise<void> {
   const { docker, runtime, insight, image } = instance;
-  const service = await aService({ runtime, insight, runtimeNode: 'test' });
+  const storage = memoryStorage(fixedClock());
+  const service = await aService({ storage, runtime, insight, runtimeNode: 'test' });
   const call = as(service, await aPerson(service, 'ada'));
   const limits = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
   const box = (await call('POST', '/api/containers', { name: 'dev', ...limits, env: { SECRET } })).json();
@@ -89,6 +92,14 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   await service.reconcile();
   t.same(await runtime.capturedImages(), [], 'and the private image is gone');
   t.ok(await docker.getImage(image).inspect(), 'the catalogue’s is not');
+
+  await call('DELETE', url);
+  for (const days of [7, 1]) {
+    t.ok(await runtime.volumeExists(box.volume.name));
+    await ageVolumeIn(storage)(box.db_id, days * 24);
+    await service.collectVolumes();
+  }
+  t.notOk(await runtime.volumeExists(box.volume.name), 'the volume goes in two steps');
 }
 
 async function layers(t: Test, { docker, runtime, image, instanceId }: TestInstance): Promise<void> {

@@ -1,14 +1,9 @@
-// biome-ignore lint/style/noRestrictedImports: a reader is slow for longer than the engine waits
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { CommandRequest, RunningCommand } from '../../src/ports/container-commands.ts';
-import { collect } from '../contract/container-access.ts';
+import { collect, containerAccessContract } from '../contract/container-access.ts';
 import { aSpec, markedProcesses, shellIn } from '../support/engine/container.ts';
 import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 import { standsStill } from '../support/patience.ts';
-
-/** The engine gives up after 2 s, by its own clock. */
-const LONGER_THAN_THE_ENGINE_WAITS_MS = 3_000;
 
 type Box = {
   readonly sh: (script: string) => Promise<string>;
@@ -17,7 +12,9 @@ type Box = {
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
-  const { runtime, commands, image } = await testInstance(t, engine);
+  const instance = await testInstance(t, engine);
+  const { runtime, commands, image } = instance;
+  await containerAccessContract('docker', instance);
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
   const box: Box = {
@@ -25,10 +22,10 @@ if (engine !== null) {
     open: (script, more = {}) =>
       commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more }),
   };
-  await t.test('docker: output comes while the command runs, in its order', (t) => order(t, box));
-  await t.test('docker: who does not read stops the command', (t) => backPressure(t, box));
-  await t.test('docker: the end takes all that was started along', (t) => ending(t, box));
-  await t.test('docker: a slow reader gets all, and holds nobody up', (t) => slowReader(t, box));
+  await t.test('output comes while the command runs, in its order', (t) => order(t, box));
+  await t.test('who does not read stops the command', (t) => backPressure(t, box));
+  await t.test('the end of a command takes all that was started along', (t) => ending(t, box));
+  await t.test('a slow reader gets all, and holds nobody up', (t) => slowReader(t, box));
 }
 
 async function order(t: Test, { sh, open }: Box): Promise<void> {
@@ -77,9 +74,12 @@ async function ending(t: Test, { sh, open }: Box): Promise<void> {
   t.equal(await left(), '0');
 }
 
-/** The engine forgets what is not read within 2 s of a program's end, and waits for that before it reports other ends. */
-async function slowReader(t: Test, { open }: Box): Promise<void> {
-  const another = Promise.withResolvers<void>();
+/**
+ * The engine forgets what is not read within 2 s of a program's end, and reports the ends in a container one after the
+ * other: when a later one is reported, it has waited for each that came before.
+ */
+async function slowReader(t: Test, { sh, open }: Box): Promise<void> {
+  const mayRead = Promise.withResolvers<void>();
   const begun = Array.from({ length: 16 }, () => Promise.withResolvers<void>());
   const read = async (bytes: number, at: number): Promise<number> => {
     const running = await open(`exec head -c ${bytes} /dev/zero`);
@@ -87,7 +87,7 @@ async function slowReader(t: Test, { open }: Box): Promise<void> {
     for await (const event of running.events) {
       if (event.kind === 'output' && count === 0) {
         begun[at]?.resolve();
-        await Promise.all([sleep(LONGER_THAN_THE_ENGINE_WAITS_MS), another.promise]);
+        await mayRead.promise;
       }
       if (event.kind === 'output') count += event.data.length;
     }
@@ -96,13 +96,13 @@ async function slowReader(t: Test, { open }: Box): Promise<void> {
   // The edge of what engine and kernel buffer lies somewhere here.
   const sizes = Array.from({ length: 16 }, (_, index) => 900_000 + index * 40_000);
   const reading = Promise.all(sizes.map(read));
-  // They start in turn, and the last of them is not read yet.
   await Promise.all(begun.map(({ promise }) => promise));
+  await standsStill(async () => Number(await sh('pgrep -xc head || true')));
   t.match(
     await collect(await open('true')),
     { exitCode: 0 },
     'another command ends while none of them is read',
   );
-  another.resolve();
+  mayRead.resolve();
   t.same(await reading, sizes);
 }

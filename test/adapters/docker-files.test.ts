@@ -23,7 +23,8 @@ if (engine !== null) {
   await t.test('docker: uploads', (t) => uploads(t, box));
   await t.test('docker: sizes beyond 2 GiB', (t) => huge(t, box));
   await t.test('docker: a full disk', (t) => fullDisk(t, instance));
-  await t.test('docker: tools that lie', (t) => hostile(t, instance));
+  // The last: it leaves its tools behind.
+  await t.test('docker: tools that lie', (t) => hostile(t, box));
 }
 
 async function changing(t: Test, { sh, files }: Box): Promise<void> {
@@ -134,8 +135,7 @@ async function* endless(): AsyncGenerator<Buffer> {
 }
 
 /** The user owns the tools in the container. Whatever they do, the service must neither hang nor believe. */
-async function hostile(t: Test, instance: TestInstance): Promise<void> {
-  const { files, sh } = await aBox(instance);
+async function hostile(t: Test, { files, sh }: Box): Promise<void> {
   await sh('echo secret > /workspace/file; mkdir /workspace/folder');
   const fake = (tool: string, body: string): Promise<string> =>
     sh(`printf '%s\\n' '#!/bin/sh' '${body}' > /usr/local/sbin/${tool}; chmod +x /usr/local/sbin/${tool}`);

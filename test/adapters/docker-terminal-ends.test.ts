@@ -5,6 +5,7 @@ import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
 import { aSpec } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { eventually } from '../support/patience.ts';
 
 /** Ends when there is room for nothing but itself. */
 const FILL = "sh -c 'while :; do sleep 1000 & done'";
@@ -13,39 +14,47 @@ const FILL = "sh -c 'while :; do sleep 1000 & done'";
 const REFUSED = `printf '#!/bin/sh\necho server exited unexpectedly >&2\nexit 1\n' > /usr/local/bin/tmux
 chmod 755 /usr/local/bin/tmux`;
 
-t.setTimeout(180_000);
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  const box = (id: string) => instance.docker.getContainer(id);
-  await t.test('a container that ends behind Berth takes no program for ended', async (t) => {
-    await endsAs(t, instance, 'killed', (id) => box(id).kill());
-    await endsAs(t, instance, 'stopped', (id) => box(id).stop({ t: 10 }));
-    await endsAs(t, instance, 'removed', (id) => box(id).remove({ force: true }));
-  });
-  await t.test('a tmux that cannot be reached', (t) => unreachable(t, instance));
-  await t.test('a container without a free process', (t) => full(t, instance));
-}
-
-async function running({ runtime, image }: TestInstance): Promise<RuntimeHandle> {
+  const { docker, runtime, terminals, image } = instance;
   const handle = await runtime.create(aSpec(image));
+  const { runtimeId } = handle;
+  const refused = (t: Test, statusCode: number) =>
+    t.rejects(terminals.open(handle, aTerminal('main')), { name: 'RuntimeFailure', statusCode });
+
+  await t.test('a container that does not run has no terminals', async (t) => {
+    await refused(t, 409);
+    await t.resolves(terminals.killMuxSession(handle, 'main'));
+  });
   await runtime.start(handle);
-  return handle;
+  await t.test('a tmux that cannot be reached', (t) => unreachable(t, instance, handle));
+  await t.test('a container without a free process', (t) => full(t, instance, handle));
+  await t.test('a container that ends takes no program for ended', async (t) => {
+    const box = docker.getContainer(runtimeId);
+    await endsAs(t, instance, handle, 'stopped by Berth', () => runtime.stop(handle, 5));
+    await endsAs(t, instance, handle, 'killed', () => box.kill());
+    await endsAs(t, instance, handle, 'stopped', () => box.stop({ t: 10 }));
+    await endsAs(t, instance, handle, 'removed', () => box.remove({ force: true }));
+    await refused(t, 404);
+    await t.resolves(terminals.killMuxSession(handle, 'main'));
+  });
 }
 
 /** What a client is told after `work`, while the row says that the container runs. */
 async function endsAs(
   t: Test,
   instance: TestInstance,
+  handle: RuntimeHandle,
   name: string,
-  work: (id: string) => Promise<unknown>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
-  const handle = await running(instance);
+  await instance.runtime.start(handle);
   const pty = await instance.terminals.open(handle, aTerminal('main'));
   await reader(pty).until('# ');
-  await work(handle.runtimeId);
+  await work();
   t.equal(await reasonOf(instance, handle, await pty.ending()), CLOSE.containerStopped, name);
-  await instance.runtime.remove(handle);
+  await t.resolves(pty.close());
 }
 
 function reasonOf(
@@ -59,9 +68,8 @@ function reasonOf(
   return ends.afterEnd({ containerId: 'row', handle, part: null }, end, 60_000);
 }
 
-async function unreachable(t: Test, instance: TestInstance): Promise<void> {
+async function unreachable(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {
   const { runtime, terminals } = instance;
-  const handle = await running(instance);
   const exec = (script: string) =>
     runtime.exec(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, maxOutputBytes: 1000 });
   const open = await terminals.open(handle, aTerminal('main'));
@@ -83,12 +91,9 @@ async function unreachable(t: Test, instance: TestInstance): Promise<void> {
   const again = await terminals.open(handle, aTerminal('main'));
   await reader(again).until('# ');
   await again.close();
-  await runtime.remove(handle);
 }
 
-async function full(t: Test, instance: TestInstance): Promise<void> {
-  const { runtime, terminals } = instance;
-  const handle = await running(instance);
+async function full(t: Test, { runtime, terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
   const exec = (command: string[]) =>
     runtime.exec(handle, { command, timeoutSeconds: 60, maxOutputBytes: 1000 });
   const first = await terminals.open(handle, aTerminal('first'));
@@ -103,21 +108,9 @@ async function full(t: Test, instance: TestInstance): Promise<void> {
   // Not the one that keeps the container alive.
   first.stream.write('pkill -f "sleep 100[0]"; echo free-$((1+1))\r');
   await output.until('free-2', 60);
-  await t.resolves(
-    eventuallyOpens(() => terminals.open(handle, aTerminal('second'))),
-    'it opens when there is room',
-  );
+  const opening = () => terminals.open(handle, aTerminal('second')).catch(() => null);
+  const second = await eventually(opening, Boolean, { patienceMs: 60_000, everyMs: 200 });
+  t.ok(second, 'it opens when there is room');
+  await second?.close();
   t.match(await exec(['true']), { exitCode: 0 });
-  await runtime.remove(handle);
-}
-
-async function eventuallyOpens(open: () => Promise<{ close(): Promise<void> }>): Promise<void> {
-  for (const end = performance.now() + 60_000; ; ) {
-    const pty = await open().catch((error: unknown) => {
-      if (performance.now() > end) throw error;
-      return null;
-    });
-    if (pty !== null) return await pty.close();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
 }

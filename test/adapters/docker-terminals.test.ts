@@ -25,7 +25,6 @@ if (engine !== null) {
     plainShell(t, { ...box, handle: await started(instance) }),
   );
   await t.test('docker: however much terminals have left, all of it is seen', (t) => manyLeftovers(t, box));
-  await t.test('docker: containers that do not run', (t) => notRunning(t, box));
 }
 
 async function started({ runtime, image }: TestInstance): Promise<RuntimeHandle> {
@@ -222,20 +221,4 @@ async function manyLeftovers(t: Test, { terminals, runtime, handle }: Box): Prom
   await going;
   const left = new Set((await terminals.leftovers(handle)).marks);
   t.notOk(marks.some((mark) => left.has(mark)));
-}
-
-async function notRunning(t: Test, { terminals, runtime, image }: Box): Promise<void> {
-  const handle = await runtime.create(aSpec(image));
-  await t.rejects(terminals.open(handle, aTerminal('main')), { name: 'RuntimeFailure', statusCode: 409 });
-  await t.resolves(terminals.killMuxSession(handle, 'main'));
-  await runtime.start(handle);
-  const pty = await terminals.open(handle, aTerminal('main'));
-  await reader(pty).until('# ');
-  await runtime.stop(handle, 5);
-  await ended(pty);
-  t.pass('a stop ends its terminals');
-  await runtime.remove(handle);
-  await t.rejects(terminals.open(handle, aTerminal('main')), { name: 'RuntimeFailure', statusCode: 404 });
-  await t.resolves(terminals.killMuxSession(handle, 'main'));
-  await t.resolves(pty.close());
 }

@@ -6,20 +6,47 @@ import { inPassing } from '../../src/adapters/docker/passing-container.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { removeStale } from '../../src/adapters/docker/stale-containers.ts';
 import { ensureTools } from '../../src/adapters/docker/tools-volume.ts';
-import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import type { ContainerSpec } from '../../src/ports/container-runtime.ts';
 import { aTerminal, reader } from '../contract/terminal-backend.ts';
-import { aSpec } from '../support/engine/container.ts';
+import { type TypedInto as Box, firstLines, terminalInput } from '../contract/terminal-input.ts';
+import { aSpec, shellIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { needs } from '../support/run/needs.ts';
+
+const PLAIN = { BERTH_TMUX: 'off' };
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('the tools are made once, and others of an older make go', (t) => made(t, instance));
   await t.test('what a killed process left of making them is removed', (t) => leftover(t, instance));
+  const tools = await ensureTools(instance.docker, instance);
+  const box = (image: string, shell: string, env = {}) => aBox(instance, tools, aSpec(image, { env }), shell);
   const busybox = await needs(t, 'busybox');
-  if (busybox !== null)
-    await t.test('an image with nothing but BusyBox', (t) => insideBusyBox(t, instance, busybox.bare));
+  if (busybox !== null) {
+    const bare = await box(busybox.bare, '/bin/sh');
+    await t.test('an image with nothing but BusyBox', (t) => insideBusyBox(t, instance, tools, bare));
+    await terminalInput(t, 'BusyBox, tmux of the installation', bare);
+    await firstLines(t, 'BusyBox, a plain shell', await box(busybox.bare, '/bin/sh', PLAIN));
+  }
+  const other = await box(instance.image, '/bin/bash');
+  await other.sh('tmux -u -S /run/berth-tmux -f /dev/null new-session -d -s earlier');
+  await terminalInput(t, 'Debian, a tmux server with other settings', other);
+  await terminalInput(t, 'Debian, a plain shell', await box(instance.image, '/bin/bash', PLAIN));
+}
+
+/** A running container that finds the tools of the installation in this volume. */
+async function aBox(
+  { docker, instanceId, network, terminals }: TestInstance,
+  tools: string,
+  spec: ContainerSpec,
+  shell: string,
+): Promise<Box> {
+  const settings = await runtimeSettings(docker, { instanceId, network: network.name, node: 'test' });
+  const runtime = dockerRuntime(docker, { ...settings, tools: () => tools });
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  return { terminals, handle, shell, sh: shellIn(runtime, handle) };
 }
 
 async function made(t: Test, { docker, image, instanceId }: TestInstance): Promise<void> {
@@ -61,13 +88,8 @@ async function leftover(t: Test, { docker, image, instanceId }: TestInstance): P
   await docker.getVolume(`passing-${instanceId}`).remove();
 }
 
-async function insideBusyBox(t: Test, instance: TestInstance, image: string): Promise<void> {
-  const { docker, instanceId, network, terminals } = instance;
-  const tools = await ensureTools(docker, { instanceId, image: instance.image });
-  const settings = await runtimeSettings(docker, { instanceId, network: network.name, node: 'test' });
-  const runtime = dockerRuntime(docker, { ...settings, tools: () => tools });
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
+async function insideBusyBox(t: Test, { docker }: TestInstance, tools: string, box: Box): Promise<void> {
+  const { terminals, handle } = box;
   const { Mounts } = await docker.getContainer(handle.runtimeId).inspect();
   const mount = Mounts.find(({ Destination }) => Destination === '/opt/berth');
   t.match(mount, { Type: 'volume', Name: tools, RW: false }, 'read-only, and nothing of the host');
@@ -82,10 +104,10 @@ async function insideBusyBox(t: Test, instance: TestInstance, image: string): Pr
   const past = await pty.lookBack();
   const text = past.program === 'shell' ? past.snapshot?.text : past.program;
   t.match(text, /\n<tmux-256color\|\|>\n1\n2\n/, 'and what programs see of it is their own');
-  await again(t, instance, handle);
+  await again(t, box);
 }
 
-async function again(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+async function again(t: Test, { terminals, handle }: Box): Promise<void> {
   const pty = await terminals.open(handle, aTerminal('bare', { shell: '/bin/sh' }));
   const output = reader(pty);
   await output.until('ä漢😀|');

@@ -53,15 +53,16 @@ async function withEngine(engine: TestEngine): Promise<void> {
     t.same(readdirSync(path.join(folder, 'volumes')), []);
     t.same(await attached(folder), []);
   });
-  const pause = ({ runtimeId }: RuntimeHandle) => instance.docker.getContainer(runtimeId).pause();
-  await containerLifecycleContract('Docker, volumes as images', { ...instance, pause });
+  await containerLifecycleContract('Docker, volumes as images', instance);
   await t.test('a volume that is full is full for its owner alone', (t) => full(t, scene));
   await t.test('it grows and shrinks with all that is in it', (t) => sizes(t, scene));
-  await t.test('nothing starts without the mount, and a start brings it back', (t) => unmounted(t, scene));
-  await t.test('an image that is missing is not replaced by an empty one', (t) => missing(t, scene));
-  await t.test('an image outlives the engine’s knowledge of it', (t) => forgotten(t, scene));
+  const box = await running(scene, 64);
+  await t.test('nothing starts without the mount, and a start brings it back', (t) =>
+    unmounted(t, scene, box),
+  );
+  await t.test('an image that is missing is not replaced by an empty one', (t) => missing(t, scene, box));
+  await t.test('an image outlives the engine’s knowledge of it', (t) => forgotten(t, scene, box));
   await t.test('in the end no mount is left', async (t) => {
-    await running(scene, 64);
     await images.close();
     t.notOk(existsSync(path.dirname(path.dirname(images.dataOf('any')))));
   });
@@ -173,9 +174,10 @@ async function sizes(t: Test, scene: Scene): Promise<void> {
   );
 }
 
-async function unmounted(t: Test, scene: Scene): Promise<void> {
+type Running = Awaited<ReturnType<typeof running>>;
+
+async function unmounted(t: Test, scene: Scene, { spec, handle }: Running): Promise<void> {
   const { runtime, docker, disk } = scene;
-  const { spec, handle, end } = await running(scene, 64);
   const mountPoint = path.dirname(disk.images?.dataOf(spec.volume) ?? '');
   await sh(scene, handle, 'echo kept > /workspace/canary');
   await run('umount', [mountPoint]);
@@ -195,12 +197,9 @@ async function unmounted(t: Test, scene: Scene): Promise<void> {
   await Promise.all([runtime.start(handle), runtime.start(handle)]);
   t.equal(await sh(scene, handle, 'cat /workspace/canary'), 'kept', 'also when all of it was killed');
   t.equal((await attached(scene.folder)).length, 1, 'one device for one image');
-  await end();
 }
 
-async function missing(t: Test, scene: Scene): Promise<void> {
-  const { runtime, disk } = scene;
-  const { spec, handle } = await running(scene, 64);
+async function missing(t: Test, { runtime, disk }: Scene, { spec, handle }: Running): Promise<void> {
   const image = disk.images?.imageOf(spec.volume) ?? '';
   await runtime.stop(handle, 1);
   await run('mv', [image, `${image}.away`]);
@@ -208,21 +207,14 @@ async function missing(t: Test, scene: Scene): Promise<void> {
   await t.rejects(runtime.create({ ...spec, generation: 2 }), { name: 'RuntimeFailure', message: /missing/ });
   t.equal(existsSync(image), false);
   await run('mv', [`${image}.away`, image]);
-  await runtime.start(handle);
-  await runtime.remove(handle);
-  await runtime.removeVolume(spec.volume);
 }
 
-async function forgotten(t: Test, scene: Scene): Promise<void> {
+async function forgotten(t: Test, scene: Scene, { spec, handle }: Running): Promise<void> {
   const { runtime, docker } = scene;
-  const { spec, handle } = await running(scene, 64);
-  await sh(scene, handle, 'echo kept > /workspace/canary');
   await runtime.remove(handle);
   await docker.getVolume(spec.volume).remove();
   t.equal(await runtime.volumeExists(spec.volume), true);
   const again = await runtime.create({ ...spec, generation: 2 });
   await runtime.start(again);
   t.equal(await sh(scene, again, 'cat /workspace/canary'), 'kept');
-  await runtime.remove(again);
-  await runtime.removeVolume(spec.volume);
 }

@@ -11,9 +11,8 @@ import {
 import { forgetEnded } from '../../src/app/forget-ended.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { busContract } from '../contract/bus.ts';
-import { containerCommandsContract, containerInsightContract } from '../contract/container-access.ts';
+import { containerAccessContract } from '../contract/container-access.ts';
 import { containerRuntimeContract } from '../contract/container-runtime.ts';
-import { containerFilesContract } from '../contract/files.ts';
 import { roleInstallerContract } from '../contract/role-setups.ts';
 import { storageContracts } from '../contract/storage.ts';
 import { terminalBackendContract } from '../contract/terminal-backend.ts';
@@ -78,9 +77,7 @@ const pause = async ({ runtimeId }: RuntimeHandle): Promise<void> => {
 };
 const access = { runtime, ...memoryAccess(runtime), image: 'any', pause };
 await containerRuntimeContract('memory', access);
-await containerCommandsContract('memory', access);
-await containerFilesContract('memory', access);
-await containerInsightContract('memory', access);
+await containerAccessContract('memory', access);
 await roleInstallerContract('memory', access);
 
 const warmPool = memoryWarmPoolEngine();

@@ -32,36 +32,54 @@ export async function containerRuntimeContract(name: string, given: OpenRuntime)
 }
 
 /** The part of it that depends on how an installation keeps its data. */
-export async function containerLifecycleContract(name: string, given: OpenRuntime): Promise<void> {
+export async function containerLifecycleContract(
+  name: string,
+  given: Omit<OpenRuntime, 'pause'>,
+): Promise<void> {
   await t.test(`${name}: ContainerRuntime, as far as it keeps data`, (t) => lifecycle(t, given));
 }
 
-async function lifecycle(t: Test, { runtime, image, pause }: OpenRuntime): Promise<void> {
+/** Of one row, from its first container to the end of its volume. */
+async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>): Promise<void> {
+  const spec = aSpec(image);
+  const { dbId, volume } = spec;
+  t.equal(await runtime.volumeExists(volume), false);
+  t.equal(await runtime.volumeFacts(volume), null);
+  t.equal(await runtime.usedBytes(volume, { image, running: null }), null);
+  t.equal(await runtime.find(dbId, 1), null);
+  const [handle, same] = await Promise.all([runtime.create(spec), runtime.create(spec)]);
+  const next = await runtime.create({ ...spec, generation: 2 });
+
   await t.test('a create that is tried again returns the same container', async (t) => {
-    const spec = aSpec(image);
-    const [first, second] = await Promise.all([runtime.create(spec), runtime.create(spec)]);
-    t.same(second, first);
-    t.match(first.runtimeId, /^[0-9a-f]{64}$/);
-    const next = await runtime.create({ ...spec, generation: 2 });
-    t.not(next.runtimeId, first.runtimeId, 'another generation is another container');
-    const listed = (await runtime.list()).filter((each) => each.dbId === spec.dbId);
-    t.same(
-      listed
-        .map(({ generation, state }) => ({ generation, state }))
-        .sort((a, b) => a.generation - b.generation),
-      [
-        { generation: 1, state: 'stopped' },
-        { generation: 2, state: 'stopped' },
-      ],
-    );
-    await Promise.all([first, next].map((handle) => runtime.remove(handle)));
+    t.same(same, handle);
+    t.match(handle.runtimeId, /^[0-9a-f]{64}$/);
+    t.not(next.runtimeId, handle.runtimeId, 'another generation is another container');
+    const listed = (await runtime.list()).filter((each) => each.dbId === dbId);
+    t.same(listed.map(({ generation, state }) => `${generation} ${state}`).sort(), [
+      '1 stopped',
+      '2 stopped',
+    ]);
+  });
+
+  await t.test('a container is found by its row and generation', async (t) => {
+    t.same(await runtime.find(dbId, 1), handle);
+    t.same(await runtime.find(dbId, 2), next);
+    await runtime.remove(next);
+    t.equal(await runtime.find(dbId, 2), null);
+    await t.resolves(runtime.ping());
+  });
+
+  await t.test('a volume is not removed while a container has it', async (t) => {
+    t.match(await runtime.volumeFacts(volume), { quota: runtime.capabilities.diskQuota });
+    const bytes = await runtime.usedBytes(volume, { image, running: null });
+    t.ok(bytes !== null && bytes < 1_048_576, `an empty one holds next to nothing: ${bytes}`);
+    await t.rejects(runtime.removeVolume(volume), { name: 'RuntimeFailure' });
+    t.equal(await runtime.volumeExists(volume), true);
   });
 
   await t.test('start and stop are success when the state holds already', async (t) => {
-    const handle = await runtime.create(aSpec(image));
-    const created = await runtime.observe(handle);
     const begunMs = Date.now();
-    t.equal(created.kind, 'stopped', 'a new container does not run yet');
+    t.equal((await runtime.observe(handle)).kind, 'stopped', 'a new container does not run yet');
     await Promise.all([runtime.start(handle), runtime.start(handle)]);
     const running = await runtime.observe(handle);
     const startedMs = running.kind === 'running' ? running.startedAt.getTime() : 0;
@@ -71,119 +89,36 @@ async function lifecycle(t: Test, { runtime, image, pause }: OpenRuntime): Promi
       t.equal(seen, 'stopped');
     }
     t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
-    await runtime.remove(handle);
-  });
-
-  await t.test('a paused container does not run, and a start makes it go on', async (t) => {
-    const handle = await runtime.create(aSpec(image));
-    await runtime.start(handle);
-    const before = await runtime.observe(handle);
-    await pause(handle);
-    t.same(await runtime.observe(handle), { kind: 'paused' });
-    t.equal(await listedAs(runtime, handle), 'paused');
-    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure', statusCode: 409 });
-    await Promise.all([runtime.start(handle), runtime.start(handle)]);
-    t.same(await runtime.observe(handle), before, 'it was not started anew');
-    t.match(await runtime.exec(handle, ask(['true'])), { exitCode: 0 });
-    await pause(handle);
-    t.equal(await runtime.stop(handle, 5), 'stopped');
-    t.match(await runtime.observe(handle), { kind: 'stopped' });
-    await runtime.start(handle);
-    await pause(handle);
-    await runtime.remove(handle);
-    t.same(await runtime.observe(handle), { kind: 'gone' });
   });
 
   await t.test('a removed container is gone, its volume stays, removing it again is success', async (t) => {
-    const spec = aSpec(image);
-    t.equal(await runtime.volumeExists(spec.volume), false);
-    const handle = await runtime.create(spec);
     await runtime.start(handle);
     await Promise.all([runtime.remove(handle), runtime.remove(handle), runtime.remove(handle)]);
     await runtime.remove(handle);
     t.same(await runtime.observe(handle), { kind: 'gone' });
+    t.equal(await runtime.find(dbId, 1), null);
     t.ok(await absent(runtime, handle));
-    t.equal(await runtime.volumeExists(spec.volume), true);
+    t.equal(await runtime.volumeExists(volume), true);
     t.equal(await runtime.stop(handle, 1), 'gone');
     await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', statusCode: 404 });
   });
 
-  await t.test('a volume is removed with all that is in it, but not while a container has it', async (t) => {
-    const spec = aSpec(image);
-    t.equal(await runtime.volumeFacts(spec.volume), null);
-    t.equal(await runtime.usedBytes(spec.volume, { image, running: null }), null);
-    const handle = await runtime.create(spec);
-    t.match(await runtime.volumeFacts(spec.volume), { quota: runtime.capabilities.diskQuota });
-    const bytes = await runtime.usedBytes(spec.volume, { image, running: null });
-    t.ok(bytes !== null && bytes < 1_048_576, `an empty one holds next to nothing: ${bytes}`);
-    await t.rejects(runtime.removeVolume(spec.volume), { name: 'RuntimeFailure' });
-    t.equal(await runtime.volumeExists(spec.volume), true);
-    await runtime.remove(handle);
-    await Promise.all([runtime.removeVolume(spec.volume), runtime.removeVolume(spec.volume)]);
-    await runtime.removeVolume(spec.volume);
-    t.equal(await runtime.volumeExists(spec.volume), false);
-    t.equal(await runtime.volumeFacts(spec.volume), null);
-  });
-
-  await t.test('what a container has outside its volume is counted', async (t) => {
-    const handle = await runtime.create(aSpec(image));
-    await runtime.start(handle);
-    const use = await runtime.layerUse(handle, image);
-    t.ok(use !== null && use.ownBytes >= 0 && use.ownBytes < 100 * 1024 * 1024, JSON.stringify(use));
-    t.equal(use?.carriedBytes, 0);
-    await runtime.remove(handle);
-    t.equal(await runtime.layerUse(handle, image), null);
-  });
-
-  await t.test('room on the host is told, or not known', async (t) => {
-    const spaces = await runtime.hostSpace();
-    t.ok(spaces.every(({ freeBytes, totalBytes }) => freeBytes > 0 && freeBytes <= totalBytes));
+  await t.test('a volume is removed with all that is in it, however often', async (t) => {
+    await Promise.all([runtime.removeVolume(volume), runtime.removeVolume(volume)]);
+    await runtime.removeVolume(volume);
+    t.equal(await runtime.volumeExists(volume), false);
+    t.equal(await runtime.volumeFacts(volume), null);
   });
 }
 
-async function within(t: Test, { runtime, image }: OpenRuntime): Promise<void> {
-  await t.test(
-    'a container is found by its row and generation, also by whoever did not make it',
-    async (t) => {
-      const spec = aSpec(image);
-      t.equal(await runtime.find(spec.dbId, 1), null);
-      const handle = await runtime.create(spec);
-      t.same(await runtime.find(spec.dbId, 1), handle);
-      t.equal(await runtime.find(spec.dbId, 2), null);
-      await runtime.remove(handle);
-      t.equal(await runtime.find(spec.dbId, 1), null);
-      await t.resolves(runtime.ping());
-    },
-  );
-
-  await t.test('an image of a container that is down', async (t) => {
-    const spec = aSpec(image);
-    const mine = async () => (await runtime.capturedImages()).filter(({ dbId }) => dbId === spec.dbId);
-    const handle = await runtime.create(spec);
-    t.same(await mine(), []);
-    const captured = { ...spec, generation: 2 };
-    const reference = await runtime.capture(handle, captured);
-    t.equal(await runtime.capture(handle, captured), reference, 'asked for again, it is the same');
-    const [first] = await mine();
-    t.match(first, { reference, imageId: String });
-    const other = await runtime.capture(handle, { ...captured, operationId: aSpec(image).operationId });
-    t.equal(other, reference, 'another try has the name to itself');
-    const named = (await mine()).filter((one) => one.reference === reference);
-    t.equal(named.length, 1);
-    t.not(named[0]?.imageId, first?.imageId);
-    const made = await runtime.create({ ...captured, image: reference });
-    for (const one of await mine()) await runtime.removeCaptured(one);
-    t.match(await mine(), [{ reference }], 'one that a container is made of stays');
-    await Promise.all([handle, made].map((each) => runtime.remove(each)));
-    for (const one of [...(await mine()), ...(await mine())]) await runtime.removeCaptured(one);
-    t.same(await mine(), []);
-    await t.rejects(runtime.capture(handle, captured), { name: 'RuntimeFailure', statusCode: 404 });
-  });
+/** Of one container, which ends paused. */
+async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<void> {
+  const spec = aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } });
+  const handle = await runtime.create(spec);
+  await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure' }, 'a stopped one refuses');
+  await runtime.start(handle);
 
   await t.test('exec', async (t) => {
-    const handle = await runtime.create(aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } }));
-    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure' }, 'a stopped one refuses');
-    await runtime.start(handle);
     const run = async (command: readonly string[], more?: Partial<ExecRequest>) => {
       const { stdout, stderr, ...rest } = await runtime.exec(handle, ask(command, more));
       return { ...rest, stdout: stdout.toString(), stderr: stderr.toString() };
@@ -233,6 +168,61 @@ async function within(t: Test, { runtime, image }: OpenRuntime): Promise<void> {
       { exitCode: null },
       'a command ends at its time limit',
     );
+  });
+
+  await t.test('what a container has outside its volume is counted', async (t) => {
+    const use = await runtime.layerUse(handle, image);
+    t.ok(use !== null && use.ownBytes >= 0 && use.ownBytes < 100 * 1024 * 1024, JSON.stringify(use));
+    t.equal(use?.carriedBytes, 0);
+  });
+
+  await t.test('room on the host is told, or not known', async (t) => {
+    const spaces = await runtime.hostSpace();
+    t.ok(spaces.every(({ freeBytes, totalBytes }) => freeBytes > 0 && freeBytes <= totalBytes));
+  });
+
+  await t.test('a paused container does not run, and a start makes it go on', async (t) => {
+    const before = await runtime.observe(handle);
+    await pause(handle);
+    t.same(await runtime.observe(handle), { kind: 'paused' });
+    t.equal(await listedAs(runtime, handle), 'paused');
+    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure', statusCode: 409 });
+    await Promise.all([runtime.start(handle), runtime.start(handle)]);
+    t.same(await runtime.observe(handle), before, 'it was not started anew');
+    t.match(await runtime.exec(handle, ask(['true'])), { exitCode: 0 });
+    await pause(handle);
+    t.equal(await runtime.stop(handle, 5), 'stopped');
+    t.match(await runtime.observe(handle), { kind: 'stopped' });
+  });
+
+  await t.test('a container that is down can be captured as an image', async (t) => {
+    const mine = async () => (await runtime.capturedImages()).filter(({ dbId }) => dbId === spec.dbId);
+    t.same(await mine(), []);
+    const captured = { ...spec, generation: 2 };
+    const reference = await runtime.capture(handle, captured);
+    t.equal(await runtime.capture(handle, captured), reference, 'asked for again, it is the same');
+    const [first] = await mine();
+    t.match(first, { reference, imageId: String });
+    const other = await runtime.capture(handle, { ...captured, operationId: aSpec(image).operationId });
+    t.equal(other, reference, 'another try has the name to itself');
+    const named = (await mine()).filter((one) => one.reference === reference);
+    t.equal(named.length, 1);
+    t.not(named[0]?.imageId, first?.imageId);
+    const made = await runtime.create({ ...captured, image: reference });
+    for (const one of await mine()) await runtime.removeCaptured(one);
+    t.match(await mine(), [{ reference }], 'one that a container is made of stays');
+    await runtime.remove(made);
+    for (const one of [...(await mine()), ...(await mine())]) await runtime.removeCaptured(one);
+    t.same(await mine(), []);
+  });
+
+  await t.test('a paused container can be removed', async (t) => {
+    await runtime.start(handle);
+    await pause(handle);
     await runtime.remove(handle);
+    t.same(await runtime.observe(handle), { kind: 'gone' });
+    t.equal(await runtime.layerUse(handle, image), null);
+    const captured = { ...spec, generation: 2 };
+    await t.rejects(runtime.capture(handle, captured), { name: 'RuntimeFailure', statusCode: 404 });
   });
 }

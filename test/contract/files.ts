@@ -1,18 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import type { FilePath } from '../../src/domain/files.ts';
 import type { ContainerFiles } from '../../src/ports/container-files.ts';
-import type { ContainerRuntime, RuntimeHandle } from '../../src/ports/container-runtime.ts';
+import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aSpec, shellIn } from '../support/engine/container.ts';
 import type { TestInstance } from '../support/engine/engine.ts';
 import { untar } from '../support/engine/untar.ts';
-
-export type OpenFiles = {
-  readonly runtime: ContainerRuntime;
-  readonly files: ContainerFiles;
-  readonly image: string;
-};
 
 export const bytesOf = async (content: Readable): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -65,157 +59,141 @@ export function filesOf(files: ContainerFiles, handle: RuntimeHandle) {
 const atOnce = <T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<unknown> =>
   Promise.all(items.map(work));
 
+/** Each is a folder in the one before it. */
 const AWKWARD = [
-  '-rf',
   '--help',
-  'with space',
-  "quo'te",
   'dou"ble',
   '$(id)',
   '`id`',
-  'a\nb',
   'tab\t',
-  '*',
   '~',
   'ünï — 漢字 🚢',
   'back\\slash',
   'x'.repeat(255),
 ];
+const RISKY = ['with space', 'a\nb', '*', "quo'te", '-rf'];
 
-/** What every place must do that holds files. */
-export async function containerFilesContract(name: string, open: OpenFiles): Promise<void> {
-  const { runtime, image } = open;
-  await t.test(`${name}: ContainerFiles`, async (t) => {
-    const handle = await runtime.create(aSpec(image));
-    const files = filesOf(open.files, handle);
-    await t.rejects(
-      files.read(['x']),
-      { name: 'RuntimeFailure', statusCode: 409 },
-      'a stopped container refuses',
+type Files = ReturnType<typeof filesOf>;
+
+/** What every place must do that holds files, of a container that runs. */
+export async function filesContract(t: Test, files: Files): Promise<void> {
+  await t.test('what was written is read again, byte for byte', async (t) => {
+    const sizes = [0, 65_536, 3_000_001];
+    await atOnce(sizes, async (size) => {
+      const bytes = randomBytes(size);
+      t.same(await files.write(['data', `${size}`], bytes), { sizeBytes: size, isNew: true });
+      t.ok((await files.read(['data', `${size}`])).equals(bytes), `${size} bytes`);
+    });
+    t.same(await files.write(['data', '0'], 'other'), { sizeBytes: 5, isNew: false });
+    t.equal(String(await files.read(['data', '0'])), 'other');
+  });
+
+  await t.test('names may have every character', async (t) => {
+    const paths = [AWKWARD, RISKY].map((names) => ['awkward', ...names]);
+    for (const path of paths) {
+      await files.write(path, 'deep');
+      t.equal(String(await files.read(path)), 'deep');
+    }
+    const archived = (await files.tar(['awkward'])).filter(({ type }) => type === 'File');
+    t.same(archived.map(({ path }) => path).sort(), paths.map((path) => path.join('/')).sort());
+    for (const [at, name] of RISKY.toReversed().entries()) {
+      const folder = ['awkward', ...RISKY.slice(0, RISKY.length - at - 1)];
+      t.ok((await files.names(folder)).includes(name), 'in a listing');
+      await files.remove([...folder, name]);
+    }
+    t.same(await files.names(['awkward']), [AWKWARD[0]], 'and they alone are removed');
+  });
+
+  await t.test('a folder is listed with the facts of each entry', async (t) => {
+    // Times of files are told in whole seconds.
+    const begunMs = Math.floor(Date.now() / 1_000) * 1_000;
+    await files.write(['list', 'b.txt'], 'four');
+    await files.write(['list', 'a', 'deep', 'c'], '');
+    const opened = await files.open(['list'], 'listing');
+    t.match(opened, {
+      kind: 'listing',
+      complete: true,
+      entries: [
+        { name: 'a', kind: 'folder', mode: 0o755 },
+        { name: 'b.txt', kind: 'file', sizeBytes: 4, mode: 0o644 },
+      ],
+    });
+    const modifiedMs = opened.kind === 'listing' ? (opened.entries[1]?.modifiedAt.getTime() ?? 0) : 0;
+    t.ok(modifiedMs >= begunMs && modifiedMs <= Date.now());
+    t.ok((await files.names([])).includes('list'), 'the home itself');
+  });
+
+  await t.test('a folder is archived whole, below its name', async (t) => {
+    await files.write(['tree', 'x', 'y', 'z'], 'deep');
+    await files.write(['tree', 'top'], 'top');
+    t.same(
+      (await files.tar(['tree'])).map(({ path, type, content }) => [path, type, String(content)]).sort(),
+      [
+        ['tree/', 'Directory', ''],
+        ['tree/top', 'File', 'top'],
+        ['tree/x/', 'Directory', ''],
+        ['tree/x/y/', 'Directory', ''],
+        ['tree/x/y/z', 'File', 'deep'],
+      ],
     );
-    await runtime.start(handle);
-
-    await t.test('what was written is read again, byte for byte', async (t) => {
-      const sizes = [0, 1, 65_535, 65_536, 3_000_001];
-      await atOnce(sizes, async (size) => {
-        const bytes = randomBytes(size);
-        t.same(await files.write(['data', `${size}`], bytes), { sizeBytes: size, isNew: true });
-        t.ok((await files.read(['data', `${size}`])).equals(bytes), `${size} bytes`);
-      });
-      t.same(await files.write(['data', '1'], 'other'), { sizeBytes: 5, isNew: false });
-      t.equal(String(await files.read(['data', '1'])), 'other');
-    });
-
-    await t.test('names may have every character', async (t) => {
-      await atOnce(AWKWARD, async (each) => {
-        await files.write(['odd', each, each], each);
-        t.equal(String(await files.read(['odd', each, each])), each, JSON.stringify(each).slice(0, 40));
-      });
-      t.same(await files.names(['odd']), [...AWKWARD].sort());
-      const archived = (await files.tar(['odd'])).filter(({ type }) => type === 'File');
-      t.same(
-        archived.map(({ path, content }) => [path, String(content)]).sort(),
-        AWKWARD.map((each) => [`odd/${each}/${each}`, each]).sort(),
-      );
-      const risky = ['-rf', 'with space', 'a\nb', '*', "quo'te"];
-      await atOnce(risky, (each) => files.remove(['odd', each]));
-      t.same(await files.names(['odd']), AWKWARD.filter((each) => !risky.includes(each)).sort());
-    });
-
-    await t.test('a folder is listed with the facts of each entry', async (t) => {
-      // Times of files are told in whole seconds.
-      const begunMs = Math.floor(Date.now() / 1_000) * 1_000;
-      await files.write(['list', 'b.txt'], 'four');
-      await files.write(['list', 'a', 'deep', 'c'], '');
-      const opened = await files.open(['list'], 'listing');
-      t.match(opened, {
-        kind: 'listing',
-        complete: true,
-        entries: [
-          { name: 'a', kind: 'folder', mode: 0o755 },
-          { name: 'b.txt', kind: 'file', sizeBytes: 4, mode: 0o644 },
-        ],
-      });
-      const modifiedMs = opened.kind === 'listing' ? (opened.entries[1]?.modifiedAt.getTime() ?? 0) : 0;
-      t.ok(modifiedMs >= begunMs && modifiedMs <= Date.now());
-      t.ok((await files.names([])).includes('list'), 'the home itself');
-    });
-
-    await t.test('a folder is archived whole, below its name', async (t) => {
-      await files.write(['tree', 'x', 'y', 'z'], 'deep');
-      await files.write(['tree', 'top'], 'top');
-      t.same(
-        (await files.tar(['tree'])).map(({ path, type, content }) => [path, type, String(content)]).sort(),
-        [
-          ['tree/', 'Directory', ''],
-          ['tree/top', 'File', 'top'],
-          ['tree/x/', 'Directory', ''],
-          ['tree/x/y/', 'Directory', ''],
-          ['tree/x/y/z', 'File', 'deep'],
-        ],
-      );
-      t.ok(
-        (await files.tar([])).every(({ path }) => path.startsWith('workspace/')),
-        'the home itself',
-      );
-    });
-
-    await t.test('what is not there, or in the way, is refused', async (t) => {
-      await files.write(['plain'], 'x');
-      const absent = { message: 'file_not_found' };
-      const inTheWay = { message: 'file_in_the_way' };
-      await Promise.all([
-        t.rejects(files.read(['absent']), absent),
-        t.rejects(files.names(['absent']), absent),
-        t.rejects(files.read(['plain', 'below']), absent),
-        t.rejects(files.remove(['absent']), absent),
-        t.rejects(files.remove(['absent', 'below']), absent),
-        t.rejects(files.write(['plain', 'below'], 'x'), inTheWay),
-        t.rejects(files.write(['data'], 'x'), inTheWay),
-      ]);
-      t.equal(String(await files.read(['plain'])), 'x');
-    });
-
-    await t.test('a folder is removed with all inside', async (t) => {
-      await files.write(['gone', 'a', 'b'], 'x');
-      await files.remove(['gone']);
-      await t.rejects(files.names(['gone']), { message: 'file_not_found' });
-    });
-
-    await t.test(
-      'an upload that is too large or breaks off leaves the old file and nothing else',
-      async (t) => {
-        await files.write(['kept', 'file'], 'old');
-        const large = Readable.from([Buffer.alloc(600), Buffer.alloc(600)]);
-        await t.rejects(files.write(['kept', 'file'], large, 1000), { message: 'file_too_large' });
-        t.notOk(large.destroyed, 'what is not taken is left unread');
-        const broken = Readable.from(
-          (async function* () {
-            yield Buffer.from('half');
-            throw new Error('the line broke');
-          })(),
-        );
-        await t.rejects(files.write(['kept', 'file'], broken), { message: 'the line broke' });
-        t.equal(String(await files.read(['kept', 'file'])), 'old');
-        t.same(await files.names(['kept']), ['file']);
-      },
+    t.ok(
+      (await files.tar([])).every(({ path }) => path.startsWith('workspace/')),
+      'the home itself',
     );
+  });
 
-    await t.test('a reader that goes away disturbs nobody', async (t) => {
-      await files.write(['big'], randomBytes(5_000_000));
-      const opened = await files.open(['big'], 'archive');
-      if (opened.kind === 'file') {
-        for await (const chunk of opened.content) {
-          t.ok(chunk.length > 0);
-          break;
-        }
-        t.ok(opened.content.destroyed);
+  await t.test('what is not there, or in the way, is refused', async (t) => {
+    await files.write(['plain'], 'x');
+    const absent = { message: 'file_not_found' };
+    const inTheWay = { message: 'file_in_the_way' };
+    await Promise.all([
+      t.rejects(files.read(['absent']), absent),
+      t.rejects(files.names(['absent']), absent),
+      t.rejects(files.read(['plain', 'below']), absent),
+      t.rejects(files.remove(['absent']), absent),
+      t.rejects(files.remove(['absent', 'below']), absent),
+      t.rejects(files.write(['plain', 'below'], 'x'), inTheWay),
+      t.rejects(files.write(['data'], 'x'), inTheWay),
+    ]);
+    t.equal(String(await files.read(['plain'])), 'x');
+  });
+
+  await t.test('a folder is removed with all inside', async (t) => {
+    await files.write(['gone', 'a', 'b'], 'x');
+    await files.remove(['gone']);
+    await t.rejects(files.names(['gone']), { message: 'file_not_found' });
+  });
+
+  await t.test(
+    'an upload that is too large or breaks off leaves the old file and nothing else',
+    async (t) => {
+      await files.write(['kept', 'file'], 'old');
+      const large = Readable.from([Buffer.alloc(600), Buffer.alloc(600)]);
+      await t.rejects(files.write(['kept', 'file'], large, 1000), { message: 'file_too_large' });
+      t.notOk(large.destroyed, 'what is not taken is left unread');
+      const broken = Readable.from(
+        (async function* () {
+          yield Buffer.from('half');
+          throw new Error('the line broke');
+        })(),
+      );
+      await t.rejects(files.write(['kept', 'file'], broken), { message: 'the line broke' });
+      t.equal(String(await files.read(['kept', 'file'])), 'old');
+      t.same(await files.names(['kept']), ['file']);
+    },
+  );
+
+  await t.test('a reader that goes away disturbs nobody', async (t) => {
+    await files.write(['big'], randomBytes(5_000_000));
+    const opened = await files.open(['big'], 'archive');
+    if (opened.kind === 'file') {
+      for await (const chunk of opened.content) {
+        t.ok(chunk.length > 0);
+        break;
       }
-      t.equal((await files.read(['big'])).length, 5_000_000);
-    });
-
-    await runtime.remove(handle);
-    await t.rejects(files.read(['x']), { name: 'RuntimeFailure', statusCode: 404 }, 'gone');
+      t.ok(opened.content.destroyed);
+    }
+    t.equal((await files.read(['big'])).length, 5_000_000);
   });
 }
 
@@ -238,12 +216,14 @@ export async function links(t: Test, { sh, files }: Box): Promise<void> {
     ln -s real/file link && ln -s /etc/passwd secret && ln -s nowhere dangling && ln -s loop loop && ln -s . here`);
   t.equal(String(await files.read(['near', 'file'])), 'inner\n', 'a folder on the way may be a link');
   t.equal(String(await files.read(['here', 'here', 'real', 'file'])), 'inner\n');
-  await Promise.all(
-    ['link', 'secret', 'dangling', 'loop', 'near', 'far'].flatMap((name) => [
+  await Promise.all([
+    ...['link', 'loop', 'far'].map((name) =>
       t.rejects(files.read([name]), { message: 'file_special' }, name),
+    ),
+    ...['secret', 'dangling', 'near'].map((name) =>
       t.rejects(files.write([name], 'x'), { message: 'file_special' }, `${name} is not written through`),
-    ]),
-  );
+    ),
+  ]);
   await Promise.all([
     t.rejects(files.read(['far', 'passwd']), { message: 'file_outside' }),
     t.rejects(files.names(['far', 'ssl']), { message: 'file_outside' }),

@@ -12,13 +12,18 @@ const REPLACED = [1000, 'replaced'];
 
 const LIST = '/api/admin/terminals';
 
-/** What two processes on one database must do about each other's terminals. */
-export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Cluster | null>): void {
-  const on = (name: string, work: (t: Test, cluster: Cluster) => Promise<unknown>) =>
+type Open = (t: Test) => Promise<Cluster | null>;
+
+const onCluster =
+  (t: Test, open: Open) => (name: string, work: (t: Test, cluster: Cluster) => Promise<unknown>) =>
     t.test(name, async (t) => {
       const cluster = await open(t);
       if (cluster !== null) await work(t, cluster);
     });
+
+/** What two processes on one database must do about each other's terminals, where it depends on the database. */
+export function terminalsOfBoth(t: Test, open: Open): void {
+  const on = onCluster(t, open);
 
   on(
     'the list is that of both, wherever it is asked for',
@@ -79,6 +84,35 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     );
   });
 
+  on('a key is in use once: a newer socket at the other process replaces', async (t, cluster) => {
+    const { here, root, ada, backend, open, addresses, storage, dbId } = cluster;
+    const leases = () => storage.repositories.terminalHolds.inContainer(dbId);
+    const listed = async () => (await as(here, root)('GET', LIST)).json().terminals;
+    let last = await open(ada, 'pane2');
+    for (const address of [addresses[1], addresses[0], addresses[1]]) {
+      const next = await open(ada, 'pane2', address);
+      t.same(await last.closed(), REPLACED);
+      last = next;
+    }
+    last.socket.send(Buffer.from('typed'));
+    await waitFor(() => backend.opened.at(-1)?.typed() === 'typed');
+    await waitFor(() => backend.opened.slice(0, -1).every(({ stream }) => stream.destroyed));
+    await waitFor(async () => (await listed()).length === 1, {
+      what: 'the late ends took nothing of it away',
+    });
+    await waitFor(async () => (await leases()).length === 1, { what: 'the replaced ones have ended' });
+    t.same(backend.killed, [], 'the program is the same all the time');
+    last.socket.close(1000);
+    await waitFor(() => backend.killed.length === 1, { what: 'until its client closes it' });
+    await waitFor(async () => (await listed()).length === 0);
+  });
+}
+
+/** All that two processes must do about each other's terminals. */
+export function terminalReplicasContract(t: Test, open: Open): void {
+  terminalsOfBoth(t, open);
+  const on = onCluster(t, open);
+
   on('a session that is revoked at one closes its terminal at the other', async (t, cluster) => {
     const { here, ada, other, open, addresses } = cluster;
     const far = await open(ada, 'main', addresses[1]);
@@ -118,29 +152,6 @@ export function terminalReplicasContract(t: Test, open: (t: Test) => Promise<Clu
     t.equal(statusCode, 200);
     t.same(await far.closed(), RESTARTED);
     t.ok(await bystander.alive());
-  });
-
-  on('a key is in use once: a newer socket at the other process replaces', async (t, cluster) => {
-    const { here, root, ada, backend, open, addresses, storage, dbId } = cluster;
-    const leases = () => storage.repositories.terminalHolds.inContainer(dbId);
-    const listed = async () => (await as(here, root)('GET', LIST)).json().terminals;
-    let last = await open(ada, 'pane2');
-    for (const address of [addresses[1], addresses[0], addresses[1]]) {
-      const next = await open(ada, 'pane2', address);
-      t.same(await last.closed(), REPLACED);
-      last = next;
-    }
-    last.socket.send(Buffer.from('typed'));
-    await waitFor(() => backend.opened.at(-1)?.typed() === 'typed');
-    await waitFor(() => backend.opened.slice(0, -1).every(({ stream }) => stream.destroyed));
-    await waitFor(async () => (await listed()).length === 1, {
-      what: 'the late ends took nothing of it away',
-    });
-    await waitFor(async () => (await leases()).length === 1, { what: 'the replaced ones have ended' });
-    t.same(backend.killed, [], 'the program is the same all the time');
-    last.socket.close(1000);
-    await waitFor(() => backend.killed.length === 1, { what: 'until its client closes it' });
-    await waitFor(async () => (await listed()).length === 0);
   });
 
   on('what waits for a lost line is let go when its client is at the other process', async (t, cluster) => {

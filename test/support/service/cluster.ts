@@ -37,33 +37,29 @@ export async function aCluster(
   const replica = () => aService({ ...common, bus: bus() }, { liveEveryMs });
   const [here, there] = [await replica(), await replica()];
   const root = await anAdmin(here);
-  const ada = await aPerson(here, 'ada');
-  const other = await again(here, ada, 'ada');
+  const addresses = [await listening(t, here), await listening(t, there)] as const;
+  const openFor = (who: Person, ofContainer: string) => openTerminal(addresses[0], ofContainer, who);
+  const both = { storage: shared.storage, addresses, here, there, root, backend, openFor };
+  return { ...both, ...(await aCrew(both, 'ada')) };
+}
+
+/** Ada, by that name: two sessions, an API token and a running container. */
+export async function aCrew(
+  { here, addresses }: { readonly here: Process; readonly addresses: readonly [string, string] },
+  username: string,
+) {
+  const ada = await aPerson(here, username);
+  const other = await again(here, ada, username);
   const made = (await as(here, ada)('POST', '/api/tokens', { name: 'ci' })).json();
   const token: Person = { ...ada, token: made.token };
   const dbId = await aContainerOf(here, ada);
-  const addresses = [await listening(t, here), await listening(t, there)] as const;
   const open = (who: Person, pane: string, address: string = addresses[0]) =>
     openTerminal(address, dbId, who, pane);
-  const openFor = (who: Person, ofContainer: string) => openTerminal(addresses[0], ofContainer, who);
   const openEverywhere = (who: Person, pane: string) =>
     Promise.all(addresses.map((address, at) => open(who, `${pane}-${at}`, address)));
-  return {
-    dbId,
-    storage: shared.storage,
-    addresses,
-    here,
-    there,
-    root,
-    ada,
-    other,
-    token,
-    tokenId: made.id as string,
-    backend,
-    open,
-    openFor,
-    openEverywhere,
-  };
+  return { ada, other, token, tokenId: made.id as string, dbId, open, openEverywhere };
 }
+
+type Process = Awaited<ReturnType<typeof aService>>;
 
 export type Cluster = Awaited<ReturnType<typeof aCluster>>;
