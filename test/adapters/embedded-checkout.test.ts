@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ask, goes, serverOf, starter } from '../support/database/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
@@ -32,39 +32,43 @@ function aCheckout(folder: string): string {
   return path.join(folder, 'src', 'adapters', 'postgres', 'embedded.ts');
 }
 
+const checkout = path.join(aFolder(t, 0o700), 'checkout');
+const module = aCheckout(checkout);
+const outside = path.dirname(checkout);
+const bin = path.join(checkout, 'node_modules', PLATFORM_PACKAGE, 'native/bin');
+
+/** Starts the server of a data folder in the checkout, has it asked, and stops it. */
+async function during(t: Test, data: string, work: (server: { pid: number; url: string }) => Promise<void>) {
+  const child = starter(t, path.join(checkout, data), module);
+  const server = await serverOf(child);
+  await work(server);
+  child.process.kill('SIGTERM');
+  t.equal(await child.ended, 0);
+  t.ok(await goes(server.pid));
+}
+
+t.test('a checkout below a folder that is closed to others, installed without scripts, works', async (t) => {
+  await during(t, '.berth', async ({ pid, url }) => {
+    t.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), checkout, 'by its own binaries');
+    await ask(url, 'create table kept as select 42 as answer');
+    t.equal(await ask(url, 'select answer from kept'), '42');
+  });
+});
+
 t.test(
   'a checkout that is open to everybody needs no capability',
   { skip: !asRoot && 'needs root' },
   async (t) => {
-    const open = aFolder(t);
-    const child = starter(t, path.join(open, '.berth'), aCheckout(open));
-    const { pid } = await serverOf(child);
-    t.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^CapPrm:\s+0+$/m);
-    child.process.kill('SIGTERM');
-    t.equal(await child.ended, 0);
+    chmodSync(outside, 0o755);
+    await during(
+      t,
+      '.berth',
+      async ({ pid }) => void t.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^CapPrm:\s+0+$/m),
+    );
   },
 );
 
-t.test('a checkout below a folder that is closed to others, installed without scripts, works', async (t) => {
-  const closed = aFolder(t, 0o700);
-  const module = aCheckout(path.join(closed, 'checkout'));
-  const child = starter(t, path.join(closed, 'checkout', '.berth'), module);
-  const server = await serverOf(child);
-  t.match(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8'), closed, 'by its own binaries');
-  await ask(server.url, 'create table kept as select 42 as answer');
-  t.equal(await ask(server.url, 'select answer from kept'), '42');
-  child.process.kill('SIGTERM');
-  t.equal(await child.ended, 0);
-  t.ok(await goes(server.pid));
-});
-
 t.test('programs that only their owner may execute work too', async (t) => {
-  const closed = aFolder(t);
-  const module = aCheckout(closed);
-  const bin = path.join(closed, 'node_modules', PLATFORM_PACKAGE, 'native/bin');
   for (const program of readdirSync(bin)) chmodSync(path.join(bin, program), 0o700);
-  const child = starter(t, path.join(closed, '.berth'), module);
-  t.equal(await ask((await serverOf(child)).url, 'select 42'), '42');
-  child.process.kill('SIGTERM');
-  t.equal(await child.ended, 0);
+  await during(t, '.other', async ({ url }) => void t.equal(await ask(url, 'select 42'), '42'));
 });
