@@ -12,7 +12,10 @@ import { forEach } from './workers.mjs';
 const BUDGET_MS = 8_000;
 
 /** The most tests for what runs when its module is loaded: each loads the sources. */
-const MOST_ANEW = 8;
+const MOST_ANEW = 12;
+
+/** What loading the sources costs beside the test, about, in milliseconds. */
+const LOAD_MS = 50;
 
 /** The most tests that killed a neighbour and are therefore tried first. */
 const RECENT = 6;
@@ -47,7 +50,8 @@ export async function tryAll(mutants, known, { every, jobs, where }) {
     );
     let outcome = await tryOne(mutant, live, { hits, worker });
     if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
-      const all = order(ofSource.get(mutant.file) ?? [], first).slice(0, MOST_ANEW);
+      const near = ofSource.get(mutant.file) ?? [];
+      const all = [...new Set([...first, ...near])].slice(0, MOST_ANEW);
       outcome = await tryAnew(mutant, all, { hits, worker });
     }
     const { verdict, by, cut } = outcome;
@@ -128,20 +132,28 @@ function inBudget(tests) {
 }
 
 /**
- * The tests of each test file that reaches something in a source.
+ * The tests for code that runs when its module is loaded: those that reach much of the source and little else first, then the
+ * rest of their files.
  * @param {readonly Mutant[]} mutants
  * @param {Survey} known
  */
 function testsBySource(mutants, { covering, tests }) {
   const inFile = Map.groupBy(tests, ({ file }) => file);
-  /** @type {Map<string, Set<string>>} */
+  /** @type {Map<string, Map<KnownTest, number>>} */
   const reaching = new Map();
   for (const { id, file } of mutants) {
-    const files = reaching.get(file) ?? new Set();
-    reaching.set(file, files);
-    for (const { test } of covering.get(id) ?? []) files.add(test.file);
+    const counts = reaching.get(file) ?? new Map();
+    reaching.set(file, counts);
+    for (const { test } of covering.get(id) ?? []) counts.set(test, (counts.get(test) ?? 0) + 1);
   }
   return new Map(
-    [...reaching].map(([source, files]) => [source, [...files].flatMap((file) => inFile.get(file) ?? [])]),
+    [...reaching].map(([source, counts]) => {
+      const rank = (/** @type {KnownTest} */ test) =>
+        ((test.ms + LOAD_MS) * test.reach) / (counts.get(test) ?? 1);
+      const near = [...counts.keys()].sort((a, b) => rank(a) - rank(b));
+      const files = new Set(near.map(({ file }) => file));
+      const others = [...files].flatMap((file) => inFile.get(file) ?? []).filter((test) => !counts.has(test));
+      return [source, [...near, ...others]];
+    }),
   );
 }

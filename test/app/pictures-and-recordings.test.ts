@@ -205,10 +205,7 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
 function setUp() {
   const written: string[] = [];
   const cuts: CutReason[] = [];
-  const file = {
-    append: async (lines: string) => void written.push(lines),
-    close: async () => {},
-  };
+  const file = { append: async (lines: string) => void written.push(lines), close: async () => {} };
   const tape = recorder({
     file,
     startedAt: new Date('2026-03-04T05:06:07.890Z'),

@@ -136,6 +136,11 @@ t.test('what is no sound public key is refused, with a word that helps', async (
   const three = Buffer.from([1, 0, 1]);
   const modulus = (bytes: number) => Buffer.concat([Buffer.from([0, 0x80]), Buffer.alloc(bytes - 1, 1)]);
   t.equal(faultOf(rsa(three, modulus(256))), null, 'the helper makes good ones');
+  const [bits64, bits65] = [
+    Buffer.from('008000000000000001', 'hex'),
+    Buffer.from('010000000000000001', 'hex'),
+  ];
+  t.equal(faultOf(rsa(bits64, modulus(256))), null, 'the largest exponent');
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['nothing', '', /must begin with/],
     ['a word', 'hello', /must begin with/],
@@ -143,6 +148,7 @@ t.test('what is no sound public key is refused, with a word that helps', async (
     ['DSA', DSA_KEY, /must begin with/],
     ['a short RSA key', SHORT_RSA_KEY, /2048 bits or more/],
     ['an RSA key beyond use', rsa(three, modulus(2049)), /not a sound/],
+    ['an exponent of 65 bits', rsa(bits65, modulus(256)), /not a sound ssh-rsa key of 2048 bits or more/],
     ['an even exponent', rsa(Buffer.from([1, 0, 0]), modulus(256)), /not a sound/],
     ['an exponent of one', rsa(Buffer.from([1]), modulus(256)), /not a sound/],
     ['a negative modulus', rsa(three, Buffer.alloc(256, 0xff)), /not a sound/],
@@ -153,7 +159,7 @@ t.test('what is no sound public key is refused, with a word that helps', async (
     ['broken base64', `${type} ${base64}!`, /not a sound/],
     ['base64 of URLs', `${type} ${base64.replace(/\//g, '_')}`, /not a sound/],
     ['missing padding', `${type} ${wire('ssh-ed25519', Buffer.alloc(31))}`, /not a sound/],
-    ['a cut key', `${type} ${base64.slice(0, -8)}`, /not a sound/],
+    ['a cut key', `${type} ${base64.slice(0, -8)}`, /not a sound ssh-ed25519 key$/],
     ['a longer key', `${type} ${wire(type, Buffer.alloc(32), 'more')}`, /not a sound/],
     [
       'a length beyond the end',

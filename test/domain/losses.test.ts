@@ -53,7 +53,7 @@ t.test('files are grouped by folder', async (t) => {
     ['the volume', [added('/workspace/a'), changed('/workspace')], []],
     [
       'what the engine writes',
-      ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/.dockerenv'].map(changed),
+      ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/.dockerenv', '/sbin/docker-init'].map(changed),
       [],
     ],
     ['mounts', [added('/dev/x'), added('/proc/x'), added('/sys/x')], []],
@@ -105,6 +105,33 @@ t.test('a report stays short, whatever was done, and counts everything', async (
     );
   }
   t.same(rows(many(201, (index) => `/opt/${index}/f`)), ['/opt 201 0 0']);
+  const beside = [...many(201, (index) => `/var/x${index}/f`), added('/var/cache/apt/a')];
+  t.same(rows(beside), ['/var 202 0 0'], 'what is joined with more than caches is none');
+});
+
+t.test('what is made anew by itself is disposable', async (t) => {
+  const folders = [
+    'tmp',
+    'run',
+    'var/tmp',
+    'var/cache',
+    'var/log',
+    'var/lib/apt',
+    'var/lib/dpkg',
+    'var/lib/systemd',
+  ];
+  for (const folder of folders) t.same(rows([added(`/${folder}/a/b`)]), [`/${folder} 1 0 0 disposable`]);
+  t.same(rows([changed('/etc/ld.so.cache')]), ['/etc/ld.so.cache 0 1 0 disposable']);
+});
+
+t.test('of rows without a size those with more files come first', async (t) => {
+  const [more, less] = ['z', 'b'].map((name) => [1, 2, 3].map((at) => added(`/opt/${name}/${at}`)));
+  const four = [...(more ?? []).slice(0, 1), ...[4, 5, 6].map((at) => changed(`/opt/z/${at}`))];
+  for (const paths of [
+    [...four, ...(less ?? [])],
+    [...(less ?? []), ...four],
+  ])
+    t.same(rows(paths), ['/opt/z 1 3 0', '/opt/b 3 0 0']);
 });
 
 t.test('packages of Debian are seen by their books', async (t) => {
@@ -146,6 +173,7 @@ t.test('a running container knows versions, what came along, and which files are
     added('/var/lib/dpkg/info/aaa.list'),
     added('/var/lib/dpkg/info/jq.list'),
     added('/var/lib/dpkg/info/purged.list'),
+    removed('/var/lib/dpkg/info/nano.list'),
     added('/usr/bin/jq', 100),
     added('/usr/lib/x/libjq.so', 100),
     added('/usr/bin/mine', 5),
@@ -153,6 +181,7 @@ t.test('a running container knows versions, what came along, and which files are
   const report = lossReport(layer(paths, [came, jq]));
   t.same(report.packages, [
     { manager: 'apt', name: 'jq', version: '1.6-2', change: 'added', automatic: false },
+    { manager: 'apt', name: 'nano', version: null, change: 'removed', automatic: false },
     { manager: 'apt', name: 'aaa', version: '1', change: 'added', automatic: true },
   ]);
   t.match(report.files, [
@@ -260,7 +289,7 @@ t.test('it stays short, and counts what it leaves out', async (t) => {
 
 t.test('the size of a text in JSON is that of its JSON', async (t) => {
   const characters = Array.from({ length: 0x300 }, (_, code) => String.fromCharCode(code));
-  const halves = ['\ud800', '\udc00x', 'x\ud83d', '\ud83d\ude00\ud83d', '\uffff'];
+  const halves = ['\ud800', '\ud83dx', '\udc00x', 'x\ud83d', '\ud83d\ude00\ud83d', '\uffff'];
   for (const text of [...characters, '', 'grüße, 漢字 😀\n', ...halves])
     t.equal(jsonBytes(text), Buffer.byteLength(JSON.stringify(text)) - 2, JSON.stringify(text));
 });

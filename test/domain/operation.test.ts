@@ -98,6 +98,7 @@ t.test('the way of each operation when nothing fails', async (t) => {
   const wasStopped = { before: { ...operation().before, state: 'stopped' } } as const;
   const renamed = { target: { name: 'other', resources: small } };
   const begun = 'create_fresh, start fresh';
+  const deleted = 'remove old, commit none, finish done';
   const switched = 'start fresh, verify_fresh, commit fresh';
   const over = 'remove old, finish done';
   const cases: readonly (readonly [string, Partial<Operation>, old: Seen, fresh: Seen, steps: string])[] = [
@@ -136,9 +137,10 @@ t.test('the way of each operation when nothing fails', async (t) => {
     ],
     ['stop of one that has ended', { kind: 'stop' }, 'gone', 'gone', 'commit old, finish done'],
     ['stop of a stopped one', { kind: 'stop', ...wasStopped }, 'stopped', 'gone', 'finish unchanged'],
-    ['delete', { kind: 'delete' }, 'running', 'gone', 'remove old, commit none, finish done'],
+    ['delete', { kind: 'delete' }, 'running', 'gone', deleted],
     ['update', {}, 'running', 'gone', `measure_old, create_fresh, stop_old, ${switched}, ${over}`],
     ['update of a stopped one', {}, 'stopped', 'gone', `measure_old, create_fresh, ${switched}, ${over}`],
+    ['delete with another', { kind: 'delete' }, 'running', 'stopped', `remove fresh, ${deleted}`],
     ['a new name alone', renamed, 'running', 'gone', 'commit old, finish done'],
     ['with nothing to carry', { carryOver: true, ...renamed }, 'running', 'gone', 'commit old, finish done'],
     [
@@ -229,6 +231,9 @@ t.test('what the engine has done although its answer was lost is committed', asy
   const start = operation({ kind: 'start', phase: 'back', before: stopped });
   t.same(play(start, { old: 'running', fresh: 'gone' }).steps, ['commit old', 'finish done']);
   t.same(play(start, { old: 'stopped', fresh: 'gone' }).steps, ['put_back']);
+  t.same(play({ ...start, before: operation().before }, { old: 'running', fresh: 'gone' }).steps, [
+    'put_back',
+  ]);
   const stop = operation({ kind: 'stop', phase: 'back' });
   t.same(play(stop, { old: 'stopped', fresh: 'gone' }).steps, ['commit old', 'finish done']);
   t.same(play(stop, { old: 'running', fresh: 'gone' }).steps, ['put_back']);

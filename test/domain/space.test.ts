@@ -21,6 +21,7 @@ import {
   type SharedCounts,
   shortCounters,
 } from '../../src/domain/kernel-share.ts';
+import { bytesOf, layerMb } from '../../src/domain/layer-use.ts';
 import { diskToClaim, type PoolModel, planPool, type WatchedMember } from '../../src/domain/warm-pool.ts';
 
 t.test('the best way that was seen to work is taken, and why not a better one', async (t) => {
@@ -145,6 +146,12 @@ t.test('the reason says what was used, and of how much', async (t) => {
   const reason = hogReason({ counter: 'inotifyInstances', used: 700, limit: 800 });
   t.match(reason, /^it used 700 of 800 inotify instances that all containers share/);
   const little = hogReason({ counter: 'keys', used: 100, limit: 800 });
+  for (const counter of Object.keys(NO_COUNTS) as (keyof SharedCounts)[])
+    t.match(
+      hogReason({ counter, used: 700, limit: 800 }),
+      /^it used 700 of 800 [a-zA-Z].* that all/,
+      counter,
+    );
   t.match(little, /^it used most of what was nearly gone, 100 of 800 session keys that all containers share/);
 });
 
@@ -232,4 +239,9 @@ t.test('any pool is in order after at most two passes, and is then left alone', 
 t.test('only a disk of a fixed size has to fit', async (t) => {
   t.equal(diskToClaim(resources, 'soft'), null);
   t.equal(diskToClaim(resources, 'hard'), 2560);
+});
+
+t.test('a file counts as 8 KiB at least, and what was carried over counts beside what is new', async (t) => {
+  t.same([bytesOf(100_000, 3), bytesOf(0, 3)], [100_000, 24_576]);
+  t.equal(layerMb({ ownBytes: 1_048_576, carriedBytes: 1_048_577 }), 3);
 });

@@ -261,11 +261,7 @@ const REAPINGS: readonly Reaped[] = [
     both('x', 'pane-b'),
     [dead],
     me,
-    {
-      marks: ['x'],
-      sessions: ['pane-b'],
-      forget: ['dead'],
-    },
+    { marks: ['x'], sessions: ['pane-b'], forget: ['dead'] },
     'fresh',
   ],
 ];

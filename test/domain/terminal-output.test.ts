@@ -8,6 +8,7 @@ import {
   roomFor,
   wholePart,
 } from '../../src/domain/recording.ts';
+import { modesIn } from '../../src/domain/terminal-gap.ts';
 import { continuesInput, resumeFrom, takeInput, withoutQuestions } from '../../src/domain/terminal-resume.ts';
 import { unfinished } from '../../src/domain/terminal-tail.ts';
 import { incompleteBytes, utf8At } from '../../src/domain/utf8.ts';
@@ -90,6 +91,38 @@ t.test('questions in old output are not asked again, and nothing moves', async (
 t.test('every question is filled, not only the first', async (t) => {
   t.equal(String(withoutQuestions(Buffer.from('\x05a\x05'))), '\0a\0');
 });
+
+t.test(
+  'of output that is not drawn the private modes remain, in the order of their last switch',
+  async (t) => {
+    const cases: readonly (readonly [what: string, output: readonly string[], modes: readonly string[]])[] = [
+      ['text', ['plain \x1b[31mred'], []],
+      ['modes', ['a\x1b[?25lb\x1b[?1006;1000hc'], ['25l', '1006;1000h']],
+      ['a mode that is switched twice', ['\x1b[?25l\x1b[?1h\x1b[?25l'], ['1h', '25l']],
+      ['what is no mode', ['\x1b[?u\x1b[?2026$p\x1b[?1h'], ['1h']],
+      ['one that is cut in two', ['a\x1b[?10', '49hb'], ['1049h']],
+      ['one that is cut in three', ['a\x1b', '[?10', '49h'], ['1049h']],
+      ['one behind much text', ['x'.repeat(100), `${'x'.repeat(100)}\x1b[?1h${'x'.repeat(100)}`], ['1h']],
+    ];
+    for (const [what, output, modes] of cases) {
+      const gap = modesIn();
+      t.ok(gap.isEmpty());
+      for (const piece of output) gap.add(Buffer.from(piece));
+      t.notOk(gap.isEmpty());
+      const expected = `\x18\x1b[m\x1b(B${modes.map((mode) => `\x1b[?${mode}`).join('')}`;
+      t.equal(gap.take().toString(), expected, what);
+      t.ok(gap.isEmpty());
+      t.equal(gap.take().toString(), '\x18\x1b[m\x1b(B', `${what}: it is forgotten`);
+    }
+    const many = modesIn();
+    for (let mode = 1; mode <= 257; mode += 1) many.add(Buffer.from(`\x1b[?${mode}h`));
+    t.match(
+      many.take().toString(),
+      /^\x18\x1b\[m\x1b\(B\x1b\[\?2h.*\x1b\[\?257h$/,
+      'the oldest of too many goes',
+    );
+  },
+);
 
 t.test('what has begun and not ended is told from what is whole', async (t) => {
   const cases: readonly [output: string, tail: string][] = [

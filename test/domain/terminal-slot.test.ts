@@ -45,12 +45,7 @@ const connect = (given: Partial<Extract<SlotEvent, { type: 'connect' }>> = {}): 
   otherMode: false,
   ...given,
 });
-const left = (how: Leaving, socket = 's1'): SlotEvent => ({
-  type: 'left',
-  socket,
-  how,
-  nowMs: NOW,
-});
+const left = (how: Leaving, socket = 's1'): SlotEvent => ({ type: 'left', socket, how, nowMs: NOW });
 const opened = (muxed: boolean, stream = 'a', isNew = false): SlotEvent => ({
   type: 'opened',
   stream,

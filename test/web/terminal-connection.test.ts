@@ -323,11 +323,7 @@ t.test(
 
 const NOON = '2026-01-01T12:00:00.000Z';
 const readyIn = (stream: string, startedAt: string | null, muxSession: string | null = 'main'): string =>
-  JSON.stringify({
-    ...JSON.parse(ready(stream, 0, 100)),
-    mux_session: muxSession,
-    started_at: startedAt,
-  });
+  JSON.stringify({ ...JSON.parse(ready(stream, 0, 100)), mux_session: muxSession, started_at: startedAt });
 
 for (const [what, again, expected] of [
   ['the same program gets, once, all that has no acknowledgement', readyIn('s2', NOON), 'defghi'],
