@@ -15,6 +15,7 @@ import {
   TRUSTED_ONLY_FROM,
   withFailure,
 } from '../../src/domain/throttle.ts';
+import { DEFAULT_USE_LIMITS, limitOf } from '../../src/domain/use-limits.ts';
 
 const MINUTE = 60_000;
 const tally = (count: number, countBefore = 0, minute = 100): RequestTally => {
@@ -222,3 +223,18 @@ t.test(
     }
   },
 );
+
+t.test('each use that lasts has a limit of its own', async (t) => {
+  const limits = {
+    ...DEFAULT_USE_LIMITS,
+    maxTerminals: 1,
+    maxEventSockets: 2,
+    maxCommands: 3,
+    maxUploads: 4,
+  };
+  const uses = ['terminals', 'event_sockets', 'commands', 'uploads', 'downloads'] as const;
+  t.same(
+    uses.map((use) => limitOf(use, { ...limits, maxDownloads: 5 })),
+    [1, 2, 3, 4, 5],
+  );
+});

@@ -123,7 +123,10 @@ t.test('forms of the same letters are one address', async (t) => {
 });
 
 t.test('a guest is not called like the service or who runs it', async (t) => {
-  for (const name of ['Administrator', 'root', 'ROOT', 'r00t', 'adm1n', 'Ad.min', 'berth', 'system', 'root-'])
+  const official =
+    'root admin admins administrator administrators sysadmin superuser sudo berth system service server operator ' +
+    'owner staff team moderator support helpdesk help security info official noreply postmaster daemon';
+  for (const name of [...official.split(' '), 'Administrator', 'ROOT', 'r00t', 'adm1n', 'Ad.min', 'root-'])
     t.same(guestNameFaults(name), { username: 'is reserved' }, name);
   for (const name of ['eve', 'rooted', 'adminton', 'guest-0123456789', 'berthold'])
     t.same(guestNameFaults(name), {}, name);

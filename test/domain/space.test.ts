@@ -180,7 +180,6 @@ const planned = (
 
 t.test('what is removed and how many are made', async (t) => {
   const old = { imageId: 'sha256:old' };
-  const smaller = { ...resources, diskMb: 512 };
   const left = member('a', { state: 'making', abandoned: true });
   const making = member('a', { state: 'making', runtimeId: null });
   const removing = member('a', { state: 'removing' });
@@ -196,13 +195,16 @@ t.test('what is removed and how many are made', async (t) => {
     ['one of an older image is replaced', planned([member('a', old)], 1), ['a'], 1],
     ['one of another reference is replaced', planned([member('a', { image: 'x' })], 1), ['a'], 1],
     ['one of another engine is replaced', planned([member('a', { node: 'x' })], 1), ['a'], 1],
-    ['one with other limits is replaced', planned([member('a', { resources: smaller })], 1), ['a'], 1],
     ['of too many the oldest go', planned([member('a'), member('b'), member('c')], 1), ['a', 'b'], 0],
     ['off means off', planned([left, member('b')], 0, null), ['a', 'b'], 0],
     ['what is not finished goes first', planned([member('b'), left], 0, null), ['a', 'b'], 0],
     ['without an image there is nothing to make', planned([], 3, null), [], 0],
   ];
   for (const [name, got, remove, make] of cases) t.same(got, { remove, make }, name);
+  for (const [limit, size] of Object.entries(resources)) {
+    const other = member('a', { resources: { ...resources, [limit]: size + 1 } });
+    t.same(planned([other], 1), { remove: ['a'], make: 1 }, `one with another ${limit} is replaced`);
+  }
 });
 
 t.test('any pool is in order after at most two passes, and is then left alone', async (t) => {
