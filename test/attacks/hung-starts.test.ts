@@ -3,7 +3,7 @@ import { engineCalls } from '../../src/adapters/docker/client.ts';
 import { isRoot } from '../../src/adapters/docker/host.ts';
 import { killFromHost } from '../../src/adapters/docker/host-kill.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
-import { eventually } from '../support/process/fault-scene.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as, type Person } from '../support/service/service.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { listening, openTerminal } from '../support/terminal/terminals.ts';
@@ -14,12 +14,11 @@ const WAITING = 21;
 const LIMITS = { memory_mb: 256, cpu_shares: 500, disk_mb: 512 };
 
 /** Stops whatever the engine starts in its container, by the numbers that its processes will have, before it becomes the program. */
-const HANG = `hang() {
-  last=$(sh -c 'echo $$'); more=1
-  while [ $more -le 300 ]; do set -- "$@" $((last + more)); more=$((more + 1)); done
-  while :; do kill -STOP "$@"; done
-}
-hang </dev/null >/dev/null 2>&1 &`;
+const HANG = `perl -e '
+my $last = fork;
+exit if !$last;
+while (1) { kill STOP => $last + 1 .. $last + 300; select undef, undef, undef, 0.002 }
+' </dev/null >/dev/null 2>&1 &`;
 
 const engine = await engineOrSkip(t);
 if (engine !== null && !(engine.isLocal && isRoot())) {
@@ -29,24 +28,71 @@ if (engine !== null && !(engine.isLocal && isRoot())) {
   await t.test('a container in which nothing starts holds up nobody else', (t) => hungStarts(t, instance));
 }
 
-async function hungStarts(t: Test, instance: TestInstance): Promise<void> {
+type Made = { readonly id: string; readonly db_id: string; readonly status: string };
+
+/** The service on a real engine, with records in memory. */
+async function aScene(t: Test, instance: TestInstance) {
   const { runtime, terminals: terminalBackend, commands, files, insight } = instance;
   const { slots } = engineCalls(instance.docker);
-  const ports = { runtime, terminalBackend, commands, files, insight, runtimeNode: 'test' };
-  const service = await aService(ports);
-  const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
-  const address = await listening(t, service);
-  const made = async (who: Person, name: string) =>
-    (await as(service, who)('POST', '/api/containers', { name, ...LIMITS })).json();
-  const [hung, fine, bobs] = [await made(ada, 'hung'), await made(ada, 'fine'), await made(bob, 'dev')];
-  // The engine can not remove it.
-  t.teardown(() => killFromHost(hung.id));
-  const run = (who: Person, { db_id }: { db_id: string }, command: string[], headers = {}) =>
-    as(service, who)('POST', `/api/containers/${db_id}/exec`, { command, timeout_seconds: 20 }, headers);
-  t.equal((await run(ada, hung, ['sh', '-c', HANG])).json().exit_code, 0);
+  const service = await aService({ runtime, terminalBackend, commands, files, insight, runtimeNode: 'test' });
+  const run = (who: Person, { db_id }: Made, command: string[]) =>
+    as(service, who)('POST', `/api/containers/${db_id}/exec`, { command, timeout_seconds: 20 });
+  return {
+    ...{ service, instance, run, address: await listening(t, service) },
+    made: async (who: Person, name: string): Promise<Made> => {
+      const made: Made = (await as(service, who)('POST', '/api/containers', { name, ...LIMITS })).json();
+      // The engine can not remove one that hangs.
+      t.teardown(() => killFromHost(made.id));
+      return made;
+    },
+    /** From now on nothing starts in the container any more; so many starts hang. Resolves once that is known. */
+    hang: async (t: Test, who: Person, box: Made, starts: number) => {
+      t.equal((await run(who, box, ['sh', '-c', HANG])).json().exit_code, 0);
+      const stuck = Array.from({ length: starts }, () => run(who, box, ['true']));
+      await waitFor(() => slots.isSuspect(box.id), { what: 'a start that is late' });
+      return { over: () => Promise.all(stuck) };
+    },
+  };
+}
 
-  const stuck = Array.from({ length: STARTED }, () => run(ada, hung, ['true']));
-  t.ok(await eventually(async () => slots.isSuspect(hung.id), Boolean));
+type Scene = Awaited<ReturnType<typeof aScene>>;
+
+async function hungStarts(t: Test, instance: TestInstance): Promise<void> {
+  const scene = await aScene(t, instance);
+  const { service, made, run, hang } = scene;
+  const [ada, bob, eve] = await Promise.all(['ada', 'bob', 'eve'].map((name) => aPerson(service, name)));
+  if (ada === undefined || bob === undefined || eve === undefined) throw new Error('nobody');
+  const [hung, fine, bobs] = [await made(ada, 'hung'), await made(ada, 'fine'), await made(bob, 'dev')];
+  const others = [await made(eve, 'restarted'), await made(eve, 'deleted')] as const;
+  const stuck = await hang(t, ada, hung, STARTED);
+  await holdsUpNobody(t, scene, { ada, bob, hung, fine, bobs });
+  if (instance.kind !== 'private') {
+    t.comment('an engine of others is left to them');
+    await stuck.over();
+    return;
+  }
+  const [stopped] = await Promise.all([
+    as(service, ada)('POST', `/api/containers/${hung.db_id}/stop`),
+    isKilledAfterRestart(t, scene, { eve, hung: others[0], fine }),
+    isDeleted(t, scene, { eve, hung: others[1] }),
+  ]);
+  t.match([stopped.statusCode, stopped.json().status], [200, 'stopped']);
+  await stuck.over();
+  t.equal((await as(service, ada)('POST', `/api/containers/${hung.db_id}/start`)).json().status, 'running');
+  t.equal((await run(ada, hung, ['true'])).json().exit_code, 0, 'it works');
+}
+
+type Neighbours = { readonly [who in 'ada' | 'bob']: Person } & {
+  readonly [box in 'hung' | 'fine' | 'bobs']: Made;
+};
+
+/** Commands wait and are refused in words, while everybody else works on. */
+async function holdsUpNobody(
+  t: Test,
+  scene: Scene,
+  { ada, bob, hung, fine, bobs }: Neighbours,
+): Promise<void> {
+  const { address, made, run } = scene;
   let answered = 0;
   const attack = Array.from({ length: WAITING }, async () => {
     const { statusCode, headers, ...answer } = await run(ada, hung, ['true']);
@@ -70,37 +116,29 @@ async function hungStarts(t: Test, instance: TestInstance): Promise<void> {
   t.same(await refused.closed(), [4015, 'container unresponsive']);
   for (const one of await Promise.all(attack))
     t.same(one, { statusCode: 503, code: 'container_unresponsive', retryAfter: 5 });
+}
 
-  if (instance.kind !== 'private') {
-    t.comment('an engine of others is left to them');
-    await Promise.all(stuck);
-    return;
-  }
-  const stopped = await as(service, ada)('POST', `/api/containers/${hung.db_id}/stop`);
-  t.match([stopped.statusCode, stopped.json().status], [200, 'stopped']);
-  await Promise.all(stuck);
-  t.equal((await as(service, ada)('POST', `/api/containers/${hung.db_id}/start`)).json().status, 'running');
-  t.equal((await run(ada, hung, ['true'])).json().exit_code, 0, 'it works');
-  t.equal((await run(ada, hung, ['sh', '-c', HANG])).json().exit_code, 0);
-  const late = Array.from({ length: 6 }, () => run(ada, hung, ['true']));
-  t.ok(await eventually(async () => slots.isSuspect(hung.id), Boolean));
+/** By a service that knows nothing of what went before. */
+async function isKilledAfterRestart(
+  t: Test,
+  { instance, hang }: Scene,
+  { eve, hung, fine }: { readonly eve: Person; readonly hung: Made; readonly fine: Made },
+): Promise<void> {
+  const late = await hang(t, eve, hung, 2);
   const restarted = await instance.restarted();
-  t.equal(
-    await restarted.endHung({ node: 'test', runtimeId: fine.id }),
-    false,
-    'one that answers is left alone',
-  );
-  t.equal(
-    await restarted.endHung({ node: 'test', runtimeId: hung.id }),
-    true,
-    'nothing is known of a late start',
-  );
-  await Promise.all(late);
-  t.equal((await as(service, ada)('POST', `/api/containers/${hung.db_id}/start`)).json().status, 'running');
-  t.equal((await run(ada, hung, ['sh', '-c', HANG])).json().exit_code, 0);
-  const last = Array.from({ length: 6 }, () => run(ada, hung, ['true']));
-  t.ok(await eventually(async () => slots.isSuspect(hung.id), Boolean));
-  const deleted = await as(service, ada)('DELETE', `/api/containers/${hung.db_id}`);
+  const ended = (id: string): Promise<boolean> => restarted.endHung({ node: 'test', runtimeId: id });
+  t.equal(await ended(fine.id), false, 'one that answers is left alone');
+  t.equal(await ended(hung.id), true, 'nothing is known of a late start');
+  await late.over();
+}
+
+async function isDeleted(
+  t: Test,
+  { service, hang }: Scene,
+  { eve, hung }: { readonly eve: Person; readonly hung: Made },
+): Promise<void> {
+  const last = await hang(t, eve, hung, 1);
+  const deleted = await as(service, eve)('DELETE', `/api/containers/${hung.db_id}`);
   t.equal(deleted.statusCode, 200, 'one that hangs can be deleted');
-  await Promise.all(last);
+  await last.over();
 }

@@ -1,18 +1,16 @@
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import {
   fillPerson,
   focused,
   newContainer,
-  PERSON,
   PROMPT,
   typeLine,
   typeUntilAnswered,
   waitForLine,
 } from '../support/browser/page.ts';
-import { anotherSession, atTheList, type SetUpVisit, setUpPage, visit } from '../support/browser/visit.ts';
+import { anotherSession, atTheList, visit } from '../support/browser/visit.ts';
 import { eventually, waitFor } from '../support/patience.ts';
-import { aQuickPlace } from '../support/process/running-service.ts';
 
 t.setTimeout(300_000);
 
@@ -45,32 +43,11 @@ const chooseFromMenu = async (page: Page, name: string, item: string): Promise<v
   await page.getByRole('menuitem', { name: item }).click();
 };
 
-/** Opens an older link, sends it all the same, and corrects it with the newest one. */
-async function setUpByOlderLink(t: Test, { address, setUpLink, page }: SetUpVisit): Promise<void> {
-  await page.getByText('Welcome aboard').waitFor();
-  t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
-  t.equal(await focused(page), 'email', 'a link that is good leaves nothing to ask');
-  await page.goto(`${address}/sign-in`);
-  await page.goto(`${address}/setup#code=older`);
-  await page.getByText('This code is no longer valid.').waitFor();
-  t.equal(await focused(page), 'code', 'the code can be corrected before anything is filled in');
-  const { email, username, password } = PERSON;
-  const refused = page.waitForResponse((answer) => answer.url().endsWith('/api/auth/setup'));
-  await fillPerson(page, { email, username, password });
-  t.equal((await refused).status(), 403);
-  await page.locator('button[type=submit][aria-busy=false]').waitFor();
-  await page.fill('[name=code]', setUpLink);
-  await page.keyboard.press('Enter');
-  await page.getByText('No containers yet').waitFor();
-}
-
-t.test('from the set-up link to a shell that outlives a reload, by keyboard alone', async (t) => {
-  const scene = await setUpPage(t, await aQuickPlace(t));
+t.test('a shell made by keyboard alone outlives a reload', async (t) => {
+  const scene = await visit(t);
   if (scene === null) return;
   const { page, faults } = scene;
-  await setUpByOlderLink(t, scene);
-  t.match(faults.splice(0), [/403/, /403/], 'what the browser says of a refusal');
-
+  await atTheList(scene);
   await newContainer(page, 'calm-harbor');
   await waitForLine(page, PROMPT);
   await typeLine(page, 'echo "=$((6*7))= $(stty size)"');

@@ -48,14 +48,17 @@ t.test('a size that is kept: through a full disk, a resize, a kill and a lost mo
   const dbId = made['db_id'] as string;
   const url = `/api/containers/${dbId}`;
   await sh(call, dbId, 'echo kept > canary');
-  t.match(await sh(call, dbId, 'dd if=/dev/zero of=fill bs=1M'), 'No space left on device');
+  t.match(
+    await sh(call, dbId, 'fallocate -l 400M fill; dd if=/dev/zero of=rest bs=1M'),
+    'No space left on device',
+  );
   t.equal((await call('GET', '/livez')).status, 200);
   const grown = await call('PATCH', url, { name: 'dev', ...small, disk_mb: 1024 });
   t.match(grown.body, { restarted: true, container: { volume: { size_mb: 1024, quota: 'hard' } } });
-  t.equal(await sh(call, dbId, 'cat canary; head -c 200000000 /dev/zero > more; echo $?'), 'kept\n0');
+  t.equal(await sh(call, dbId, 'cat canary; fallocate -l 200M more; echo $?'), 'kept\n0');
   const shrunk = await call('PATCH', url, { name: 'dev', ...small });
   t.match([shrunk.status, shrunk.body], [400, { fields: { disk_mb: /must be at least/ } }]);
-  await sh(call, dbId, 'rm more fill');
+  await sh(call, dbId, 'rm more fill rest');
   t.equal((await call('PATCH', url, { name: 'dev', ...small })).status, 200);
   t.equal(await sh(call, dbId, 'cat canary'), 'kept');
 

@@ -1,10 +1,15 @@
+// biome-ignore lint/style/noRestrictedImports: requests at a steady pace until the test ends them
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { newContainer, openPage, shoot } from '../support/browser/page.ts';
-import { asFirst, type SetUpVisit, setUp, setUpPage } from '../support/browser/visit.ts';
-import { waitFor } from '../support/patience.ts';
+import { fillPerson, focused, newContainer, openPage, PERSON, shoot } from '../support/browser/page.ts';
+import { asFirst, type SetUpVisit, setUpPage } from '../support/browser/visit.ts';
+import { freshDatabase } from '../support/database/database.ts';
+import { everythingIn } from '../support/database/everything-stored.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 import { small } from '../support/process/fault-scene.ts';
-import { aQuickPlace } from '../support/process/running-service.ts';
+import { aPlace, client } from '../support/process/running-service.ts';
+import { codeAt } from '../support/service/factors.ts';
 
 t.setTimeout(240_000);
 
@@ -12,15 +17,57 @@ const GUEST = 'Look around as a guest';
 const PAUSED_AT_MS = Date.now();
 const email = (page: Page) => page.getByLabel('Email or username');
 
-const scene = await setUpPage(t, await aQuickPlace(t, { DOCKER_HOST: 'unix:///nowhere/docker.sock' }));
-if (scene !== null) {
+const kidOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+
+/** Base64 and hex of a secret would be the secret as well. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  Buffer.from(secret).toString('hex'),
+];
+
+const url = await freshDatabase(t);
+const env = {
+  ...{ DATABASE_URL: url ?? '', DOCKER_HOST: 'unix:///nowhere/docker.sock' },
+  // The most talkative one.
+  BERTH_LOG_LEVEL: 'trace',
+};
+const scene = url === null ? null : await setUpPage(t, await aPlace(t, env));
+if (url !== null && scene !== null) {
   const browser = scene.page.context().browser() as Browser;
-  await setUp(scene.page);
+  await t.test('an older set-up link is refused, and corrected with the newest one', (t) =>
+    setUpByOlderLink(t, scene),
+  );
   await t.test('without an engine it starts degraded and says what mends it', (t) => isDegraded(t, scene));
   await t.test('and so does the page', (t) => pageSaysSo(t, scene));
   await t.test('the sign-in page offers what is on, and nothing of it moves', (t) =>
     offersWhatIsOn(t, scene, browser),
   );
+  await t.test('SIGHUP rotates the key of a running service, and no request is refused for it', (t) =>
+    rotatesKeys(t, scene),
+  );
+  await t.test('no secret is in the log or in the database', (t) => keepsSecrets(t, scene, url));
+}
+
+/** Opens an older link, sends it all the same, and corrects it with the newest one. */
+async function setUpByOlderLink(t: Test, { address, setUpLink, page, faults }: SetUpVisit): Promise<void> {
+  await page.getByText('Welcome aboard').waitFor();
+  t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
+  t.equal(await focused(page), 'email', 'a link that is good leaves nothing to ask');
+  await page.goto(`${address}/sign-in`);
+  await page.goto(`${address}/setup#code=older`);
+  await page.getByText('This code is no longer valid.').waitFor();
+  t.equal(await focused(page), 'code', 'the code can be corrected before anything is filled in');
+  const { email, username, password } = PERSON;
+  const refused = page.waitForResponse((answer) => answer.url().endsWith('/api/auth/setup'));
+  await fillPerson(page, { email, username, password });
+  t.equal((await refused).status(), 403);
+  await page.locator('button[type=submit][aria-busy=false]').waitFor();
+  await page.fill('[name=code]', setUpLink);
+  await page.keyboard.press('Enter');
+  await page.getByText('No containers yet').waitFor();
+  t.match(faults.splice(0), [/403/, /403/], 'what the browser says of a refusal');
 }
 
 async function isDegraded(t: Test, { running }: SetUpVisit): Promise<void> {
@@ -97,4 +144,94 @@ async function atTheDoor(page: Page, address: string) {
     await page.clock.resume();
   };
   return { answer };
+}
+
+async function rotatesKeys(t: Test, { address, running }: SetUpVisit): Promise<void> {
+  const admin = await asFirst(address);
+  t.equal((await admin('PATCH', '/api/admin/settings', { requests_per_minute: 0 })).status, 200);
+  const { email, password } = PERSON;
+  const signIn = async (): Promise<string> =>
+    String((await client(address)('POST', '/api/auth/login', { email, password })).body['token']);
+  const before = await signIn();
+  const statuses = new Map<number, number>();
+  let asking = true;
+  const asked = Promise.all(
+    [1, 2].map(async () => {
+      for (; asking; await delay(10)) {
+        const { status } = await client(address, before)('GET', '/api/me');
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  running.child.kill('SIGHUP');
+  const after = await eventually(signIn, (token) => kidOf(token) !== kidOf(before), { everyMs: 100 });
+  t.not(kidOf(after), kidOf(before), 'new tokens are signed with the new key');
+  t.equal((await client(address, after)('GET', '/api/me')).status, 200);
+  const then = statuses.get(200) ?? 0;
+  await waitFor(() => (statuses.get(200) ?? 0) >= then + 20);
+  asking = false;
+  await asked;
+  t.same([...statuses.keys()], [200]);
+  t.match(running.output(), /keys of login tokens were rotated/, 'the log says so');
+}
+
+/** Uses every kind of secret; answers them by their names. */
+async function secretsUsed(t: Test, { address, running }: SetUpVisit): Promise<Record<string, string>> {
+  const post = (path: string, payload: object | null, headers = {}) =>
+    fetch(address + path, {
+      method: 'POST',
+      headers: { ...(payload === null ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(payload === null ? {} : { body: JSON.stringify(payload) }),
+    });
+  const { email, password } = PERSON;
+  const signIn = (password: string) => client(address)('POST', '/api/auth/login', { email, password });
+  const jwt = String((await signIn(password)).body['token']);
+  const call = client(address, jwt);
+  const made = (await call('POST', '/api/tokens', { name: 'ci' })).body as { token: string };
+  await client(address, made.token)('GET', '/api/tokens/validate');
+  await client(address, made.token)('POST', '/api/tokens', { name: 'refused' });
+  const mfa = (await call('POST', '/api/me/mfa')).body as { secret: string };
+  const confirmed = await call('POST', '/api/me/mfa/confirm', { code: codeAt(mfa.secret, new Date()) });
+  const [used = '', unused = ''] = confirmed.body['recovery_codes'] as string[];
+  await call('PUT', '/api/me/lock', { passcode: 'open sesame 42' });
+  await call('POST', '/api/me/passkeys/options', { password, code: unused });
+  await signIn('not the password');
+  const mfaToken = String((await signIn(password)).body['mfa_token']);
+  const recovered = await post('/api/auth/mfa', { mfa_token: mfaToken, code: used });
+  t.equal(recovered.status, 200);
+  const cookie = /berth_refresh=([^;]+)/.exec(recovered.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  await post('/api/auth/refresh', null, { cookie: `berth_refresh=${cookie}` });
+  const headers = { authorization: `Bearer ${jwt}` };
+  await fetch(`${address}/api/containers?token=${made.token}`, { headers });
+  return {
+    'set-up code': running.setupCode ?? '',
+    password,
+    'wrong password': 'not the password',
+    'login token': jwt,
+    'API token': made.token,
+    'second factor': mfa.secret,
+    'waiting token': mfaToken,
+    'refresh token': cookie,
+    passcode: 'open sesame 42',
+    'recovery code': used,
+    'unused recovery code': unused,
+  };
+}
+
+async function keepsSecrets(t: Test, scene: SetUpVisit, url: string): Promise<void> {
+  const { running } = scene;
+  const secrets = await secretsUsed(t, scene);
+  await running.stop();
+  // The set-up link is printed for the person who started it; it is no log.
+  const log = running.output().replace(`#code=${running.setupCode}`, '');
+  const stored = await everythingIn(url);
+  t.match(log, 'request answered', 'the log is that talkative');
+  t.match(stored, PERSON.email, 'the database was read');
+  for (const [name, secret] of Object.entries(secrets)) {
+    t.ok(secret.length > 5, `there is a ${name}`);
+    for (const form of formsOf(secret)) {
+      t.notOk(log.includes(form), `no ${name} in the log`);
+      t.notOk(stored.includes(form), `no ${name} in the database`);
+    }
+  }
 }

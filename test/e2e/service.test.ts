@@ -5,8 +5,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { processes } from '../../src/adapters/docker/host.ts';
 import { freshDatabase, run } from '../support/database/database.ts';
 import { aFolder } from '../support/folder.ts';
+import { FAULTY, inside, readCanary, small } from '../support/process/fault-scene.ts';
 import {
   aPlace,
   client,
@@ -14,8 +16,6 @@ import {
   signInAdmin,
   startService,
 } from '../support/process/running-service.ts';
-
-const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
 /** Types a line into a new terminal and waits for what it should print. */
 async function typeAndRead(running: Running, token: string, id: string, line: string, expected: string) {
@@ -36,7 +36,7 @@ async function typeAndRead(running: Running, token: string, id: string, line: st
   return output;
 }
 
-t.test('from nothing to a shell, through a kill, to the end', async (t) => {
+t.test('from nothing to a shell, through a kill and an uncaught error, to the end', async (t) => {
   const place = await aPlace(t);
   if (place === null) return;
   const first = await startService(t, place);
@@ -49,31 +49,42 @@ t.test('from nothing to a shell, through a kill, to the end', async (t) => {
   const { db_id: dbId, id } = made.body as { db_id: string; id: string };
   const output = await typeAndRead(first, token, dbId, 'echo "=$((6*7))= $(stty size)"', '=42= 30 100');
   t.match(output, '=42= 30 100', 'the screen has the size that was asked for');
-  await call('POST', `/api/containers/${dbId}/exec`, {
-    command: ['sh', '-c', 'echo kept > /workspace/canary'],
-  });
+  await inside(call, dbId, 'echo kept > /workspace/canary');
 
-  const postgres = readFileSync(path.join(place.dataDir, 'postgres/pgdata/postmaster.pid'), 'utf8').split(
-    '\n',
-  )[0];
+  const postmaster = path.join(place.dataDir, 'postgres/pgdata/postmaster.pid');
+  const postgres = (): number => Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
+  const before = postgres();
   await first.stop('SIGKILL');
-  const second = await startService(t, place);
+  const env = { ...place.env, FAULT_AT: 'create before commit', FAULT_SIGNAL: 'throw' };
+  const second = await startService(t, { ...place, env }, FAULTY);
   t.equal(second.setupCode, null);
   const again = client(second.address, await signInAdmin(second));
-  t.match(
-    (await again('GET', `/api/containers/${dbId}`)).body,
-    { id, status: 'running' },
-    'it never stopped',
+  const found = await again('GET', `/api/containers/${dbId}`);
+  t.match(found.body, { id, status: 'running' }, 'it never stopped');
+  t.equal(await readCanary(again, dbId), 'kept\n');
+  t.equal(postgres(), before, 'the database that was left is the one in use');
+
+  const other = await again('POST', '/api/containers', { name: 'other', ...small });
+  t.equal(other.status, 201, 'what was under way at an uncaught error is done');
+  t.equal(await second.ended, 70);
+  const said = second
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('a wire is loose'));
+  t.equal(said.length, 1, 'in one line');
+  t.match(JSON.parse(said[0] ?? '{}'), { level: 60, msg: /uncaught error/, err: { stack: /faulty-server/ } });
+  t.notOk(
+    (await processes()).some(({ pid }) => pid === before),
+    'its database is stopped',
   );
-  const read = await again('POST', `/api/containers/${dbId}/exec`, { command: ['cat', '/workspace/canary'] });
-  t.match(read.body, { exit_code: 0, stdout: 'kept\n' });
-  t.equal(
-    readFileSync(path.join(place.dataDir, 'postgres/pgdata/postmaster.pid'), 'utf8').split('\n')[0],
-    postgres,
-    'the database that was left is the one in use',
-  );
-  t.equal((await again('DELETE', `/api/containers/${dbId}`)).status, 200);
-  t.equal(await second.stop(), 0, 'ends cleanly');
+
+  const third = await startService(t, place);
+  const last = client(third.address, await signInAdmin(third));
+  for (const one of [dbId, other.body['db_id']]) {
+    t.match((await last('GET', `/api/containers/${one}`)).body, { status: 'running' });
+    t.equal((await last('DELETE', `/api/containers/${one}`)).status, 200);
+  }
+  t.equal(await third.stop(), 0, 'ends cleanly');
 });
 
 t.test('bad settings are all told at once, and nothing is started', async (t) => {

@@ -1,4 +1,6 @@
 import path from 'node:path';
+// biome-ignore lint/style/noRestrictedImports: the outage lasts longer than what is remembered
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { DB_ID_LABEL } from '../../src/adapters/docker/labels.ts';
 import { freshDatabase } from '../support/database/database.ts';
@@ -25,6 +27,7 @@ import {
   signInAdmin,
   startService,
 } from '../support/process/running-service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 // All points in `npm run test:faults`; in the usual run those around the commit.
 const POINTS =
@@ -34,6 +37,9 @@ const POINTS =
         `update after ${step}`,
       ])
     : ['update before commit', 'update after commit'];
+
+/** Longer than what was looked up is remembered, and than an open terminal goes without a look at its credential. */
+const OUTAGE_SECONDS = process.env['FAULTS'] === 'all' ? 60 : 6;
 
 const signedIn = async (running: Running): Promise<Call> =>
   client(running.address, await signInAdmin(running));
@@ -77,6 +83,50 @@ async function inTheMiddle({ docker }: TestEngine, dbId: string): Promise<void> 
   await waitFor(both, { what: 'an update is in the middle', everyMs: 20, patienceMs: 60_000 });
 }
 
+/** A shell that says what it is asked to. */
+async function aShell({ address }: Running, dbId: string, token: string) {
+  const at = { address: address.replace('http', 'ws'), dbId, token };
+  const { socket, output, until } = await terminalClient(at, {}, { origin: address });
+  let asked = 0;
+  return {
+    socket,
+    /** Waits for the answer to a sum, which the line itself does not hold. */
+    async answers(): Promise<void> {
+      asked += 1;
+      const answer = `<${asked * 7}>`;
+      socket.send(Buffer.from(`echo "<$((${asked} * 7))>"\r`));
+      await until(() => output().includes(answer));
+    },
+  };
+}
+
+type Shell = Awaited<ReturnType<typeof aShell>>;
+
+/** For longer than anything is remembered: each request is told to come again, and what is open goes on. */
+async function lastsLong(t: Test, address: string, token: string, shell: Shell): Promise<void> {
+  const call = client(address, token);
+  const seen = new Set<string>();
+  const headers = { authorization: `Bearer ${token}` };
+  for (const end = performance.now() + OUTAGE_SECONDS * 1000; performance.now() < end; await sleep(500)) {
+    const answer = await fetch(`${address}/api/containers`, { headers });
+    seen.add(`${answer.status} ${answer.headers.has('retry-after')}`);
+    await shell.answers();
+    t.equal((await call('GET', '/livez')).status, 200, 'an outage is no reason to end the service');
+    t.equal((await call('GET', '/readyz')).status, 503);
+  }
+  t.same([...seen], ['503 true'], 'to come again, and never that the credential is bad');
+}
+
+/** The same token and the same terminal are good again. */
+async function isBack(t: Test, call: Call, shell: Shell): Promise<void> {
+  const status = async (): Promise<number> => (await call('GET', '/api/containers')).status;
+  t.equal(await eventually(status, (one) => one === 200), 200, 'back with the same token');
+  await shell.answers();
+  t.equal(shell.socket.readyState, shell.socket.OPEN, 'the terminal is still the same one');
+  const listed = async () => (await call('GET', '/api/admin/terminals')).body['terminals'] as unknown[];
+  t.equal((await eventually(listed, (all) => all?.length === 1)).length, 1, 'and is listed');
+}
+
 async function lineFails(t: Test, engine: TestEngine): Promise<void> {
   const real = await freshDatabase(t);
   if (real === null) return;
@@ -84,17 +134,24 @@ async function lineFails(t: Test, engine: TestEngine): Promise<void> {
   const place = await aPlace(t, { DATABASE_URL: line.url });
   if (place === null) return;
   const running = await startService(t, place);
-  const call = await signedIn(running);
+  const token = await signInAdmin(running);
+  const call = client(running.address, token);
   const invariants = new Invariants(real, engine.docker);
+  const { dbId } = await aKeptContainer(call);
+  const shell = await aShell(running, dbId, token);
+  await shell.answers();
   const faults: readonly (keyof CutLine & ('cut' | 'stall'))[] = ['cut', 'stall'];
   for (const fault of faults) {
-    const { dbId } = await aKeptContainer(call, fault);
     line[fault]();
     await isToldToRetry(t, running.address, call);
+    if (fault === 'cut') await lastsLong(t, running.address, token, shell);
     line.mend();
-    await inOrder(t, call, invariants, dbId);
-
-    const patch = call('PATCH', `/api/containers/${dbId}`, { name: `${fault}-renamed`, ...large });
+    await isBack(t, call, shell);
+  }
+  shell.socket.terminate();
+  for (const [n, fault] of faults.entries()) {
+    const limits = { ...large, memory_mb: large.memory_mb + n };
+    const patch = call('PATCH', `/api/containers/${dbId}`, { name: `${fault}-renamed`, ...limits });
     await inTheMiddle(engine, dbId);
     line[fault]();
     const { status } = await patch;

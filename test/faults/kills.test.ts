@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
 import { aKeptContainer, type Call, inside, readCanary, small } from '../support/process/fault-scene.ts';
 import { aKillChain, type KillChain } from '../support/process/kill-chain.ts';
+import { sabotage } from '../support/process/sabotage.ts';
 
 /** The container of an operation, and a number that no death before had. */
 type Scene = {
@@ -166,6 +167,12 @@ async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promi
     );
     if (ended?.ok !== true) return n + 1;
   }
+  await t.test('what looks at the invariants notices each that does not hold', async (t) => {
+    await (await chain.call())('DELETE', `/api/containers/${rows.delete}`);
+    // What the service would put right is to be seen.
+    await chain.stop();
+    await sabotage(t, engine, { url: chain.url, dbId: rows.update, deletedId: rows.delete });
+  });
   return deaths.length;
 }
 

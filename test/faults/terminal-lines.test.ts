@@ -1,18 +1,23 @@
-import { createHash, randomBytes } from 'node:crypto';
-import t from 'tap';
+import { randomBytes } from 'node:crypto';
+import t, { type Test } from 'tap';
 import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection.ts';
 import type { Resumed } from '../../web/src/terminal/resume.ts';
 import { waitFor } from '../support/patience.ts';
-import { aServicePlace, small } from '../support/process/fault-scene.ts';
-import { cuttingProxy } from '../support/process/lines.ts';
-import { client, signInAdmin, startService } from '../support/process/running-service.ts';
-import { terminalClient } from '../support/terminal/terminal-client.ts';
+import { type Call, inside, small } from '../support/process/fault-scene.ts';
+import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
+import { client } from '../support/process/running-service.ts';
+import { type Member, register, sharedService } from '../support/process/shared-service.ts';
+import { intoFile, mixedUtf8, sha256 } from '../support/terminal/mixed-input.ts';
+import { socketInFramesOf } from '../support/terminal/page-terminal.ts';
 
-const OUT_BYTES = 10_000_000;
+const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
+const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];
+/** Frames are counted as 64 bytes more than is in them, so a megabyte in the smallest takes a minute. */
+const pasteBytes = (frameBytes: number): number =>
+  RUNS > 1 ? 1_000_000 : Math.min(1_000_000, frameBytes * 8_000);
+const OUT_BYTES = 5_000_000;
 const IN_BYTES = 1_000_000;
-
-const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Sends a file and takes input at the same time, both as they are. */
 const BOTH_WAYS = `
@@ -25,84 +30,130 @@ printf END
 exec sleep 1000
 `;
 
-t.test('terminals over bad lines, and over a restart', async (t) => {
-  const set = await aServicePlace(t);
-  if (set === null) return;
-  const { place } = set;
-  const first = await startService(t, place);
-  const token = await signInAdmin(first);
-  const call = client(first.address, token);
-  const make = async (name: string, env = {}): Promise<string> =>
-    (await call('POST', '/api/containers', { name, ...small, env })).body['db_id'] as string;
-  const [plain, muxed] = [await make('plain', { BERTH_TMUX: 'off' }), await make('muxed')];
-  const run = async (command: string): Promise<string> => {
-    const answer = await call('POST', `/api/containers/${plain}/exec`, { command: ['sh', '-c', command] });
-    return String(answer.body['stdout']).trim();
+type Scene = { readonly address: string; readonly person: Member; readonly call: Call };
+
+t.setTimeout(RUNS * 600_000);
+const service = await sharedService(t);
+if (service !== null) {
+  const person = await register(service);
+  const { address } = service;
+  const scene: Scene = { address, person, call: client(address, person.token) };
+  await t.test('a line that breaks every 200 ms loses nothing and repeats nothing', (t) =>
+    bothWays(t, scene),
+  );
+  await t.test('a paste over a bad line arrives as it is, however it is cut into frames', (t) =>
+    pastes(t, scene),
+  );
+}
+
+async function made({ call }: Scene, name: string, over: object): Promise<string> {
+  const { status, body } = await call('POST', '/api/containers', { name, ...small, ...over });
+  if (status !== 201) throw new Error(`create answered ${status} ${JSON.stringify(body)}`);
+  return String(body['db_id']);
+}
+
+type Asked = {
+  readonly dbId: string;
+  readonly pane: string;
+  readonly openSocket: ConstructorParameters<typeof Connection>[1]['openSocket'];
+};
+
+/** The page's side of a terminal behind a proxy, open, and all that it has received. */
+function connected(t: Test, { person }: Scene, proxy: CuttingProxy, { dbId, pane, openSocket }: Asked) {
+  const received: Uint8Array[] = [];
+  const resumed: Resumed[] = [];
+  let bytes = 0;
+  const connection = new Connection(
+    { containerId: dbId, connectionId: pane, size: { cols: 80, rows: 24 } },
+    {
+      origin: `ws://${proxy.host}`,
+      openSocket,
+      token: async () => person.token,
+      probe: async () => 'ok',
+      backoff: { firstMs: 5, maxMs: 20 },
+    },
+    {
+      state: () => {},
+      health: () => {},
+      resumed: (how) => resumed.push(how),
+      bytes: (data) => {
+        received.push(data);
+        bytes += data.length;
+      },
+      frame: () => {},
+    },
+  );
+  t.teardown(() => connection.close());
+  connection.open();
+  const output = (): Buffer => Buffer.concat(received);
+  return { connection, output, resumed, bytes: () => bytes };
+}
+
+async function bothWays(t: Test, scene: Scene): Promise<void> {
+  const dbId = await made(scene, 'plain', { env: { BERTH_TMUX: 'off' } });
+  const run = async (command: string) => String(await inside(scene.call, dbId, command)).trim();
+  const told = await run(
+    `cat > /tmp/both.sh <<'END'\n${BOTH_WAYS}\nEND\nhead -c ${OUT_BYTES} /dev/urandom > /tmp/out; sha256sum < /tmp/out`,
+  );
+  const proxy = await cuttingProxy(t, new URL(scene.address), { everyMs: 200, bytesPerMs: 2_500 });
+  const asked = { dbId, pane: 'main', openSocket: platformSocket };
+  const { connection, output, resumed, bytes } = connected(t, scene, proxy, asked);
+  const shows = (text: string): Promise<void> => waitFor(() => output().includes(text), { what: text });
+  await shows('# ');
+  connection.write(Buffer.from('sh /tmp/both.sh\r'));
+  await shows('START');
+  const start = output().indexOf('START') + 'START'.length;
+  const paste = randomBytes(IN_BYTES);
+  connection.write(paste);
+  const isDone = (): boolean => bytes() >= start + OUT_BYTES + 'END'.length;
+  await waitFor(isDone, { what: () => `${bytes() - start} bytes came`, patienceMs: 90_000 });
+  const all = output().subarray(start);
+  t.equal(`${sha256(all.subarray(0, OUT_BYTES))}  -`, told, 'output');
+  t.equal(all.subarray(OUT_BYTES).toString(), 'END');
+  t.equal(await run('sha256sum < /tmp/in'), `${sha256(paste)}  -`, 'input');
+  t.ok(proxy.cuts() > 10, `${proxy.cuts()} cuts`);
+  t.same(new Set(resumed), new Set(['fresh', 'exact']));
+}
+
+async function pastes(t: Test, scene: Scene): Promise<void> {
+  const dbId = await made(scene, 'pasted', { memory_mb: 512, cpu_shares: 2_000 });
+  const inTurn = FRAME_BYTES.flatMap((frameBytes) =>
+    Array.from({ length: RUNS }, (_, run) => ({ frameBytes, run: run + 1 })),
+  );
+  let cuts = 0;
+  let opening: Promise<unknown> = Promise.resolve();
+  const worker = async (): Promise<void> => {
+    for (let job = inTurn.shift(); job !== undefined; job = inTurn.shift()) {
+      const { frameBytes, run } = job;
+      const pane = `pane-${frameBytes}-${run}`;
+      const line = { everyMs: 1_000 + Math.random() * 1_000, bytesPerMs: 5_000, delayMs: 200, isCalm: true };
+      const proxy = await cuttingProxy(t, new URL(scene.address), line);
+      const paste = mixedUtf8(pasteBytes(frameBytes));
+      const asked = { dbId, pane, openSocket: socketInFramesOf(frameBytes) };
+      const opened = opening.then(() => reading(t, scene, proxy, asked, paste.length));
+      opening = opened.catch(() => {});
+      const { connection, output } = await opened;
+      proxy.begin();
+      connection.write(paste);
+      const isDone = () => output().includes('#DONE');
+      await waitFor(isDone, { what: () => `${pane}: the end`, patienceMs: 1_200_000 });
+      const sum = await inside(scene.call, dbId, `sha256sum < /tmp/${pane}; rm /tmp/${pane}`);
+      t.equal(sum, `${sha256(paste)}  -\n`, `${paste.length} bytes in frames of ${frameBytes}, run ${run}`);
+      cuts += proxy.cuts();
+      proxy.calm();
+      connection.close();
+    }
   };
+  await Promise.all(FRAME_BYTES.map(worker));
+  t.ok(cuts > 0, `${cuts} cuts`);
+}
 
-  await t.test('a line that breaks every 200 ms loses nothing and repeats nothing', async (t) => {
-    const told = await run(
-      `cat > /tmp/both.sh <<'END'\n${BOTH_WAYS}\nEND\nhead -c ${OUT_BYTES} /dev/urandom > /tmp/out; sha256sum < /tmp/out`,
-    );
-    const proxy = await cuttingProxy(t, new URL(first.address), { everyMs: 200, bytesPerMs: 5_000 });
-    const output: Uint8Array[] = [];
-    const resumed: Resumed[] = [];
-    let bytes = 0;
-    const connection = new Connection(
-      { containerId: plain, connectionId: 'main', size: { cols: 80, rows: 24 } },
-      {
-        origin: `ws://${proxy.host}`,
-        openSocket: platformSocket,
-        token: async () => token,
-        probe: async () => 'ok',
-        backoff: { firstMs: 5, maxMs: 20 },
-      },
-      {
-        state: () => {},
-        health: () => {},
-        resumed: (how) => resumed.push(how),
-        bytes: (data) => {
-          output.push(data);
-          bytes += data.length;
-        },
-        frame: () => {},
-      },
-    );
-    t.teardown(() => connection.close());
-    connection.open();
-    const text = (): string => Buffer.concat(output).toString('latin1');
-    await waitFor(() => text().includes('# '), { what: 'a prompt' });
-    connection.write(Buffer.from('sh /tmp/both.sh\r'));
-    await waitFor(() => text().includes('START'), { what: 'the program' });
-    const start = text().indexOf('START') + 'START'.length;
-    const paste = randomBytes(IN_BYTES);
-    connection.write(paste);
-    const isDone = (): boolean => bytes >= start + OUT_BYTES + 'END'.length;
-    await waitFor(isDone, { what: () => `${bytes - start} bytes came`, patienceMs: 90_000 });
-    const all = Buffer.concat(output).subarray(start);
-    t.equal(`${sha256(all.subarray(0, OUT_BYTES))}  -`, told, 'output');
-    t.equal(all.subarray(OUT_BYTES).toString(), 'END');
-    t.equal(await run('sha256sum < /tmp/in'), `${sha256(paste)}  -`, 'input');
-    t.ok(proxy.cuts() > 10, `${proxy.cuts()} cuts`);
-    t.same(new Set(resumed), new Set(['fresh', 'exact']));
-  });
-
-  await t.test('a killed service comes back to the same session, drawn anew', async (t) => {
-    const at = { address: first.address.replace('http', 'ws'), dbId: muxed, token };
-    const before = await terminalClient(at, {}, { origin: first.address });
-    await before.until(() => before.output().includes('# '));
-    before.socket.send(Buffer.from('echo still-$((40+2))\r'));
-    await before.until(() => before.output().includes('still-42'));
-    await first.stop('SIGKILL');
-    const second = await startService(t, place);
-    const again = { ...at, address: second.address.replace('http', 'ws'), token: await signInAdmin(second) };
-    const { stream } = before.ready;
-    const resume = { stream, after: before.output().length };
-    const after = await terminalClient(again, resume, { origin: second.address });
-    t.match(after.ready, { redraw: true, mux_session: 'main' });
-    t.not(after.ready.stream, stream);
-    await after.until(() => after.output().includes('still-42'));
-    after.socket.terminate();
-    t.equal(await second.stop(), 0, 'and ends with terminals that wait');
-  });
-});
+/** A terminal whose program reads so many bytes into a file that is named like the pane. */
+async function reading(t: Test, scene: Scene, proxy: CuttingProxy, asked: Asked, bytes: number) {
+  const terminal = connected(t, scene, proxy, asked);
+  const { connection, output } = terminal;
+  connection.write(Buffer.from(intoFile(`/tmp/${asked.pane}`, bytes)));
+  const isStarted = () => output().includes('#START');
+  await waitFor(isStarted, { patienceMs: 120_000, what: () => `${asked.pane}: ${output()}` });
+  return terminal;
+}

@@ -2,8 +2,8 @@ import type { Canary, Reached } from '../../adapters/docker/canary.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { PartState, Parts } from './readiness.ts';
 
-/** A start is over before the canary flies, so that it delays none. */
-const FIRST_AFTER_MS = 3_000;
+/** A start is over before the canary flies, and so is what everybody does at once after it. */
+const FIRST_AFTER_MS = 30_000;
 const EVERY_MS = 3_600_000;
 /** A busy machine or engine can make a try fail; that says nothing of the isolation, so it is repeated soon. */
 const RETRY_MS = 15_000;

@@ -1,7 +1,7 @@
 /**
  * The service, built from source, in which something fails at the checkpoint that FAULT_AT names, or once every checkpoint in
  * the file FAULT_FILE is reached: the process whose number is in the file FAULT_VICTIM, else the service itself, gets the
- * signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` or `reject` a fault is made there that nothing catches.
+ * signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` an error is thrown there that nothing catches.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readConfig } from '../../../src/app/main/config.ts';
@@ -38,10 +38,6 @@ await startService(settings.config, async (name) => {
     setImmediate(() => {
       throw new Error('a wire is loose');
     });
-    return;
-  }
-  if (FAULT_SIGNAL === 'reject') {
-    void Promise.reject(new Error('a wire is loose'));
     return;
   }
   process.kill(victim(), (FAULT_SIGNAL ?? 'SIGKILL') as NodeJS.Signals);

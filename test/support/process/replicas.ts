@@ -8,6 +8,7 @@ export type Replica = {
   readonly address: () => string;
   /** All that it printed since its latest start. */
   readonly output: () => string;
+  readonly dataDir: string;
   /** Ends it without a word. */
   kill(): Promise<void>;
   restart(): Promise<void>;
@@ -36,6 +37,7 @@ function asReplica(t: Test, place: Place, started: Running): Replica {
   return {
     address: () => running.address,
     output: () => running.output(),
+    dataDir: place.dataDir,
     async kill() {
       await running.stop('SIGKILL');
     },

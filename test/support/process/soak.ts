@@ -7,7 +7,7 @@ import { waitFor } from '../patience.ts';
 import { type Follower, followEvents } from '../service/event-client.ts';
 import { type Call, small } from './fault-scene.ts';
 import { Invariants } from './invariants.ts';
-import { aPairOfReplicas, type Replica } from './replicas.ts';
+import type { aPairOfReplicas, Replica } from './replicas.ts';
 import { client } from './running-service.ts';
 
 const FOLLOWERS = 3;
@@ -21,6 +21,8 @@ type Announced = {
   readonly db_id: string;
   readonly name: string;
 };
+
+type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>;
 
 type Soak = {
   readonly replicas: readonly [Replica, Replica];
@@ -79,18 +81,17 @@ function changes(
 }
 
 /**
- * Two processes on one database and one engine, on which so many containers are changed while `killing` goes on. Afterwards rows,
+ * Two new processes on one database and one engine, on which so many containers are changed while `killing` goes on. Afterwards rows,
  * engine, audit and events agree, and clients whose lines were cut have seen each event once and in order.
  */
 export async function soak(
   t: Test,
+  { url, token, replicas }: Pair,
   containers: number,
   killing: (soak: Soak) => Promise<void>,
 ): Promise<void> {
   const engine = await engineOrSkip(t);
-  const pair = await aPairOfReplicas(t);
-  if (engine === null || pair === null) return;
-  const { url, token, replicas } = pair;
+  if (engine === null) return;
   const chance = randomNumbers(t);
   const any = () => replicas[chance(2)] ?? replicas[0];
   const call = (method: string, path: string, body?: object) =>

@@ -4,20 +4,41 @@ import { small } from '../support/process/fault-scene.ts';
 import { aPairOfReplicas } from '../support/process/replicas.ts';
 import { client, signInAdmin } from '../support/process/running-service.ts';
 import { type Member, register } from '../support/process/shared-service.ts';
+import { soak } from '../support/process/soak.ts';
 import { followEvents } from '../support/service/event-client.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>['replicas'];
+
+/** A terminal of a container, through the process at that address. */
+const terminalAt = (at: string, dbId: string, token: string, query: Record<string, string | number> = {}) =>
+  terminalClient({ address: at.replace('http', 'ws'), dbId, token }, query, { origin: at });
+
+/** Between two kills, so that each comes in the middle of changes. */
+const CHANGES = 3;
 
 const pair = await aPairOfReplicas(t);
 if (pair !== null) {
   const { replicas } = pair;
+  // First: all that was ever announced is compared.
+  await t.test('changes go on while a replica is killed, and then both at once', (t) =>
+    soak(t, pair, 2, async ({ replicas: [one, other], changes, kill }) => {
+      for (const which of [[one], [one, other]]) {
+        await changes(CHANGES);
+        await kill(...which);
+      }
+      await changes(CHANGES);
+    }),
+  );
   await t.test('what is revoked at one process is refused at the other', (t) => revokes(t, replicas));
   await t.test(
     'a program is taken over at another process, and ends with its container wherever that is',
     (t) => takesOver(t, replicas),
+  );
+  await t.test('a participant who is put out at one process loses the sockets of the other one', (t) =>
+    putsOut(t, replicas),
   );
   await t.test('a subscriber whose replica is killed goes on at another, and misses nothing', (t) =>
     followsOn(t, replicas),
@@ -25,9 +46,9 @@ if (pair !== null) {
 }
 
 /** Someone new, registered at the first process. */
-async function someone([here]: Pair): Promise<Member> {
+async function someone([here]: Pair, name = 'ada'): Promise<Member> {
   const address = here.address();
-  return await register({ address, admin: client(address, await signInAdmin({ address })) });
+  return await register({ address, admin: client(address, await signInAdmin({ address })) }, { name });
 }
 
 async function revokes(t: Test, replicas: Pair): Promise<void> {
@@ -50,8 +71,7 @@ async function takesOver(t: Test, replicas: Pair): Promise<void> {
   const { token } = await someone(replicas);
   const call = client(here, token);
   const dbId = String((await call('POST', '/api/containers', { name: 'dev', ...small })).body['db_id']);
-  const open = (at: string, query: Record<string, string | number> = {}) =>
-    terminalClient({ address: at.replace('http', 'ws'), dbId, token }, query, { origin: at });
+  const open = (at: string, query = {}) => terminalAt(at, dbId, token, query);
 
   const first = await open(here);
   await first.until(() => first.output().includes('# '));
@@ -80,6 +100,40 @@ async function takesOver(t: Test, replicas: Pair): Promise<void> {
 
   t.equal((await call('POST', `/api/containers/${dbId}/stop`)).status, 200);
   t.same(await second.closed(), [4009, 'container stopped']);
+}
+
+async function putsOut(t: Test, replicas: Pair): Promise<void> {
+  const [here, there] = replicas.map((replica) => replica.address()) as [string, string];
+  const { token } = await someone(replicas);
+  const ada = client(here, token);
+  const dbId = String((await ada('POST', '/api/containers', { name: 'dev', ...small })).body['db_id']);
+  const share = (await ada('POST', `/api/containers/${dbId}/collaborations`, { mode: 'control' })).body;
+  const join = { code: share['code'] };
+  const joined = async (name: string) => {
+    const person = await someone(replicas, name);
+    const call = client(there, person.token);
+    t.equal((await call('POST', '/api/collaborations/join', join)).status, 200);
+    return { ...person, call };
+  };
+  const owner = await terminalAt(here, dbId, token);
+  const [bob, eve] = [await joined('bob'), await joined('eve')];
+  const his = await terminalAt(there, dbId, bob.token);
+  const hers = await terminalAt(there, dbId, eve.token);
+  await hers.until(() => hers.output().includes('# '));
+
+  const out = await ada('DELETE', `/api/collaborations/${share['id']}/participants/${bob.id}`);
+  t.equal(out.status, 200);
+  t.same(await his.closed(), [4003, 'collaboration ended']);
+  t.equal((await bob.call('GET', `/api/containers/${dbId}`)).status, 404);
+  const again = await bob.call('POST', '/api/collaborations/join', join);
+  t.equal(again.status, 404, 'the same code does not bring him back');
+  await t.rejects(terminalAt(there, dbId, bob.token), 'nor does another socket');
+
+  hers.socket.send(Buffer.from('echo still-$((40+2))\r'));
+  await hers.until(() => hers.output().includes('still-42'));
+  await owner.until(() => owner.output().includes('still-42'));
+  t.equal((await eve.call('GET', `/api/containers/${dbId}`)).status, 200, 'the others stay');
+  for (const { socket } of [owner, hers]) socket.terminate();
 }
 
 async function followsOn(t: Test, replicas: Pair): Promise<void> {

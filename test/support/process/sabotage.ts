@@ -1,26 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import t from 'tap';
-import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/labels.ts';
-import { freshDatabase } from '../support/database/database.ts';
-import { engineOrSkip } from '../support/engine/engine.ts';
-import { aKeptContainer } from '../support/process/fault-scene.ts';
-import { Invariants } from '../support/process/invariants.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import type { Test } from 'tap';
+import { DB_ID_LABEL, INSTANCE_LABEL } from '../../../src/adapters/docker/labels.ts';
+import type { TestEngine } from '../engine/engine.ts';
+import { Invariants } from './invariants.ts';
 
-t.setTimeout(180_000);
-t.test('each check notices what it is there for', async (t) => {
-  const engine = await engineOrSkip(t);
-  const url = await freshDatabase(t);
-  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
-  if (engine === null || url === null || place === null) return;
-  const running = await startService(t, place);
-  const call = client(running.address, await signInAdmin(running));
-  const { dbId, id } = await aKeptContainer(call);
-  const spare = await aKeptContainer(call, 'spare');
-  await call('DELETE', `/api/containers/${spare.dbId}`);
-  // What the service would put right is to be seen.
-  await running.stop();
+export type Sabotaged = {
+  readonly url: string;
+  /** Of a container that runs and has never been restored. */
+  readonly dbId: string;
+  /** Of one that is deleted. */
+  readonly deletedId: string;
+};
+
+/** Breaks each invariant of an installation whose service is stopped, and looks whether that is noticed. */
+export async function sabotage(
+  t: Test,
+  engine: TestEngine,
+  { url, dbId, deletedId }: Sabotaged,
+): Promise<void> {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   t.teardown(() => pool.end());
   const sql = async (text: string, ...values: unknown[]): Promise<pg.QueryResult> => pool.query(text, values);
@@ -28,10 +26,6 @@ t.test('each check notices what it is there for', async (t) => {
   const { docker } = engine;
   const invariants = new Invariants(url, docker);
   t.teardown(() => invariants.close());
-  await docker
-    .getContainer(id)
-    .start()
-    .catch(() => undefined);
   t.same(await invariants.violations(), [], 'nothing to notice so far');
 
   const aContainer = async (label: string): Promise<() => Promise<unknown>> => {
@@ -73,7 +67,7 @@ t.test('each check notices what it is there for', async (t) => {
 
   const SABOTAGE: readonly (readonly [string, () => Promise<() => Promise<unknown>>, RegExp])[] = [
     ['a second container of a row', () => aContainer(dbId), /has 2 containers/],
-    ['a container of a deleted row', () => aContainer(spare.dbId), /\(deleted\) has 1 containers/],
+    ['a container of a deleted row', () => aContainer(deletedId), /\(deleted\) has 1 containers/],
     ['a container without a row', () => aContainer(randomUUID()), /has no row/],
     ['a row that points elsewhere', () => setRow('runtime_id', 'f'.repeat(64)), /points elsewhere/],
     ['a row that says something else', () => setRow('state', 'stopped'), /is stopped, its container running/],
@@ -104,5 +98,4 @@ t.test('each check notices what it is there for', async (t) => {
     await sql('update operations set finished_at = null, outcome = null where db_id = $1', dbId);
     await t.rejects(invariants.settled(1_000), /no operation is active/);
   });
-  await docker.getContainer(id).remove({ force: true });
-});
+}

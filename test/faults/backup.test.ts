@@ -6,12 +6,23 @@ import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { checkAudit } from '../../src/app/audit-check.ts';
 import { embeddedUrlOf } from '../support/database/embedded.ts';
+import { systemPostgres } from '../support/database/system-postgres.ts';
 import { engineOrSkip } from '../support/engine/engine.ts';
-import { aKeptContainer, type Call, eventually, inside, readCanary } from '../support/process/fault-scene.ts';
+import { aFolder } from '../support/folder.ts';
+import { waitFor } from '../support/patience.ts';
+import {
+  aKeptContainer,
+  type Call,
+  eventually,
+  inside,
+  readCanary,
+  small,
+} from '../support/process/fault-scene.ts';
 import { aPlace, type Place, whileRunning } from '../support/process/running-service.ts';
 
 /** As docs/backup.md says: everything below the data folder but what the engine and the host keep. */
 const BACKED_UP = ['postgres', 'secret.json', 'replica'];
+const OWNED = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
 
 t.setTimeout(600_000);
 
@@ -23,10 +34,15 @@ function restored(t: Test, { env, dataDir }: Place): Place {
   return { dataDir: copy, env: { ...env, BERTH_DATA_DIR: copy } };
 }
 
-const OWNED = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
-
 const status = (call: Call, id: string) => async () =>
   (await call('GET', `/api/containers/${id}`)).body['status'];
+
+/** How long the audit of a database is; -1 when it does not hold. */
+async function sealedIn(url: string): Promise<number> {
+  const db = openDatabase(openPool({ url }));
+  const verdict = await checkAudit(postgresAuditChain(db), null).finally(() => db.destroy());
+  return verdict.kind === 'whole' ? Number(verdict.head.seq) : -1;
+}
 
 t.test('a database that is put back meets an engine that went on: nothing is lost', async (t) => {
   const engine = await engineOrSkip(t);
@@ -45,10 +61,9 @@ t.test('a database that is put back meets an engine that went on: nothing is los
 
   await whileRunning(t, copy, async (call) => {
     const { kept, deleted } = before;
-    const db = openDatabase(openPool({ url: await embeddedUrlOf(copy.dataDir) }));
-    const audit = () => checkAudit(postgresAuditChain(db), null);
-    const restoredAudit = await audit();
-    t.equal(restoredAudit.kind, 'whole');
+    const url = await embeddedUrlOf(copy.dataDir);
+    const restoredLength = await sealedIn(url);
+    t.ok(restoredLength >= 0, 'the audit holds');
     t.equal(await status(call, kept.dbId)(), 'running', 'it never noticed');
     t.equal(await inside(call, kept.dbId, 'cat /workspace/canary /workspace/later'), 'kept\nlater\n');
 
@@ -69,10 +84,43 @@ t.test('a database that is put back meets an engine that went on: nothing is los
     t.ok(volumes.length > 0);
     for (const name of volumes) t.ok(await engine.docker.getVolume(name).inspect(), 'and so is its volume');
 
-    const lengthOf = (verdict: Awaited<ReturnType<typeof audit>>): number =>
-      verdict.kind === 'whole' ? Number(verdict.head.seq) : -1;
-    const now = await eventually(audit, (verdict) => lengthOf(verdict) > lengthOf(restoredAudit));
-    t.ok(lengthOf(now) > lengthOf(restoredAudit), 'sealing goes on where it was, and the audit holds');
-    await db.destroy();
+    const now = await eventually(
+      () => sealedIn(url),
+      (seq) => seq > restoredLength,
+    );
+    t.ok(now > restoredLength, 'sealing goes on where it was, and the audit holds');
+  });
+});
+
+t.test('a dump made while Berth runs is restored as docs/backup.md says', async (t) => {
+  const postgres = await systemPostgres(t);
+  if (postgres === null) return;
+  const [url, restoredUrl] = [postgres.url('berth'), postgres.url('berth_restored')];
+  const place = await aPlace(t, { DATABASE_URL: url });
+  if (place === null) return;
+  const file = path.join(aFolder(t), 'berth.dump');
+  await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth');
+  const kept = await whileRunning(t, place, async (call) => {
+    const kept = await aKeptContainer(call);
+    // What is sealed by now is what the dump is judged by.
+    await waitFor(async () => (await sealedIn(url)) > 0, { everyMs: 100, patienceMs: 60_000 });
+    await postgres.run('pg_dump', '--format=custom', `--file=${file}`, url);
+    const later = await call('PATCH', `/api/containers/${kept.dbId}`, { name: 'later', ...small });
+    t.equal(later.status, 200);
+    await inside(call, kept.dbId, 'echo later > /workspace/later');
+    return kept;
+  });
+
+  await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth_restored');
+  await postgres.run('pg_restore', '--exit-on-error', '--no-owner', `--dbname=${restoredUrl}`, file);
+  t.ok((await sealedIn(restoredUrl)) > 0, 'the audit holds');
+  const after = { ...place, env: { ...place.env, DATABASE_URL: restoredUrl } };
+  await whileRunning(t, after, async (call) => {
+    const found = await call('GET', `/api/containers/${kept.dbId}`);
+    t.match(found.body, { name: 'kept', status: 'running' }, 'the row is that of the dump');
+    t.equal(await readCanary(call, kept.dbId), 'kept\n');
+    t.equal(await inside(call, kept.dbId, 'cat /workspace/later'), 'later\n', 'the files went on');
+    t.equal((await call('POST', `/api/containers/${kept.dbId}/stop`)).status, 200);
+    t.equal((await call('DELETE', `/api/containers/${kept.dbId}`)).status, 200, 'and it works on');
   });
 });
