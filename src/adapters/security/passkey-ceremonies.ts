@@ -1,12 +1,9 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { counterHolds, type Passkey, userHandleOf } from '../../domain/passkey.ts';
 import type { PasskeyCeremonies } from '../../ports/passkey-ceremonies.ts';
+
+/** Read at the first passkey: it is a seventh of all code that a start would read. */
+const webauthn = () => import('@simplewebauthn/server');
+const webauthnHelpers = () => import('@simplewebauthn/server/helpers');
 
 const PARTY_NAME = 'Berth';
 const TIMEOUT_MS = 300_000;
@@ -36,7 +33,8 @@ const orNull = async <T>(work: () => Promise<T | null>): Promise<T | null> => {
  * Nothing is asked about the make of an authenticator, so a statement of it is not looked at either: checking its
  * certificates would fetch addresses that stand in them.
  */
-function hasCertificates(attestationObject: string): boolean {
+async function hasCertificates(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject } = await webauthnHelpers();
   const decoded = decodeAttestationObject(bytesOf(attestationObject));
   const format = decoded.get('fmt');
   return format !== 'none' && (format !== 'packed' || decoded.get('attStmt').get('x5c') !== undefined);
@@ -44,6 +42,7 @@ function hasCertificates(attestationObject: string): boolean {
 
 export const passkeyCeremonies = (): PasskeyCeremonies => ({
   async creationOptions(party, user, challenge, exclude) {
+    const { generateRegistrationOptions } = await webauthn();
     const options = await generateRegistrationOptions({
       rpName: PARTY_NAME,
       rpID: party.id,
@@ -61,6 +60,7 @@ export const passkeyCeremonies = (): PasskeyCeremonies => ({
   },
 
   async requestOptions(party, challenge, allow) {
+    const { generateAuthenticationOptions } = await webauthn();
     const options = await generateAuthenticationOptions({
       rpID: party.id,
       challenge: bytesOf(challenge),
@@ -73,7 +73,8 @@ export const passkeyCeremonies = (): PasskeyCeremonies => ({
 
   register: (party, challenge, answer) =>
     orNull(async () => {
-      if (hasCertificates(answer.response.attestationObject)) return null;
+      if (await hasCertificates(answer.response.attestationObject)) return null;
+      const { verifyRegistrationResponse } = await webauthn();
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: {
           id: answer.id,
@@ -105,6 +106,7 @@ export const passkeyCeremonies = (): PasskeyCeremonies => ({
   assert: (party, challenge, answer, passkey, mustVerifyUser) =>
     orNull(async () => {
       const { clientDataJSON, authenticatorData, signature } = answer.response;
+      const { verifyAuthenticationResponse } = await webauthn();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: {
           id: answer.id,

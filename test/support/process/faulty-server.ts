@@ -4,6 +4,7 @@
  * signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` an error is thrown there that nothing catches.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { startService } from '../../../src/app/main/start.ts';
 
@@ -30,6 +31,8 @@ function reached(name: string): boolean {
 const victim = (): number =>
   FAULT_VICTIM === undefined ? process.pid : Number.parseInt(readFileSync(FAULT_VICTIM, 'utf8'), 10);
 
+// One that is killed keeps nothing of what was compiled for the next.
+flushCompileCache();
 await startService(settings.config, async (name) => {
   if (!pending().includes(name)) return;
   // Nothing may happen after a point: what has reached one stays there until all have.
