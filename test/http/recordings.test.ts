@@ -142,15 +142,15 @@ t.test('the list is paged, newest first, and of one container when asked', async
     await open({ connection_id: pane });
     ids.unshift((await record({ connection_id: pane })).json().id);
   }
-  const list = async (query: string) => (await call('GET', `/api/recordings?${query}`)).json();
-  const idsOf = (page: { recordings: { id: string }[] }) => page.recordings.map(({ id }) => id);
-  const page = await list('limit=2');
-  t.same(idsOf(page), ids.slice(0, 2));
-  const rest = await list(`limit=2&cursor=${page.next_cursor}`);
-  t.same([idsOf(rest), rest.next_cursor], [ids.slice(2), null]);
-  t.same(idsOf(await list(`container=${dbId}`)), ids);
-  t.same(idsOf(await list(`container=${NOBODY}`)), []);
-  t.same(idsOf(await list('container=x')), []);
+  const list = async (query: string) => {
+    const { recordings, ...page } = (await call('GET', `/api/recordings?${query}`)).json();
+    return { ...page, ids: recordings?.map(({ id }: { id: string }) => id) };
+  };
+  const { ids: first, next_cursor } = await list('limit=2');
+  t.same(first, ids.slice(0, 2));
+  t.same(await list(`limit=2&cursor=${next_cursor}`), { ids: ids.slice(2), next_cursor: null });
+  t.same((await list(`container=${dbId}`)).ids, ids);
+  for (const other of [NOBODY, 'x']) t.same((await list(`container=${other}`)).ids, []);
   t.match(await list('cursor=nonsense'), { code: 'validation_failed', fields: { cursor: String } });
 });
 

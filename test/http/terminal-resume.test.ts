@@ -135,9 +135,7 @@ t.test('input is acknowledged, and what is sent again runs once', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   first.socket.send(Buffer.from('make all\r'));
-  await first.until(() =>
-    first.messages.some(({ type, input_offset }) => type === 'ack' && input_offset === 9),
-  );
+  await first.until(() => acknowledged(first, 9));
   await cut(first);
   const second = await resume(first, 0);
   t.equal(second.ready.input_offset, 9);
@@ -153,21 +151,25 @@ t.test('input is acknowledged, and what is sent again runs once', async (t) => {
   t.equal(third.ready.input_offset, 19, 'and nothing after it was taken');
 });
 
+const acknowledged = ({ messages }: TerminalClient, offset: number): boolean =>
+  messages.some(({ type, input_offset }) => type === 'ack' && input_offset === offset);
+
+const pinged = async ({ socket, messages, until }: TerminalClient, n: number): Promise<void> => {
+  socket.send(JSON.stringify({ type: 'ping', t: n }));
+  await until(() => messages.some(({ type, t }) => type === 'pong' && t === n));
+};
+
 t.test('input that the engine does not have yet is not acknowledged, and runs once', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const beside = await open({ connection_id: 'beside' });
   let typedBeside = 0;
-  const acknowledged = ({ messages }: TerminalClient, offset: number): boolean =>
-    messages.some(({ type, input_offset }) => type === 'ack' && input_offset === offset);
   // What came later was acknowledged elsewhere, so this would have been, too.
   const answered = async (client: TerminalClient): Promise<void> => {
-    client.socket.send('{"type":"ping","t":0}');
-    await client.until(() => client.messages.some(({ type, t }) => type === 'pong' && t === 0));
+    await pinged(client, 0);
     beside.socket.send(Buffer.from('x'));
     typedBeside += 1;
     await beside.until(() => acknowledged(beside, typedBeside));
-    client.socket.send('{"type":"ping","t":1}');
-    await client.until(() => client.messages.some(({ type, t }) => type === 'pong' && t === 1));
+    await pinged(client, 1);
   };
   const first = await open();
   const { stream } = pty();
@@ -224,17 +226,13 @@ t.test('a terminal waits for its client, the main one longer, and then ends', as
   }
 });
 
-t.test('a pane that is closed ends at once; the main one goes on where it can', async (t) => {
-  const { open, pty, backend } = await aScene(t);
-  const [main, pane] = [await open(), await open({ connection_id: 'x' })];
-  for (const { socket } of [main, pane]) socket.close(1000);
-  await waitFor(async () => pty(1).stream.destroyed);
+t.test('the main terminal of an image without tmux goes on when it is closed', async (t) => {
+  const { open, pty, service } = await aScene(t);
+  const { socket, ready } = await open();
+  socket.close(1000);
+  await waitFor(() => service.terminals.count() === 0);
   t.notOk(pty(0).stream.destroyed);
-  t.equal((await open()).ready.stream, main.ready.stream);
-  const muxed = await aScene(t, { muxed: true });
-  (await muxed.open({ connection_id: 'x' })).socket.close(1000);
-  await waitFor(async () => muxed.backend.killed.includes('pane-x'));
-  t.same(backend.killed, []);
+  t.equal((await open()).ready.stream, ready.stream);
 });
 
 t.test('the end of a program that nobody saw is told when somebody comes back', async (t) => {
@@ -296,8 +294,7 @@ t.test('at least a mebibyte is there to come back to', async (t) => {
 t.test('two that come at once share what is being opened, and one of them is shown it', async (t) => {
   const { open, backend } = await aScene(t);
   const both = await Promise.allSettled([open(), open()]);
-  const clients = both.filter((one) => one.status === 'fulfilled').map((one) => one.value);
-  const isOpen = ({ socket }: TerminalClient): boolean => socket.readyState === socket.OPEN;
-  await waitFor(async () => clients.filter(isOpen).length === 1);
+  const clients = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  await waitFor(() => clients.filter(({ socket }) => socket.readyState === socket.OPEN).length === 1);
   t.equal(backend.opened.length, 1);
 });

@@ -1,17 +1,16 @@
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../src/adapters/memory/index.ts';
 import { poolOf } from '../support/engine/warm-pool.ts';
+import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 
-async function withPool(t: Test, size = 1, given: Parameters<typeof aService>[0] = {}) {
-  const runtime = memoryRuntime();
+async function withPool(t: Test, { size = 1, isFilled = true, runtime = memoryRuntime() } = {}) {
   const engine = memoryWarmPoolEngine();
-  const ports = { runtime, warmPool: engine, ...given };
-  const service = await aService(ports, { warmPoolSize: size });
+  const service = await aService({ runtime, warmPool: engine }, { warmPoolSize: size });
   t.teardown(() => service.warmPool.stop());
   service.warmPool.soon();
   const { storage } = service.ports;
-  const members = await poolOf(storage, size);
+  const members = await poolOf(storage, isFilled ? size : 0);
   const call = as(service, await aPerson(service, 'ada'));
   const create = async (body: object) =>
     (await call('POST', '/api/containers', { name: 'dev', ...body })).json();
@@ -41,20 +40,18 @@ t.test('the answer tells how the volume of the member keeps its size', async (t)
 });
 
 t.test('what is decided at the making of a container is made for the request', async (t) => {
-  const { service, storage, members, create } = await withPool(t);
+  const { service, storage, members, call, create } = await withPool(t);
   const { state } = service.ports.storage as typeof storage & { state: { images: object[] } };
   state.images.push({ key: 'other', label: 'Other', reference: 'other:1', digest: null, shell: '/bin/sh' });
   t.not((await create({ env: { A: 'b' } })).db_id, members[0], 'an environment');
   t.not((await create({ name: 'two', image: 'other' })).db_id, members[0], 'another image');
-  t.same(await poolOf(storage, 1), members, 'and the pool is as it was');
-});
-
-t.test('a refused create takes nothing', async (t) => {
-  const { storage, members, call, create } = await withPool(t);
-  await create({ env: { A: 'b' } });
-  t.equal((await call('POST', '/api/containers', { name: 'dev' })).statusCode, 409);
+  t.equal(
+    (await call('POST', '/api/containers', { name: 'dev' })).statusCode,
+    409,
+    'a refused one takes none',
+  );
   t.equal((await call('POST', '/api/containers', { name: 'x', memory_mb: 1 })).statusCode, 400);
-  t.same(await poolOf(storage, 1), members);
+  t.same(await poolOf(storage, 1), members, 'and the pool is as it was');
 });
 
 t.test('a member that has ended meanwhile is started, one that has gone is made anew', async (t) => {
@@ -81,48 +78,40 @@ t.test('a member that is claimed while the reconciler looks is left running', as
   const { operations } = storage.repositories;
   const [busy, resize] = [operations.busy, runtime.resize];
   let creating: Promise<unknown> | undefined;
-  let goOn = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  const claimed = new Promise<void>((resolve) => {
-    runtime.resize = async (...args) => {
-      resolve();
-      await held;
-      await resize(...args);
-    };
-  });
+  const [goOn, claimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  runtime.resize = async (...args) => {
+    claimed.resolve();
+    await goOn.promise;
+    await resize(...args);
+  };
   operations.busy = async () => {
     const before = await busy();
     creating ??= create({});
-    await claimed;
+    await claimed.promise;
     return before;
   };
   await service.reconcile();
   t.match([...runtime.boxes.values()], [{ spec: { dbId: members[0] }, startedAt: Date }]);
-  goOn();
+  goOn.resolve();
   t.match(await creating, { db_id: members[0], status: 'running' });
 });
 
 t.test('with a new image all members are replaced', async (t) => {
-  const { runtime, engine, service, storage, members } = await withPool(t, 2);
+  const { runtime, engine, service, storage, members } = await withPool(t, { size: 2 });
   engine.images.set('berth/debian:12', 'sha256:new');
   service.warmPool.soon();
-  const next = await settled(storage, (ids) => !ids.some((id) => members.includes(id)), 2);
-  t.equal(next.length, 2);
-  t.equal(runtime.boxes.size, 2);
-  t.equal(runtime.volumes.size, 2);
+  await waitFor(async () => !(await poolOf(storage, 2)).some((id) => members.includes(id)));
+  t.same([runtime.boxes.size, runtime.volumes.size], [2, 2]);
 });
 
 t.test('off means off: nothing is made, and what an earlier setting made is removed', async (t) => {
-  const { runtime, storage, engine, service } = await withPool(t, 2);
+  const { runtime, storage, engine, service } = await withPool(t, { size: 2 });
   await service.warmPool.stop();
   const off = await aService({ ...service.ports, runtime, warmPool: engine }, { warmPoolSize: 0 });
   off.warmPool.soon();
   await poolOf(storage, 0);
   await off.warmPool.stop();
-  t.equal(runtime.boxes.size, 0);
-  t.equal(runtime.volumes.size, 0);
+  t.same([runtime.boxes.size, runtime.volumes.size], [0, 0]);
   const made = await as(off, await aPerson(off, 'bob'))('POST', '/api/containers', { name: 'dev' });
   t.equal(made.statusCode, 201);
   await poolOf(storage, 0);
@@ -130,54 +119,32 @@ t.test('off means off: nothing is made, and what an earlier setting made is remo
 
 t.test('below the floor of the host no member is made, and it is made once there is room', async (t) => {
   const runtime = memoryRuntime();
-  runtime.host.spaces = [{ totalBytes: 1e12, freeBytes: 1e6, isPool: false }];
-  const looked = new Promise<void>((resolve) => {
-    runtime.hostSpace = async () => {
-      resolve();
-      return runtime.host.spaces;
-    };
-  });
-  const ports = { runtime, warmPool: memoryWarmPoolEngine() };
-  const service = await aService(ports, { warmPoolSize: 1 });
-  t.teardown(() => service.warmPool.stop());
-  service.warmPool.soon();
-  await looked;
-  const { storage } = service.ports;
+  const spaces = [{ totalBytes: 1e12, freeBytes: 1e6, isPool: false }];
+  let looks = 0;
+  runtime.hostSpace = async () => {
+    looks += 1;
+    return spaces;
+  };
+  const { service, storage } = await withPool(t, { runtime, isFilled: false });
+  await waitFor(() => looks > 0);
   t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
-  runtime.host.spaces = [];
+  spaces.pop();
   service.warmPool.soon();
   t.equal((await poolOf(storage, 1)).length, 1);
 });
 
-t.test('one that does not come up leaves nothing', async (t) => {
+t.test('a member that does not come up leaves nothing', async (t) => {
   const runtime = memoryRuntime();
-  const start = runtime.start.bind(runtime);
+  const { start } = runtime;
   let refusals = 0;
-  const failing = Object.assign(runtime, {
-    start: async (handle: Parameters<typeof start>[0]) => {
-      refusals += 1;
-      throw new Error(`no room for ${handle.runtimeId}`);
-    },
-  });
-  const service = await aService({ runtime: failing, warmPool: memoryWarmPoolEngine() }, { warmPoolSize: 1 });
-  t.teardown(() => service.warmPool.stop());
-  service.warmPool.soon();
-  await poolOf(service.ports.storage, 0);
-  while (refusals === 0 || runtime.boxes.size > 0) await new Promise(setImmediate);
-  t.same([runtime.volumes.size, runtime.boxes.size], [0, 0]);
+  runtime.start = async (handle) => {
+    refusals += 1;
+    throw new Error(`no room for ${handle.runtimeId}`);
+  };
+  const { service, storage } = await withPool(t, { runtime, isFilled: false });
+  await waitFor(() => refusals > 0 && runtime.boxes.size === 0);
+  t.equal(runtime.volumes.size, 0);
   runtime.start = start;
   service.warmPool.soon();
-  t.equal((await poolOf(service.ports.storage, 1)).length, 1, 'and the next try works');
+  t.equal((await poolOf(storage, 1)).length, 1, 'and the next try works');
 });
-
-async function settled(
-  storage: Parameters<typeof poolOf>[0],
-  isSo: (ids: readonly string[]) => boolean,
-  size: number,
-): Promise<readonly string[]> {
-  for (;;) {
-    const ids = await poolOf(storage, size);
-    if (isSo(ids)) return ids;
-    await new Promise(setImmediate);
-  }
-}
