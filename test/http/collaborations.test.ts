@@ -20,6 +20,13 @@ async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
   const share = async (mode: 'view' | 'control', more: object = {}) =>
     (await as(service, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode, ...more })).json();
   const join = (who: Person, code: string) => as(service, who)('POST', '/api/collaborations/join', { code });
+  const shareWith = async (mode: 'view' | 'control', ...guests: Person[]) => {
+    const made = await share(mode);
+    for (const guest of guests) await join(guest, made.code);
+    return made;
+  };
+  const asAda = as(service, ada);
+  const box = `/api/containers/${dbId}`;
   const end = async (id: string, who: Person = ada) =>
     await as(service, who)('DELETE', `/api/collaborations/${id}`);
   const statusOf = async (who: Person): Promise<number> =>
@@ -29,13 +36,13 @@ async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
       .filter((record) => action.test(record.action))
       .map(({ userId, action, details }) => ({ userId, action, details }))
       .reverse();
-  return { service, ada, bob, eve, dbId, open, share, join, end, statusOf, audit };
+  return { service, ada, asAda, bob, eve, dbId, box, open, share, join, shareWith, end, statusOf, audit };
 }
 
 const ENDED = [4003, 'collaboration ended'] as const;
 
 t.test('a share is a code that is shown once, and opens the container to who brings it', async (t) => {
-  const { service, ada, bob, eve, dbId, share, join, statusOf, end } = await aScene(t);
+  const { service, ada, asAda, bob, eve, dbId, box, share, join, end, statusOf } = await aScene(t);
   const made = await share('view', { expires_in_minutes: 5 });
   t.match(made, { id: String, mode: 'view', container_id: dbId, participants: [], ended_at: null });
   t.match(made.code, /^[A-Za-z0-9_-]{43}$/);
@@ -48,13 +55,13 @@ t.test('a share is a code that is shown once, and opens the container to who bri
   t.equal((await join(bob, made.code)).statusCode, 200, 'coming again is fine');
   t.equal((await join(ada, made.code)).statusCode, 200, 'the owner needs no part');
 
-  const read = (await as(service, ada)('GET', `/api/collaborations/${made.id}`)).json();
+  const read = (await asAda('GET', `/api/collaborations/${made.id}`)).json();
   t.same(
     read.participants.map(({ username }: { username: string }) => username),
     ['bob'],
   );
   t.notOk(JSON.stringify(read).includes(made.code));
-  const listed = (await as(service, ada)('GET', `/api/containers/${dbId}/collaborations`)).json();
+  const listed = (await asAda('GET', `${box}/collaborations`)).json();
   t.same(listed, { collaborations: [read] });
   t.equal((await as(service, bob)('GET', `/api/collaborations/${made.id}`)).statusCode, 200);
   t.equal((await as(service, eve)('GET', `/api/collaborations/${made.id}`)).statusCode, 404);
@@ -62,52 +69,47 @@ t.test('a share is a code that is shown once, and opens the container to who bri
 
   const [seen] = (await as(service, bob)('GET', '/api/containers')).json().containers;
   t.match(seen, { db_id: dbId, owner: { username: 'ada' }, collaboration: { id: made.id, mode: 'view' } });
-  t.notOk('collaboration' in (await as(service, ada)('GET', '/api/containers')).json().containers[0]);
+  t.notOk('collaboration' in (await asAda('GET', '/api/containers')).json().containers[0]);
   t.same((await as(service, eve)('GET', '/api/containers')).json(), { containers: [] });
 });
 
 t.test('who types along changes nothing else of the container, whatever is asked', async (t) => {
-  const { service, ada, bob, eve, dbId, share, join } = await aScene(t);
-  await join(bob, (await share('control')).code);
-  const wanted = { name: 'mine', memory_mb: 512, cpu_shares: 500, disk_mb: 1024 };
-  const at = `/api/containers/${dbId}`;
-  const asked = [
-    ['PATCH', at, wanted],
-    ['DELETE', at],
-    ['POST', `${at}/stop`],
-    ['DELETE', `${at}/files?path=x`],
-    ['POST', `${at}/collaborations`, { mode: 'view' }],
-    ['POST', `${at}/recordings`, {}],
-    ['POST', `${at}/exec`, { command: ['true'] }],
-  ] as const;
-  const before = (await as(service, ada)('GET', at)).json();
-  for (const [method, url, payload] of asked) {
+  const { service, asAda, bob, eve, box, shareWith } = await aScene(t);
+  await shareWith('control', bob);
+  const before = (await asAda('GET', box)).json();
+  for (const [method, url, payload] of [
+    ['PATCH', box, { name: 'mine', memory_mb: 512, cpu_shares: 500, disk_mb: 1024 }],
+    ['DELETE', box],
+    ['POST', `${box}/stop`],
+    ['PUT', `${box}/files?path=x`, Buffer.from('x')],
+    ['DELETE', `${box}/files?path=x`],
+    ['POST', `${box}/collaborations`, { mode: 'view' }],
+    ['POST', `${box}/recordings`, {}],
+    ['POST', `${box}/exec`, { command: ['true'] }],
+  ] as const) {
     const { statusCode, json } = await as(service, bob)(method, url, payload);
     t.match([statusCode, json()], [403, { code: 'not_authorized' }], `${method} ${url}`);
     t.equal((await as(service, eve)(method, url, payload)).statusCode, 404, `${method} ${url}`);
   }
-  const put = { method: 'PUT', url: `${at}/files?path=x`, payload: Buffer.from('x') } as const;
-  const headers = { authorization: `Bearer ${bob.token}`, 'content-type': 'application/octet-stream' };
-  t.equal((await service.http.inject({ ...put, headers })).statusCode, 403);
-  t.same((await as(service, ada)('GET', at)).json(), before);
+  t.same((await asAda('GET', box)).json(), before);
 });
 
 t.test('a share that cannot be had is refused, and says why', async (t) => {
-  const { service, ada, dbId, share } = await aScene(t);
+  const { asAda, box, share } = await aScene(t);
   for (const body of [
     {},
     { mode: 'both' },
     { mode: 'view', expires_in_minutes: 0 },
     { mode: 'view', x: 1 },
   ]) {
-    const answer = await as(service, ada)('POST', `/api/containers/${dbId}/collaborations`, body);
+    const answer = await asAda('POST', `${box}/collaborations`, body);
     t.equal(answer.statusCode, 400, JSON.stringify(body));
   }
   for (const expires_in_minutes of [1441, -1])
     t.match(await share('view', { expires_in_minutes }), { fields: { expires_in_minutes: String } });
   for (let count = 0; count < 10; count += 1) t.ok((await share('view')).code);
   t.match(await share('view'), { code: 'collaboration_limit_reached' });
-  await as(service, ada)('POST', `/api/containers/${dbId}/stop`);
+  await asAda('POST', `${box}/stop`);
   t.match(await share('view'), { code: 'container_not_running' });
   const plain = await aScene(t, { terminalBackend: fakeTerminals({ muxed: false }) });
   t.match(await plain.share('view'), { code: 'sharing_needs_tmux', error: /tmux/ });
@@ -128,10 +130,9 @@ t.test('codes are not guessed: wrong ones slow the user and the address down', a
 });
 
 t.test('who looks on sees all, and types nothing', async (t) => {
-  const { ada, bob, dbId, open, share, join, audit } = await aScene(t);
+  const { ada, bob, dbId, open, shareWith, audit } = await aScene(t);
   const owner = await open(ada);
-  const { id, code } = await share('view');
-  await join(bob, code);
+  const { id } = await shareWith('view', bob);
   const guest = await open(bob);
   t.match(guest.ready, { owner: false, mode: 'view', mux_session: 'main', connection_id: 'main' });
   t.match(owner.ready, { owner: true, mode: 'control' });
@@ -157,9 +158,9 @@ t.test('who looks on sees all, and types nothing', async (t) => {
 
 t.test('what a viewer sends is dropped before it reaches a terminal that would take it', async (t) => {
   const backend = fakeTerminals();
-  const { ada, bob, open, share, join } = await aScene(t, { terminalBackend: backend });
+  const { ada, bob, open, shareWith } = await aScene(t, { terminalBackend: backend });
   await open(ada);
-  await join(bob, (await share('view')).code);
+  await shareWith('view', bob);
   for (const viewer of [await open(bob), await open(ada, { mode: 'view' })]) {
     const pty = backend.opened.at(-1);
     viewer.socket.send(Buffer.from('rm'));
@@ -177,9 +178,8 @@ t.test('what a viewer sends is dropped before it reaches a terminal that would t
 });
 
 t.test('a participant who does not answer the close is cut off', async (t) => {
-  const { service, bob, open, share, join, end } = await aScene(t);
-  const { id, code } = await share('control');
-  await join(bob, code);
+  const { service, bob, open, shareWith, end } = await aScene(t);
+  const { id } = await shareWith('control', bob);
   const participant = await open(bob);
   participant.socket.pause();
   t.equal(service.http.websocketServer.clients.size, 1);
@@ -189,10 +189,9 @@ t.test('a participant who does not answer the close is cut off', async (t) => {
 });
 
 t.test('who has control types the same line, and may ask for less', async (t) => {
-  const { ada, bob, open, share, join } = await aScene(t);
+  const { ada, bob, open, shareWith } = await aScene(t);
   const owner = await open(ada);
-  const { code } = await share('control');
-  await join(bob, code);
+  await shareWith('control', bob);
   const guest = await open(bob);
   t.match(guest.ready, { owner: false, mode: 'control', mux_session: `user-${bob.id}` });
   owner.socket.send(Buffer.from('l'));
@@ -256,12 +255,11 @@ t.test('all are told who is there, and the size of the owner', async (t) => {
 t.test('the end closes what the guests have open, and the container is gone for them', async (t) => {
   for (const mode of ['view', 'control'] as const) {
     const backend = fakeTerminals();
-    const { service, ada, bob, eve, open, share, join, statusOf, audit, end } = await aScene(t, {
+    const { service, ada, bob, eve, open, join, shareWith, end, statusOf, audit } = await aScene(t, {
       terminalBackend: backend,
     });
     const owner = await open(ada);
-    const { id, code } = await share(mode);
-    for (const who of [bob, eve]) await join(who, code);
+    const { id, code } = await shareWith(mode, bob, eve);
     const guests = [await open(bob), await open(eve)];
     const ended = await end(id);
     t.match(ended.json(), { id, ended_at: String });
@@ -301,10 +299,9 @@ t.test('time ends it the same way', async (t) => {
 });
 
 t.test('a guest who leaves for good comes in again with the code only', async (t) => {
-  const { ada, bob, open, share, join, statusOf, end } = await aScene(t);
+  const { ada, bob, open, join, shareWith, end, statusOf } = await aScene(t);
   const owner = await open(ada);
-  const { id, code } = await share('control');
-  await join(bob, code);
+  const { id, code } = await shareWith('control', bob);
   const guest = await open(bob);
   t.equal((await end(id, bob)).statusCode, 200);
   t.same(await guest.closed(), ENDED);
@@ -336,43 +333,40 @@ t.test('of several shares the best one counts, and the end of one leaves the oth
 });
 
 t.test('a container that is deleted and restored is shared with nobody', async (t) => {
-  const { service, ada, bob, dbId, share, join, statusOf, audit } = await aScene(t);
-  const { id, code } = await share('view');
-  await join(bob, code);
-  t.equal((await as(service, ada)('DELETE', `/api/containers/${dbId}`)).statusCode, 200);
-  t.equal((await as(service, ada)('POST', `/api/containers/${dbId}/restore`)).statusCode, 200);
-  t.equal((await as(service, ada)('POST', `/api/containers/${dbId}/start`)).statusCode, 200);
+  const { ada, asAda, bob, box, join, shareWith, statusOf, audit } = await aScene(t);
+  const { id, code } = await shareWith('view', bob);
+  t.equal((await asAda('DELETE', box)).statusCode, 200);
+  t.equal((await asAda('POST', `${box}/restore`)).statusCode, 200);
+  t.equal((await asAda('POST', `${box}/start`)).statusCode, 200);
   t.equal(await statusOf(bob), 404);
   t.equal((await join(bob, code)).statusCode, 404);
-  const listed = await as(service, ada)('GET', `/api/containers/${dbId}/collaborations`);
+  const listed = await asAda('GET', `${box}/collaborations`);
   t.same(listed.json(), { collaborations: [] });
   t.match(await audit(/^collaboration_ended$/), [{ userId: ada.id, details: new RegExp(id) }]);
 });
 
 t.test('what else ends a guest: the stop, the delete, the loss of the account', async (t) => {
-  const { service, ada, bob, eve, dbId, open, share, join } = await aScene(t);
+  const { service, asAda, bob, eve, box, open, shareWith } = await aScene(t);
   const root = await anAdmin(service);
-  const { id, code } = await share('control');
-  for (const who of [bob, eve]) await join(who, code);
+  const { id } = await shareWith('control', bob, eve);
   const stopped = await open(bob);
-  await as(service, ada)('POST', `/api/containers/${dbId}/stop`);
+  await asAda('POST', `${box}/stop`);
   t.same(await stopped.closed(), [4009, 'container stopped']);
-  await as(service, ada)('POST', `/api/containers/${dbId}/start`);
+  await asAda('POST', `${box}/start`);
   const disabled = await open(eve);
   const guest = await open(bob);
   await as(service, root)('PATCH', `/api/admin/users/${eve.id}`, { disabled: true });
   t.same(await disabled.closed(), [4001, 'unauthorized']);
-  await as(service, ada)('DELETE', `/api/containers/${dbId}`);
+  await asAda('DELETE', box);
   t.same(await guest.closed(), ENDED);
-  t.match((await as(service, ada)('GET', `/api/collaborations/${id}`)).json(), { ended_at: String });
-  t.equal((await as(service, ada)('GET', `/api/collaborations/${NOBODY}`)).statusCode, 404);
-  t.equal((await as(service, ada)('GET', '/api/collaborations/x')).statusCode, 404);
+  t.match((await asAda('GET', `/api/collaborations/${id}`)).json(), { ended_at: String });
+  for (const none of [NOBODY, 'x'])
+    t.equal((await asAda('GET', `/api/collaborations/${none}`)).statusCode, 404);
 });
 
 t.test('the owner puts one participant out, who does not come back by the same code', async (t) => {
-  const { service, ada, bob, eve, open, share, join, statusOf, audit } = await aScene(t);
-  const made = await share('control');
-  for (const who of [bob, eve]) await join(who, made.code);
+  const { service, ada, bob, eve, open, share, join, shareWith, statusOf, audit } = await aScene(t);
+  const made = await shareWith('control', bob, eve);
   await open(ada);
   const his = await open(bob);
   const putOut = (by: Person, who: string) =>

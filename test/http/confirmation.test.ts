@@ -8,7 +8,7 @@ import {
   withMfa,
 } from '../support/service/factors.ts';
 import { register } from '../support/service/passkeys.ts';
-import { aGuest, aPerson, as, type Person, person } from '../support/service/service.ts';
+import { aPerson, as, type Person, person } from '../support/service/service.ts';
 import { again, refresh } from '../support/service/sign-ins.ts';
 
 const MINUTE_MS = 60_000;
@@ -46,19 +46,20 @@ type Answer = Awaited<ReturnType<ReturnType<typeof as>>>;
 
 const outcome = (answer: Answer) => [answer.statusCode, answer.statusCode < 400 ? 'done' : answer.json()];
 
-async function somebody(): Promise<{ service: InTime; ada: Person }> {
+/** Ada, who has a passkey and signed in some minutes ago; `late` is a login token of now. */
+async function somebody(minutes = 0) {
   const service = await aServiceInTime();
   const ada = await aPerson(service, 'ada');
   await register(service, ada);
-  return { service, ada };
+  service.clock.advance(minutes * MINUTE_MS);
+  const late = async () => await refreshed(service, ada);
+  return { service, ada, late };
 }
 
 for (const [what, change] of Object.entries(CHANGES)) {
   t.test(`${what} takes a sign-in of late, or the password`, async (t) => {
-    const { service, ada } = await somebody();
-    service.clock.advance(15 * MINUTE_MS - 1);
+    const { service, ada } = await somebody(15);
     const late = await refreshed(service, ada);
-    service.clock.advance(1);
     t.same(outcome(await change(service, late, {})), [403, needs('password')], 'refreshing is no sign-in');
     const wrong = [403, { error: 'wrong password', code: 'wrong_password' }];
     t.same(outcome(await change(service, late, { password: `${password}!` })), wrong);
@@ -67,19 +68,12 @@ for (const [what, change] of Object.entries(CHANGES)) {
   });
 
   t.test(`${what} takes nothing more for a quarter of an hour after signing in`, async (t) => {
-    const { service, ada } = await somebody();
-    service.clock.advance(20 * MINUTE_MS);
+    const { service, ada } = await somebody(20);
     const fresh = await again(service, ada, 'ada');
     service.clock.advance(15 * MINUTE_MS - 1);
     t.same(outcome(await change(service, fresh, {})), [200, 'done']);
   });
 }
-
-t.test('starting with a new secret changes nothing yet and takes nothing', async (t) => {
-  const { service, ada } = await somebody();
-  service.clock.advance(20 * MINUTE_MS);
-  t.equal((await as(service, await refreshed(service, ada))('POST', '/api/me/mfa')).statusCode, 200);
-});
 
 t.test('with a second factor on it takes a code, and each code once', async (t: Test) => {
   const service = await aServiceInTime();
@@ -109,10 +103,9 @@ t.test('with a second factor on it takes a code, and each code once', async (t: 
 });
 
 t.test('neither unlocking nor a confirmation counts as a sign-in', async (t) => {
-  const { service, ada } = await somebody();
-  service.clock.advance(20 * MINUTE_MS);
-  const late = await refreshed(service, ada);
-  const call = as(service, late);
+  const { service, late } = await somebody(20);
+  const call = as(service, await late());
+  t.equal((await call('POST', '/api/me/mfa')).statusCode, 200, 'starting with a new secret takes nothing');
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   await call('POST', '/api/sessions/lock');
   t.equal((await call('POST', '/api/sessions/unlock', { passcode: '1234' })).statusCode, 200);
@@ -122,9 +115,8 @@ t.test('neither unlocking nor a confirmation counts as a sign-in', async (t) => 
 });
 
 t.test('the password is not guessed there: its failures are those of changing it', async (t) => {
-  const { service, ada } = await somebody();
-  service.clock.advance(20 * MINUTE_MS);
-  const call = as(service, await refreshed(service, ada));
+  const { service, late } = await somebody(20);
+  const call = as(service, await late());
   const wrong = { password: 'not it at all' };
   for (let tries = 0; tries < 5; tries += 1) {
     t.equal((await call('POST', '/api/me/passkeys/options', wrong)).statusCode, 403);
@@ -137,16 +129,4 @@ t.test('the password is not guessed there: its failures are those of changing it
   t.equal((await call('POST', '/api/me/passkeys/options', { password })).statusCode, 200);
   const failed = actions(service).filter((action) => action === 'confirmation_failed');
   t.equal(failed.length, 5, 'and each is on record');
-});
-
-t.test('guests add nothing that they could come back with', async (t) => {
-  const service = await aServiceInTime();
-  const call = as(service, await aGuest(service));
-  for (const [method, url] of [
-    ['POST', '/api/me/passkeys/options'],
-    ['POST', '/api/me/mfa'],
-  ] as const) {
-    const answer = await call(method, url);
-    t.same([answer.statusCode, answer.json().code], [403, 'account_required'], url);
-  }
 });

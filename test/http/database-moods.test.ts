@@ -36,16 +36,11 @@ async function aScene(t: Test, waits: Partial<typeof WAITS> = {}) {
   const start = () => call('POST', `/api/containers/${box.db_id}/start`);
   const status = async () => (await call('GET', `/api/containers/${box.db_id}`)).json().status;
   const name = (await admin.query('select current_database() as name')).rows[0].name as string;
-  /** Ends or cancels what the service is waiting for, once it waits. */
-  const interrupt = async (how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<void> => {
-    const waiting = async (): Promise<boolean> =>
-      (
-        await admin.query(
-          `select ${how}(pid) from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`,
-          [name],
-        )
-      ).rows.length > 0;
-    await waitFor(waiting, { what: 'a query waits' });
+  /** Ends or cancels the connections of the service of which this is so; how many there were. */
+  const interrupt = async (how: 'pg_terminate_backend' | 'pg_cancel_backend', which = 'true') => {
+    const text = `select ${how}(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and ${which}`;
+    return (await admin.query(text)).rows.length;
   };
   const elsewhere = real.replace(`/${name}?`, '/postgres?');
   return { service, ada, call, line, admin, elsewhere, name, start, stop, status, interrupt };
@@ -59,25 +54,46 @@ function isToldToComeAgain(t: Test, answer: Answer, what: string): void {
   t.match(answer.headers['retry-after'], /^[1-5]$/, what);
 }
 
+const usual = await aScene(t);
+
 t.test('a database that takes no writes', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { admin, name, call, stop, status } = scene;
-  const reconnect = () =>
-    admin.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
-      [name],
-    );
+  if (usual === null) return;
+  const { admin, name, call, stop, status, interrupt } = usual;
   await admin.query(`alter database ${name} set default_transaction_read_only = on`);
-  await reconnect();
-  await waitFor(async () => (await call('GET', '/api/containers')).statusCode === 200, {
-    what: 'reads go on',
-  });
+  await interrupt('pg_terminate_backend');
+  const reads = async (): Promise<boolean> => (await call('GET', '/api/containers')).statusCode === 200;
+  await waitFor(reads, { what: 'reads go on' });
   isToldToComeAgain(t, await stop(), 'a write');
   await admin.query(`alter database ${name} reset default_transaction_read_only`);
   const works = async (): Promise<boolean> => (await stop()).statusCode === 200;
   await waitFor(works, { what: 'the connections that took no writes are not used again' });
   t.equal(await status(), 'stopped');
+});
+
+t.test('a statement that is ended or cancelled from outside', async (t) => {
+  if (usual === null) return;
+  const { admin, start, stop, interrupt } = usual;
+  for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
+    t.equal((await start()).statusCode, 200);
+    await admin.query('begin; lock table containers in share row exclusive mode');
+    const stopping = stop();
+    await waitFor(() => interrupt(how, "wait_event_type = 'Lock'"), { what: 'a query waits' });
+    isToldToComeAgain(t, await stopping, how);
+    await admin.query('rollback');
+    await waitFor(async () => (await stop()).statusCode === 200, { what: 'and is served again' });
+  }
+});
+
+t.test('a database that takes no connections', async (t) => {
+  if (usual === null) return;
+  const { elsewhere, name, call, start, stop, interrupt } = usual;
+  t.equal((await start()).statusCode, 200);
+  await run(elsewhere, `alter database ${name} with allow_connections false`);
+  await interrupt('pg_terminate_backend');
+  isToldToComeAgain(t, await stop(), 'a write');
+  isToldToComeAgain(t, await call('GET', '/api/containers'), 'a read');
+  await run(elsewhere, `alter database ${name} with allow_connections true`);
+  t.equal((await stop()).statusCode, 200);
 });
 
 t.test('a lock that is waited for too long', async (t) => {
@@ -90,36 +106,6 @@ t.test('a lock that is waited for too long', async (t) => {
   await admin.query('rollback');
   await service.reconcile();
   t.equal(await status(), 'running', 'and it is not done later');
-  t.equal((await stop()).statusCode, 200);
-});
-
-t.test('a statement that is ended or cancelled from outside', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { admin, start, stop, interrupt } = scene;
-  for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
-    await admin.query('begin; lock table containers in share row exclusive mode');
-    const stopping = stop();
-    await interrupt(how);
-    isToldToComeAgain(t, await stopping, how);
-    await admin.query('rollback');
-    await waitFor(async () => (await stop()).statusCode === 200, { what: 'and is served again' });
-    t.equal((await start()).statusCode, 200);
-  }
-});
-
-t.test('a database that takes no connections', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { admin, elsewhere, name, call, stop } = scene;
-  await run(elsewhere, `alter database ${name} with allow_connections false`);
-  await admin.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
-    [name],
-  );
-  isToldToComeAgain(t, await stop(), 'a write');
-  isToldToComeAgain(t, await call('GET', '/api/containers'), 'a read');
-  await run(elsewhere, `alter database ${name} with allow_connections true`);
   t.equal((await stop()).statusCode, 200);
 });
 

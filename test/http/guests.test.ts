@@ -81,6 +81,8 @@ t.test('a guest has no password to sign in with, or to change', async (t) => {
   }
   const change = { old_password: '', new_password: 'a password of mine' };
   t.equal((await call('POST', '/api/me/password', change)).statusCode, 403);
+  const add = await call('POST', '/api/me/passkeys/options');
+  t.equal(add.json().code, 'account_required', 'nor anything else to come back with');
 });
 
 t.test('one address brings twenty guests a minute', async (t) => {

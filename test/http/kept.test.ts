@@ -1,7 +1,7 @@
 import t from 'tap';
-import { memoryRuntime } from '../../src/adapters/memory/index.ts';
+import type { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { aServiceInTime, from } from '../support/service/factors.ts';
-import { aPerson, aService, as, type Bearer } from '../support/service/service.ts';
+import { aPerson, as, type Bearer } from '../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MINUTE_MS = 60_000;
@@ -9,6 +9,7 @@ const MINUTE_MS = 60_000;
 /** Two people with one live container each at most; `cycle` makes a container and deletes it. */
 async function aScene() {
   const service = await aServiceInTime();
+  const runtime = service.ports.runtime as ReturnType<typeof memoryRuntime>;
   const { users } = service.ports.storage.repositories;
   const [ada, eve] = [await aPerson(service, 'ada'), await aPerson(service, 'eve')];
   for (const { id } of [ada, eve]) await users.change(id, { tier: 'guest' });
@@ -20,7 +21,7 @@ async function aScene() {
     service.clock.advance(1_000);
     return db_id;
   };
-  return { service, ada, eve, create, cycle };
+  return { service, runtime, ada, eve, create, cycle };
 }
 
 t.test('deleted containers count for their owner, and for nobody else', async (t) => {
@@ -50,21 +51,14 @@ t.test('deleted containers count for their owner, and for nobody else', async (t
   t.equal((await create(ada, 'third')).statusCode, 201, 'once the volume is gone');
 });
 
-t.test('a restore needs no more room than the container has already', async (t) => {
-  const { service, ada, cycle } = await aScene();
-  const first = await cycle(ada, 'first');
-  await cycle(ada, 'second');
-  t.equal((await as(service, ada)('POST', `/api/containers/${first}/restore`)).statusCode, 200);
-});
-
-t.test('what was deleted is not restored without its volume', async (t) => {
-  const runtime = memoryRuntime();
-  const service = await aService({ runtime });
-  const call = as(service, await aPerson(service, 'ada'));
-  const { db_id } = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
-  await call('DELETE', `/api/containers/${db_id}`);
+t.test('a restore needs the volume, and no more room than the container has already', async (t) => {
+  const { service, runtime, ada, cycle } = await aScene();
+  const [first, second] = [await cycle(ada, 'first'), await cycle(ada, 'second')];
+  const restore = (dbId: string) => as(service, ada)('POST', `/api/containers/${dbId}/restore`);
+  t.equal((await restore(first)).statusCode, 200);
+  await as(service, ada)('DELETE', `/api/containers/${first}`);
   runtime.volumes.clear();
-  t.equal((await call('POST', `/api/containers/${db_id}/restore`)).json().code, 'container_not_found');
+  for (const one of [first, second]) t.equal((await restore(one)).json().code, 'container_not_found');
 });
 
 t.test('the list of deleted containers says how large each is and how long it is kept', async (t) => {
