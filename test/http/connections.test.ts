@@ -16,6 +16,7 @@ import { CLOSE } from '../../src/domain/terminal.ts';
 import { waitFor } from '../support/patience.ts';
 import { aBoxOfAda } from '../support/service/inside-service.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
+import { endless, openStream, STREAMS } from '../support/service/streams.ts';
 import { aContainerOf, listening, openTerminal } from '../support/terminal/terminals.ts';
 
 /** The service on a port, and a request to the container that is not waited for. */
@@ -31,40 +32,18 @@ async function aBoxOnAPort(t: Test, ports: Partial<Ports> = {}) {
   return { service, open, get };
 }
 
-t.test('whoever leaves a command that runs ends it', async (t) => {
-  let ended = 0;
-  const commands: Ports['commands'] = {
-    open: async () => {
-      const stop = Promise.withResolvers<void>();
-      const end = async () => {
-        ended += 1;
-        stop.resolve();
-      };
-      return {
-        events: (async function* () {
-          yield { kind: 'output' as const, stream: 'stdout' as const, data: Buffer.from('begun\n') };
-          await stop.promise;
-          yield { kind: 'exit' as const, exitCode: 137 };
-        })(),
-        end,
-      };
-    },
-  };
-  const { open } = await aBoxOnAPort(t, { commands });
-  const request = open('POST', '/exec', {
-    accept: 'application/x-ndjson',
-    'content-type': 'application/json',
-  });
-  request.end('{"command":["sleep","999"]}');
-  const [answer] = await once(request, 'response');
-  t.equal(
-    String((await once(answer, 'data'))[0]),
-    '{"stream":"stdout","data":"begun\\n"}\n',
-    'it comes at once',
-  );
-  t.equal(ended, 0);
-  request.destroy();
-  await waitFor(() => ended > 0);
+t.test('whoever leaves what goes on ends the work behind it', async (t) => {
+  const { ports, atWork } = endless();
+  const { service, ada, box } = await aBoxOfAda(ports);
+  const address = await listening(t, service);
+  for (const kind of STREAMS) {
+    // The client leaves at the end of its test.
+    await t.test(kind, async (t) => {
+      await openStream(t, { dbId: box.db_id }, address, ada, kind);
+      await waitFor(() => atWork() === 1);
+    });
+    await waitFor(() => atWork() === 0, { what: kind });
+  }
 });
 
 t.test('the head of a streamed answer comes before anything is written', async (t) => {
@@ -97,35 +76,6 @@ t.test('the head of a streamed answer comes before anything is written', async (
     [200, 'application/x-ndjson; charset=utf-8', 'no-store'],
     [200, 'text/plain; charset=utf-8', 'no-store'],
   ]);
-});
-
-t.test('whoever leaves a log or a download ends the reading', async (t) => {
-  const opened: Readable[] = [];
-  const endless = (): Readable => {
-    const content = new Readable({ read() {} });
-    content.push('one\n');
-    opened.push(content);
-    return content;
-  };
-  const runtime = memoryRuntime();
-  const { files, insight } = memoryAccess(runtime);
-  const archive = async () => ({
-    ok: true as const,
-    value: { kind: 'archive' as const, content: endless() },
-  });
-  const { open } = await aBoxOnAPort(t, {
-    runtime,
-    insight: { ...insight, logs: async () => endless() },
-    files: { ...files, open: archive },
-  });
-  for (const path of ['/logs?follow=true', '/files?path=folder']) {
-    const request = open('GET', path);
-    request.end();
-    const [answer] = await once(request, 'response');
-    t.equal(String((await once(answer, 'data'))[0]), 'one\n');
-    request.destroy();
-    await waitFor(() => opened.at(-1)?.destroyed === true, { what: path });
-  }
 });
 
 t.test('an upload that breaks off leaves the old file', async (t) => {
