@@ -1,34 +1,40 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import {
-  newContainer,
-  openBrowser,
-  openPage,
-  PROMPT,
-  shoot,
-  typeLine,
-  waitForLine,
-} from '../support/browser/page.ts';
-import { setUp } from '../support/browser/visit.ts';
+import { aPagedService, signedIn } from '../support/browser/memory-page.ts';
+import { openBrowser, shoot } from '../support/browser/page.ts';
+import { waitFor } from '../support/patience.ts';
 import { type SilencingProxy, silencingProxy } from '../support/process/lines.ts';
-import { aQuickPlace, startService } from '../support/process/running-service.ts';
+import { aPerson } from '../support/service/service.ts';
+import { type FakePty, fakeTerminals } from '../support/terminal/terminals.ts';
 
 t.setTimeout(240_000);
 
-/** A shell on a page that reaches its service by a line that can go dead; null when this machine cannot have them. */
-async function aShell(t: Test): Promise<{ page: Page; line: SilencingProxy } | null> {
+type Visit = { readonly page: Page; readonly line: SilencingProxy; readonly pty: () => FakePty };
+
+/** A terminal on a page that reaches its service by a line that can go dead; null when this machine cannot have them. */
+async function aTerminal(t: Test): Promise<Visit | null> {
   const line = await silencingProxy(t);
-  const place = await aQuickPlace(t, { BERTH_ALLOWED_ORIGINS: line.origin });
   const browser = await openBrowser(t);
-  if (place === null || browser === null) return null;
-  const { address, setupCode } = await startService(t, place);
-  line.leadTo(address);
-  const { page } = await openPage(browser);
-  await page.goto(`${line.origin}/setup#code=${setupCode}`);
-  await setUp(page);
-  await newContainer(page, 'calm-harbor');
-  await waitForLine(page, PROMPT);
-  return { page, line };
+  if (browser === null) return null;
+  const terminals = fakeTerminals();
+  const allowedOrigins = new Set([line.origin]);
+  const paged = await aPagedService(t, { terminalBackend: terminals }, { allowedOrigins });
+  line.leadTo(paged.address);
+  const id = await paged.container(await aPerson(paged.service, 'ada'), 'calm-harbor');
+  const { page } = await signedIn(browser, { ...paged, address: line.origin }, 'ada');
+  await page.goto(`${line.origin}/containers/${id}`);
+  await page.locator('.xterm-rows').waitFor();
+  await waitFor(() => terminals.opened.length === 1);
+  const pty = (): FakePty => terminals.opened.at(-1) as FakePty;
+  await types(page, pty, 'first');
+  return { page, line, pty };
+}
+
+/** Types a word, and waits until the program has it. */
+async function types(page: Page, pty: () => FakePty, word: string): Promise<void> {
+  await page.locator('.xterm-helper-textarea').focus();
+  await page.keyboard.type(word);
+  await waitFor(() => pty().typed().endsWith(word), { what: () => `${word} in ${pty().typed()}` });
 }
 
 const shown = (page: Page, words: string | RegExp): Promise<void> => page.getByText(words).waitFor();
@@ -36,9 +42,9 @@ const shown = (page: Page, words: string | RegExp): Promise<void> => page.getByT
 const status = (page: Page) => page.locator('.terminal-bar .status');
 
 t.test('a line that goes dead is told, what is typed meanwhile is counted and arrives', async (t) => {
-  const visit = await aShell(t);
+  const visit = await aTerminal(t);
   if (visit === null) return;
-  const { page, line } = visit;
+  const { page, line, pty } = visit;
   const context = page.context();
 
   await t.test('the browser’s own notice', async (t) => {
@@ -49,13 +55,12 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
     t.match(await status(page).getAttribute('class'), /stale/, 'the state is not shown as if it were known');
     await shoot(page, 'line-offline');
     await context.setOffline(false);
-    await page.keyboard.press('Enter');
-    await waitForLine(page, /^=offline=$/);
+    await waitFor(() => pty().typed() === 'firstecho "=offline="');
     await page.getByText('You are offline.').waitFor({ state: 'detached' });
     t.notMatch(await status(page).getAttribute('class'), /stale/);
   });
 
-  await t.test('packets that are dropped without a word', async () => {
+  await t.test('packets that are dropped without a word', async (t) => {
     line.fallSilent();
     await shown(page, 'Berth is not responding.');
     await page.keyboard.type('echo "=dead="');
@@ -63,11 +68,9 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
     await shown(page, /1[34] characters will be sent when it is back\./);
     await shoot(page, 'line-dead');
     line.recover();
-    await page.keyboard.press('Enter');
-    await waitForLine(page, /^=dead=$/);
     await page.locator('.line-lost').waitFor({ state: 'detached' });
-    await typeLine(page, 'echo "=$((6*7))="');
-    await waitForLine(page, /^=42=$/);
+    await types(page, pty, 'last');
+    t.equal(pty().typed(), 'firstecho "=offline="echo "=dead="last', 'each once, in order');
   });
 
   await t.test('the list says it as well', async (t) => {

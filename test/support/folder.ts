@@ -50,14 +50,15 @@ export async function clearFolder(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Clears what killed runs left. */
+/** Clears what killed runs left, as far as it can: another one may be about to, and what is still mounted stays. */
 export async function clearDeadRuns(): Promise<void> {
   const alive = new Set(readdirSync('/proc'));
   for (const name of readdirSync(tmpdir())) {
     const owner = name.startsWith(PREFIX) ? /\d+/.exec(name)?.[0] : undefined;
     const folder = path.join(tmpdir(), name);
     const isOurs = statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.();
-    if (owner !== undefined && isOurs && !alive.has(owner)) await clearFolder(folder);
+    if (owner === undefined || !isOurs || alive.has(owner)) continue;
+    await clearFolder(folder).catch((error: unknown) => console.error(`${folder} stays:`, error));
   }
 }
 

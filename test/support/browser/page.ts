@@ -80,9 +80,12 @@ export async function waitForLine(page: Page, line: RegExp, patienceMs = 45_000)
   await waitFor(isThere, { patienceMs, everyMs: 50, what });
 }
 
-export async function typeLine(page: Page, line: string): Promise<void> {
-  await page.keyboard.type(line);
-  await page.keyboard.press('Enter');
+/** As from a keyboard on the screen, a line at a time: key by key would be a hundred messages to the browser. */
+export async function typeLine(page: Page, lines: string): Promise<void> {
+  for (const line of lines.split('\n')) {
+    await page.keyboard.insertText(line);
+    await page.keyboard.press('Enter');
+  }
 }
 
 /** Types a line into a shell that is just being opened, again when it was not there yet to take it. */
