@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { client, type Place, type Running, startService } from '../process/running-service.ts';
 import { type Member, register, type SharedService, sharedService } from '../process/shared-service.ts';
-import { fillPerson, openBrowser, openPage, PERSON } from './page.ts';
+import { openBrowser, openPage, PERSON } from './page.ts';
 
 export type SetUpVisit = {
   readonly running: Running;
@@ -22,12 +22,6 @@ export async function setUpPage(t: Test, place: Place | null): Promise<SetUpVisi
   const setUpLink = `${address}/setup#code=${setupCode}`;
   await page.goto(setUpLink);
   return { running, address, setUpLink, page, faults };
-}
-
-/** Makes the first administrator, who comes to their empty list. */
-export async function setUp(page: Page): Promise<void> {
-  await fillPerson(page);
-  await page.getByText('No containers yet').waitFor();
 }
 
 /** Requests of the first administrator. */
