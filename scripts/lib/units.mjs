@@ -25,7 +25,7 @@ const GROUPS = [
   [
     'http-accounts',
     'quick',
-    /^http\/(factor|mfa|passkey|own-account|confirmation|session|sign-in|refresh|lock|revocation|throttle)/,
+    /^http\/(mfa|passkey|own-account|confirmation|session|sign-in|refresh|lock|revocation|throttle)/,
   ],
   ['http', 'quick', /^http\//],
   ['postgres', 'slow', /^adapters\/postgres-/],
@@ -52,11 +52,8 @@ const GROUPS = [
  * @type {ReadonlyMap<string, Kind>}
  */
 const ALONE = new Map([
-  ['http/busy-loop', 'slow'],
   ['http/database-moods', 'slow'],
   ['http/property', 'slow'],
-  ['http/login-token', 'quick'],
-  ['http/connection-limit', 'quick'],
   ['app/output-log', 'quick'],
   ['adapters/audit-verify', 'slow'],
   ['adapters/embedded-checkout', 'slow'],

@@ -64,13 +64,11 @@ t.test('what a command costs the service is bounded, and the answer names the fi
     ['too long arguments', { command: Array(5).fill('x'.repeat(32_768)) }, { command: /128 KiB/ }],
     ['a great many fields', many(20_000, 1), { body: /at most 64/ }],
   ];
-  for (const [what, body, fields] of cases) {
-    for (const accept of [NDJSON, JSON_LIST]) {
-      const answer = await call('POST', `${url}/exec`, body, accept);
-      t.equal(answer.statusCode, 400, what);
-      t.match(answer.json(), { code: 'validation_failed', fields }, what);
-      t.ok(answer.body.length < 1000, `${what}: one fault is enough`);
-    }
+  for (const [at, [what, body, fields]] of cases.entries()) {
+    const answer = await call('POST', `${url}/exec`, body, at % 2 === 0 ? NDJSON : JSON_LIST);
+    t.equal(answer.statusCode, 400, what);
+    t.match(answer.json(), { code: 'validation_failed', fields }, what);
+    t.ok(answer.body.length < 1000, `${what}: one fault is enough`);
   }
   const large = await call('POST', `${url}/exec`, { command: ['cat'], stdin: 'x'.repeat(262_144) });
   t.match([large.statusCode, large.json().code], [413, 'body_too_large']);

@@ -155,12 +155,12 @@ t.test('a long listing waits for room while it is read, a short one does not', a
 
 t.test('a listing of many entries is whole, and made in pieces', async (t) => {
   const { put, get } = await aBoxOfAda();
-  for (let n = 0; n < 250; n += 1) await put(`many/${String(n).padStart(3, '0')}"ü.txt`, 'x');
+  for (let n = 0; n < 150; n += 1) await put(`many/${String(n).padStart(3, '0')}"ü.txt`, 'x');
   const answer = await get('many', JSON_LIST);
   t.match(answer.headers['content-type'], /^application\/json/);
   const { path, entries, complete } = answer.json();
-  t.same([path, entries.length, complete], ['/workspace/many', 250, true]);
-  t.match(entries[249], { name: '249"ü.txt', type: 'file', size: 1, mode: '0644', modified: /Z$/ });
+  t.same([path, entries.length, complete], ['/workspace/many', 150, true]);
+  t.match(entries[149], { name: '149"ü.txt', type: 'file', size: 1, mode: '0644', modified: /Z$/ });
   t.same((await get('many/000"ü.txt', JSON_LIST)).body, 'x', 'a file is a file');
 });
 
