@@ -7,7 +7,6 @@ import { workOneAtATime } from '../../src/adapters/http/one-at-a-time.ts';
 import type { Http } from '../../src/adapters/http/types.ts';
 import { limitUnreadAnswers } from '../../src/adapters/http/unread-answers.ts';
 import { waitFor as until } from '../support/patience.ts';
-import { aService } from '../support/service/service.ts';
 
 const MIB = 1_048_576;
 const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -48,19 +47,6 @@ async function aServer(t: Test, limits: Parameters<typeof limitUnreadAnswers>[1]
   });
   return { http, slow, ...(await aConnection(t, http)) };
 }
-
-t.test('a service closes a connection that asks for ever more and reads nothing', async (t) => {
-  const { http } = await aService();
-  await http.listen({ port: 0, host: '127.0.0.1' });
-  t.teardown(async () => {
-    http.server.closeAllConnections();
-    await http.close();
-  });
-  const { socket, accepted } = await aConnection(t, http);
-  const closed = once(accepted, 'close');
-  socket.write(ask('/api/openapi.json').repeat(1_000));
-  await closed;
-});
 
 t.test('a few requests at once are answered one after the other', async (t) => {
   const { socket, slow } = await aServer(t, {}, 4);
@@ -113,27 +99,22 @@ for (const path of ['/large', '/endless']) {
   });
 }
 
-t.test(
-  'all unread answers are kept within a total: those that stand still for longest are closed',
-  async (t) => {
-    const { http, socket, accepted } = await aServer(t, {
-      stallSweeps: Number.POSITIVE_INFINITY,
-      totalBytes: 40 * MIB,
-    });
-    const [second, third] = [await aConnection(t, http), await aConnection(t, http)];
-    socket.write(ask('/large'));
-    await until(() => accepted.writableLength > 0);
-    const closed = Promise.race(
-      [accepted, second.accepted, third.accepted].map((each) => once(each, 'close')),
-    );
-    second.socket.write(ask('/large'));
-    third.socket.resume().write(ask('/endless'));
-    await closed;
-    t.ok(accepted.destroyed);
-    t.notOk(second.accepted.destroyed, 'the one that began later stays');
-    t.notOk(third.accepted.destroyed, 'and so does one that reads');
-  },
-);
+t.test('all unread answers are kept within a total: what stands still for longest is closed', async (t) => {
+  const { http, socket, accepted } = await aServer(t, {
+    stallSweeps: Number.POSITIVE_INFINITY,
+    totalBytes: 40 * MIB,
+  });
+  const [second, third] = [await aConnection(t, http), await aConnection(t, http)];
+  socket.write(ask('/large'));
+  await until(() => accepted.writableLength > 0);
+  const closed = Promise.race([accepted, second.accepted, third.accepted].map((each) => once(each, 'close')));
+  second.socket.write(ask('/large'));
+  third.socket.resume().write(ask('/endless'));
+  await closed;
+  t.ok(accepted.destroyed);
+  t.notOk(second.accepted.destroyed, 'the one that began later stays');
+  t.notOk(third.accepted.destroyed, 'and so does one that reads');
+});
 
 t.test('an answer in which nothing happens has no limit', async (t) => {
   const { http, socket, slow } = await aServer(t, { stallSweeps: 2 });
