@@ -111,34 +111,31 @@ t.test('a container that does not stay up is no update', async (t) => {
   t.match(await now(), { id: box.id, status: 'running', resources: small });
 });
 
-t.test(
-  'a deleted container comes back stopped, on its volume, while nothing else has its place',
-  async (t) => {
-    const { runtime, call, create, box, post, remove } = await withContainer();
-    const code = async () => (await post('restore')).json().code;
-    const listed = async (query: string) =>
-      (await call('GET', `/api/containers${query}`))
-        .json()
-        .containers.map((one: { db_id: string }) => one.db_id);
-    t.equal(await code(), 'container_not_found', 'nothing to undo');
-    await remove();
-    t.equal(runtime.boxes.size, 0);
-    t.same([await listed('?deleted=true'), await listed('')], [[box.db_id], []]);
-    const other = await create('dev');
-    t.equal(await code(), 'name_taken');
-    await call('DELETE', `/api/containers/${other.db_id}`);
-    const { volume } = box;
-    const kept = runtime.volumes.get(volume.name);
-    runtime.volumes.delete(volume.name);
-    t.equal(await code(), 'container_not_found', 'without its volume there is nothing to undo');
-    t.equal(runtime.volumes.has(volume.name), false, 'and no empty one takes its place');
-    runtime.volumes.set(volume.name, kept as NonNullable<typeof kept>);
-    const back = { db_id: box.db_id, name: 'dev', status: 'stopped', volume };
-    t.match((await post('restore')).json(), back);
-    t.match([...runtime.boxes.values()], [{ spec: { volume: volume.name }, startedAt: null }]);
-    t.match((await post('start')).json(), { message: 'container started' });
-  },
-);
+t.test('a deleted container comes back stopped, on its volume, while its name is free', async (t) => {
+  const { runtime, call, create, box, post, remove } = await withContainer();
+  const code = async () => (await post('restore')).json().code;
+  const listed = async (query: string) =>
+    (await call('GET', `/api/containers${query}`))
+      .json()
+      .containers.map((one: { db_id: string }) => one.db_id);
+  t.equal(await code(), 'container_not_found', 'nothing to undo');
+  await remove();
+  t.equal(runtime.boxes.size, 0);
+  t.same([await listed('?deleted=true'), await listed('')], [[box.db_id], []]);
+  const other = await create('dev');
+  t.equal(await code(), 'name_taken');
+  await call('DELETE', `/api/containers/${other.db_id}`);
+  const { volume } = box;
+  const kept = runtime.volumes.get(volume.name);
+  runtime.volumes.delete(volume.name);
+  t.equal(await code(), 'container_not_found', 'without its volume there is nothing to undo');
+  t.equal(runtime.volumes.has(volume.name), false, 'and no empty one takes its place');
+  runtime.volumes.set(volume.name, kept as NonNullable<typeof kept>);
+  const back = { db_id: box.db_id, name: 'dev', status: 'stopped', volume };
+  t.match((await post('restore')).json(), back);
+  t.match([...runtime.boxes.values()], [{ spec: { volume: volume.name }, startedAt: null }]);
+  t.match((await post('start')).json(), { message: 'container started' });
+});
 
 t.test('a deleted container comes back only where there is room for it', async (t) => {
   const { call, create, post, remove } = await withContainer({}, 'guest');

@@ -32,7 +32,7 @@ t.test('a refresh rotates: a new login token, a new refresh token, the same sess
 });
 
 t.test(
-  'a lost answer may be asked for again for ten seconds, by the same client, at every step',
+  'a lost answer may be asked for again for ten seconds by the same client, at every step',
   async (t) => {
     const { service, ada, next } = await aScene();
     let { cookie } = ada;

@@ -222,27 +222,24 @@ t.test('what a killed process has left is taken over once its lease is over, by 
   t.equal(calls.length, 2, 'once');
 });
 
-t.test(
-  'a process that lives keeps its lease, and one that stops leaves it to the next at once',
-  async (t) => {
-    const { service, make, begun, calls, script } = await aboard();
-    const { now } = await make('sleep 60');
-    await begun(1);
-    const other = await aService(service.ports);
-    for (let n = 0; n < 4; n += 1) {
-      service.clock.advance(10_000);
-      await service.roleSetups.keep();
-      await other.roleSetups.keep();
-    }
-    t.equal(calls.length, 1);
-    await service.roleSetups.close();
-    t.equal((await now()).role_setup.status, 'installing', 'it is not over');
-    await script('echo done');
+t.test('a process that lives keeps its lease; one that stops leaves it to the next at once', async (t) => {
+  const { service, make, begun, calls, script } = await aboard();
+  const { now } = await make('sleep 60');
+  await begun(1);
+  const other = await aService(service.ports);
+  for (let n = 0; n < 4; n += 1) {
+    service.clock.advance(10_000);
+    await service.roleSetups.keep();
     await other.roleSetups.keep();
-    await other.roleSetups.idle();
-    t.equal((await now()).role_setup.status, 'ready');
-  },
-);
+  }
+  t.equal(calls.length, 1);
+  await service.roleSetups.close();
+  t.equal((await now()).role_setup.status, 'installing', 'it is not over');
+  await script('echo done');
+  await other.roleSetups.keep();
+  await other.roleSetups.idle();
+  t.equal((await now()).role_setup.status, 'ready');
+});
 
 t.test('a silent engine is no failure of the tools', async (t) => {
   const { service, next, make, begun, idle } = await aboard();

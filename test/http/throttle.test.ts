@@ -101,19 +101,16 @@ t.test('an address fails twenty times a minute, whomever it tries, also after a 
   t.equal((await attempt()).statusCode, 429);
 });
 
-t.test(
-  'a network fails a hundred times a minute, also after a success; others are not concerned',
-  async (t) => {
-    const service = await aServiceInTime();
-    await aPerson(service, 'ada');
-    const at = (n: number): From => ({ ip: `192.0.2.${n}` });
-    for (let n = 1; n < 100; n += 1) t.equal((await guess(service, `user${n}`, at(n))).statusCode, 401);
-    t.equal((await logIn(service, 'ada', at(200))).statusCode, 200);
-    t.equal((await guess(service, 'user100', at(100))).statusCode, 401, 'the hundredth');
-    t.equal((await guess(service, 'user101', at(101))).statusCode, 429);
-    t.equal((await guess(service, 'user101', { ip: '192.0.3.1' })).statusCode, 401);
-  },
-);
+t.test('a network fails a hundred times a minute, also after a success; others may go on', async (t) => {
+  const service = await aServiceInTime();
+  await aPerson(service, 'ada');
+  const at = (n: number): From => ({ ip: `192.0.2.${n}` });
+  for (let n = 1; n < 100; n += 1) t.equal((await guess(service, `user${n}`, at(n))).statusCode, 401);
+  t.equal((await logIn(service, 'ada', at(200))).statusCode, 200);
+  t.equal((await guess(service, 'user100', at(100))).statusCode, 401, 'the hundredth');
+  t.equal((await guess(service, 'user101', at(101))).statusCode, 429);
+  t.equal((await guess(service, 'user101', { ip: '192.0.3.1' })).statusCode, 401);
+});
 
 t.test('of a burst of guesses no more count than of a queue, the right one not among them', async (t) => {
   const { hash, verify } = memoryPorts().hasher;
