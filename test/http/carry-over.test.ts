@@ -93,7 +93,7 @@ t.test('a loss that cannot be measured is said to be unknown, and stops nothing'
 });
 
 t.test('what has vanished is carried over no more, and keeps nothing from starting', async (t) => {
-  const { runtime, call, url, patch, image, box } = await withInstalled();
+  const { runtime, service, call, url, patch, image, box } = await withInstalled();
   runtime.boxes.clear();
   const told = { restarted: true, left_behind: null };
   t.match((await patch({ ...large, carry_over: true })).json(), told, 'a container, and that is said');
@@ -103,6 +103,8 @@ t.test('what has vanished is carried over no more, and keeps nothing from starti
   runtime.images.clear();
   t.match((await call('POST', `${url}/start`)).json(), { recreated: true }, 'an image');
   t.same(image(), [box.image]);
+  const { carried } = service.ports.storage.repositories;
+  t.equal(await carried.find(box.db_id), null, 'nor does anything else go by it');
 });
 
 t.test('nothing is left behind where nothing is made anew', async (t) => {

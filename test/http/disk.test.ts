@@ -36,15 +36,25 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}) {
   return { runtime, service, call, box, url, volume, pass, now, patch, state };
 }
 
-t.test('what a volume holds is told, with what keeps its size', async (t) => {
-  const { box, volume, pass, now } = await withContainer();
+t.test('what a volume holds is counted once a minute, and told with what keeps its size', async (t) => {
+  const { service, runtime, box, volume, pass, now } = await withContainer();
   t.same(box.volume, { name: box.volume.name, size_mb: 1000, used_mb: null, quota: 'soft' });
   await pass(300);
   t.match((await now()).volume, { used_mb: 300, quota: 'soft' });
+  volume.usedBytes = 400 * MIB;
+  await service.measureDisks();
+  t.equal((await now()).volume.used_mb, 300, 'not again within the minute');
+  const { ping } = runtime;
+  runtime.ping = () => Promise.reject(new RuntimeUnavailable('silent'));
+  await pass(500);
+  t.equal((await now()).volume.used_mb, 300, 'nor while the engine is silent');
+  runtime.ping = ping;
+  await pass();
+  t.equal((await now()).volume.used_mb, 500);
   volume.quota = 'hard';
   volume.usedBytes = null;
   await pass();
-  t.match((await now()).volume, { used_mb: 300, quota: 'hard' }, 'what cannot be counted stays as it was');
+  t.match((await now()).volume, { used_mb: 500, quota: 'hard' }, 'what cannot be counted stays as it was');
 });
 
 t.test(
@@ -96,23 +106,6 @@ t.test('what is outside the volume is bounded by the tier, where a hard quota ne
   t.equal((await patch({ memory_mb: 512 })).statusCode, 200, 'or it is made anew');
   await pass();
   t.match(await now(), { status: 'running', status_reason: null });
-});
-
-t.test('one container is looked at once a minute, and none while the engine is silent', async (t) => {
-  const { service, runtime, pass, now, volume } = await withContainer();
-  await pass(100);
-  volume.usedBytes = 200 * MIB;
-  await service.measureDisks();
-  t.equal((await now()).volume.used_mb, 100);
-  const { ping } = runtime;
-  runtime.ping = async () => {
-    throw new RuntimeUnavailable('silent');
-  };
-  await pass(300);
-  t.equal((await now()).volume.used_mb, 100);
-  runtime.ping = ping;
-  await pass();
-  t.equal((await now()).volume.used_mb, 300);
 });
 
 t.test('a container that is busy is not stopped for its disk', async (t) => {

@@ -215,22 +215,20 @@ t.test('a subscriber that does not read gets resync when it does, and delays nob
   t.equal(messages.length, at + 2);
 });
 
-t.test('a ping is answered, and nothing else that is sent', async (t) => {
-  const { address, ada } = await aScene(t);
+t.test('a ping is answered, nothing else that is sent is, and much is read slowly', async (t) => {
+  const { service, address, ada } = await aScene(t);
   const { socket, messages, until } = await eventClient(address, ada.token);
   for (const text of ['{', 'null', '{"type":"ping"}', '{"type":"other","t":1}']) socket.send(text);
   socket.send(Buffer.from('{"type":"ping","t":1}'));
   socket.send('{"type":"ping","t":7}');
   await until(() => messages.length > 0);
   t.same(messages, [{ type: 'pong', t: 7 }]);
-});
-
-t.test('who sends much is read no faster than a terminal would be', async (t) => {
-  const { service, address, ada } = await aScene(t);
-  const { socket } = await eventClient(address, ada.token);
   const [server] = service.http.websocketServer.clients;
   for (let sent = 0; sent < 4; sent += 1) socket.send('x'.repeat(1_048_576));
-  await waitFor(() => server?.isPaused === true, { what: 'the sender is made to wait' });
+  await waitFor(() => server?.isPaused === true, { what: 'the sender is made to wait, as in a terminal' });
+  const other = await eventClient(address, ada.token);
+  service.closeEvents(CLOSE.serviceRestarting);
+  t.same(await other.closed(), [4012, 'service restarting'], 'a process that ends says that it comes back');
 });
 
 /** How an upgrade is refused. */
@@ -286,13 +284,6 @@ t.test('what is revoked or locked at one process closes the socket at the other'
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   await call('POST', '/api/sessions/lock');
   t.same(await sockets[2].closed(), [4001, 'unauthorized'], 'a screen that locks ends the events');
-});
-
-t.test('a process that ends says that it comes back', async (t) => {
-  const { service, address, ada } = await aScene(t);
-  const client = await eventClient(address, ada.token);
-  service.closeEvents(CLOSE.serviceRestarting);
-  t.same(await client.closed(), [4012, 'service restarting']);
 });
 
 t.test('a change at one process is told at the other, also when no message comes through', async (t) => {
