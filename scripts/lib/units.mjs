@@ -44,7 +44,9 @@ const GROUPS = [
   ['docs', 'quick', /^docs\//],
   ['attacks-requests', 'slow', /^attacks\/(audit-flood|hashing|pipelining|unread-answers)/],
   ['attacks-containers', 'engine', /^attacks\/(archives|changes|kernel-counters|shared-limits)/],
-  ['browser-memory', 'engine', /^e2e\/(browser-limits|passkeys)/],
+  ['browser-memory', 'engine', /^e2e\/(browser-limits|browser-line|passkeys)/],
+  ['browser-people', 'engine', /^e2e\/browser-(programs|settings|sharing)\./],
+  ['services', 'engine', /^e2e\/(no-engine|service|stopping|stopping-start)\./],
 ];
 
 /**
@@ -69,14 +71,14 @@ const LONG = [
   'faults/warm-pool-kills',
   'faults/engine',
   'faults/replicas',
-  'e2e/stopping',
+  'services',
   'adapters/docker-tools',
   'faults/database',
   'attacks/hung-starts',
   'adapters/docker-files',
   'faults/terminal-lines',
   'faults/terminal-kills',
-  'e2e/service',
+  'browser-people',
   'e2e/disk',
   'adapters/docker-terminals',
   'e2e/browser-panes',

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { engineCalls } from '../../src/adapters/docker/client.ts';
 import { dockerRuntime } from '../../src/adapters/docker/container-runtime.ts';
+import { isRoot } from '../../src/adapters/docker/host.ts';
 import { inPassing } from '../../src/adapters/docker/passing-container.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import { removeStale } from '../../src/adapters/docker/stale-containers.ts';
@@ -49,7 +51,7 @@ async function aBox(
   return { terminals, handle, shell, sh: shellIn(runtime, handle) };
 }
 
-async function made(t: Test, { docker, image, instanceId }: TestInstance): Promise<void> {
+async function made(t: Test, { docker, image, instanceId, isLocal }: TestInstance): Promise<void> {
   const Labels = { 'berth.instance': instanceId, 'berth.tools': 'tmux' };
   await docker.createVolume({ Name: `old-tools-${instanceId}`, Labels });
   const names = await Promise.all([1, 2].map(() => ensureTools(docker, { instanceId, image })));
@@ -59,6 +61,13 @@ async function made(t: Test, { docker, image, instanceId }: TestInstance): Promi
     Volumes.map(({ Name }) => Name),
     [names[0]],
   );
+  if (!isLocal || !isRoot()) return;
+  const now = (): number => Date.now() / 1000;
+  const since = now();
+  await ensureTools(docker, { instanceId, image });
+  const filters = { event: ['create'], label: [`berth.passing=${instanceId}`] };
+  const events = await docker.getEvents({ since, until: now(), filters: JSON.stringify(filters) });
+  t.equal(await text(events), '', 'tools that are there need no container');
 }
 
 async function leftover(t: Test, { docker, image, instanceId }: TestInstance): Promise<void> {

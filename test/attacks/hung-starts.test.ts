@@ -17,7 +17,7 @@ const LIMITS = { memory_mb: 256, cpu_shares: 500, disk_mb: 512 };
 const HANG = `perl -e '
 my $last = fork;
 exit if !$last;
-while (1) { kill STOP => $last + 1 .. $last + 300; select undef, undef, undef, 0.002 }
+while (1) { kill STOP => $last + 1 .. $last + 100; select undef, undef, undef, 0.003 }
 ' </dev/null >/dev/null 2>&1 &`;
 
 const engine = await engineOrSkip(t);

@@ -1,5 +1,7 @@
 /** Where containers find the tools of the installation, read-only. */
 export const TOOLS_FOLDER = '/opt/berth';
+/** A file in it once all is there. */
+export const TOOLS_COMPLETE = 'complete';
 
 /**
  * Fills the folder from the image that it runs in: tmux, its loader and libraries, so that the C library of the other
@@ -10,7 +12,7 @@ set -e
 cd ${TOOLS_FOLDER}
 exec 9> .lock
 flock 9
-[ -e complete ] && exit 0
+[ -e ${TOOLS_COMPLETE} ] && exit 0
 rm -rf -- *
 mkdir lib locale terminfo
 cp -L "$(command -v tmux)" tmux
@@ -32,7 +34,7 @@ for t in tmux-256color screen-256color screen xterm-256color; do
 done
 chmod -R a+rX .
 LOCPATH=$PWD/locale ./ld.so --library-path lib ./tmux -V
-: > complete
+: > ${TOOLS_COMPLETE}
 `;
 
 const INJECTED = `${TOOLS_FOLDER}/ld.so --library-path ${TOOLS_FOLDER}/lib ${TOOLS_FOLDER}/tmux`;
@@ -53,7 +55,7 @@ choose_tmux() {
     'tmux '[0-2].*|'tmux 3.'[01]|'tmux 3.'[01][a-z]*) ;;
     *) command -v tmux >/dev/null && return 0;;
   esac
-  [ -e ${TOOLS_FOLDER}/complete ] || return 1
+  [ -e ${TOOLS_FOLDER}/${TOOLS_COMPLETE} ] || return 1
   injected=yes
   export LOCPATH=${TOOLS_FOLDER}/locale TERMINFO_DIRS=${TOOLS_FOLDER}/terminfo:\${TERMINFO_DIRS-/usr/share/terminfo}
   berth_tmux -V >/dev/null 2>&1

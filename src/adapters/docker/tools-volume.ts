@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from './client.ts';
 import { INSTANCE_LABEL, PASSING_LABEL, TOOLS_LABEL } from './labels.ts';
 import { inPassing } from './passing-container.ts';
 import { removeStale } from './stale-containers.ts';
 import { shortHash } from './subnet.ts';
-import { FILL_TOOLS, TOOLS_FOLDER } from './tools-scripts.ts';
+import { FILL_TOOLS, TOOLS_COMPLETE, TOOLS_FOLDER } from './tools-scripts.ts';
 
 const FILL_SECONDS = 60;
 
@@ -23,9 +25,17 @@ export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOr
     docker.createVolume({ Name: name, Labels: labels, abortSignal }),
   );
   await removeStale(calls, PASSING_LABEL, instanceId, FILL_SECONDS);
-  await fill(calls, instanceId, name, image);
+  if (!(await isFull(calls, name))) await fill(calls, instanceId, name, image);
   await removeOthers(calls, instanceId, name);
   return name;
+}
+
+/** Where the engine is on this machine and we may look, so that another start needs no container. */
+async function isFull({ docker, read }: EngineCalls, volume: string): Promise<boolean> {
+  const { Mountpoint } = await read(LIMITS.inspect, (signal) =>
+    inspectThing(docker.getVolume(volume), signal),
+  );
+  return existsSync(join(Mountpoint, TOOLS_COMPLETE));
 }
 
 function fill(calls: EngineCalls, instanceId: string, volume: string, image: string): Promise<void> {
