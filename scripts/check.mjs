@@ -2,20 +2,20 @@ import path from 'node:path';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
-import { fastTests } from './lib/units.mjs';
+import { pureTests } from './lib/units.mjs';
 
 const root = path.dirname(import.meta.dirname);
 
 await runMain(async () => {
   await ensureDependencies(root, { dev: true });
-  return (await runChecks([...staticChecks(root), { label: 'fast tests', run: runFastTests }])) === 0 ? 0 : 1;
+  return (await runChecks([...staticChecks(root), { label: 'pure tests', run: runPureTests }])) === 0 ? 0 : 1;
 });
 
-async function runFastTests() {
+async function runPureTests() {
   // its own dependencies may have been installed only now
   const { runTests } = await import('./lib/tests.mjs');
   /** @type {string[]} */
   const lines = [];
-  const { code } = await runTests(root, fastTests(root), { print: (line) => lines.push(line) });
+  const { code } = await runTests(root, pureTests(root), { print: (line) => lines.push(line) });
   return { ok: code === 0, report: lines.filter((line) => !/^(ok|skip) /.test(line)).join('\n') };
 }

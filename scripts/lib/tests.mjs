@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { capture, watch } from './command.mjs';
 import { modernNode, toolEnvironment } from './node.mjs';
+import { readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
 import { runUnit } from './run-unit.mjs';
 import { workThrough } from './schedule.mjs';
 import { unitsOf } from './units.mjs';
-import { mayRunAgain, note, recordOf } from './unsteady.mjs';
+import { mayRunAgain, note } from './unsteady.mjs';
 
 /**
  * @typedef {import('./tally.mjs').Tally} Tally
@@ -29,7 +30,8 @@ const LIMIT_SECONDS = 400;
  */
 export async function runTestsTwice(root, files, options) {
   return await inOneRun(root, async () => {
-    const first = await run(root, unitsOf(files), options);
+    const first = await run(root, unitsOf(root, files, readSeconds()), options);
+    writeSeconds(first.values(), (file) => existsSync(path.join(root, file)));
     const failed = failedOf(first);
     const again = failed.length > MOST_AGAIN ? [] : failed.filter(mayRunAgain);
     if (again.length > 0) options.print(`# ${again.length} of the files failed: each once more, alone`);
@@ -38,7 +40,7 @@ export async function runTestsTwice(root, files, options) {
     if (unsteady.length > 0) options.print(`# passed only when run alone: ${unsteady.join(', ')}`);
     const firstFailure = (/** @type {string} */ file) => first.get(file)?.failures[0]?.path ?? '';
     const entries = unsteady.map((file) => ({ file, failure: firstFailure(file) }));
-    const twice = note(recordOf(root), await presentRun(root), entries);
+    const twice = note(unsteadyRecord(), await presentRun(root), entries);
     if (twice.length > 0) options.print(`# not for the first time in ten runs: ${twice.join(', ')}`);
     const { code, ...rest } = outcome(new Map([...first, ...second]));
     return { ...rest, code: code || (twice.length > 0 ? 1 : 0) };
@@ -64,7 +66,7 @@ async function presentRun(root) {
  * @returns {Promise<Outcome>}
  */
 export const runTests = (root, files, options) =>
-  inOneRun(root, async () => outcome(await run(root, unitsOf(files), options)));
+  inOneRun(root, async () => outcome(await run(root, unitsOf(root, files, readSeconds()), options)));
 
 /**
  * Begins to bring up what many tests share, so that the first of them does not wait for it within its own time limit.
@@ -159,7 +161,7 @@ const failedOf = (results) => [...results.values()].filter(({ ok }) => !ok).map(
  * @param {string} file
  * @returns {import('./units.mjs').Unit}
  */
-const alone = (file) => ({ name: file, files: [file], kind: 'quick' });
+const alone = (file) => ({ name: file, files: [file], kind: 'pure', seconds: 0 });
 
 /**
  * @param {ReadonlyMap<string, FileResult>} results

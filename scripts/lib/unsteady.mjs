@@ -17,9 +17,6 @@ const STEADY = /^test\/(domain|app|docs|scripts|web)\//;
 /** @param {string} file */
 export const mayRunAgain = (file) => !STEADY.test(file);
 
-/** @param {string} root */
-export const recordOf = (root) => process.env['TEST_RECORD'] ?? path.join(root, '.tap', 'unsteady.tsv');
-
 /**
  * Adds a run to the record, and returns which of its unsteady files were so before, within the last ten runs.
  * @param {string} record

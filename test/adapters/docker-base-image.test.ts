@@ -12,13 +12,8 @@ import { isRoot } from '../../src/adapters/docker/host.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { aSpec } from '../support/engine/container.ts';
-import {
-  engineOrSkip,
-  silentLog,
-  type TestEngine,
-  type TestInstance,
-  testInstance,
-} from '../support/engine/engine.ts';
+import { engineOrSkip, type TestEngine, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {

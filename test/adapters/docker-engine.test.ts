@@ -24,7 +24,8 @@ import { missingEnginePackages } from '../../src/adapters/docker/packages.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
 import { runProcess } from '../support/child.ts';
-import { engineOrSkip, silentLog } from '../support/engine/engine.ts';
+import { engineOrSkip } from '../support/engine/engine.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
 

@@ -10,7 +10,8 @@ import { gatewayOf } from '../../src/adapters/docker/subnet.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { runProcess } from '../support/child.ts';
 import { aSpec } from '../support/engine/container.ts';
-import { engineOrSkip, silentLog, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const PORT = 8099;
 /** Says when it listens, and answers every connection with `hello`; perl is in every Debian image. */

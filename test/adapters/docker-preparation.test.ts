@@ -2,9 +2,10 @@ import t from 'tap';
 import { addressOf, probe } from '../../src/adapters/docker/engine-probe.ts';
 import { prepareBaseImage } from '../../src/app/main/base-image.ts';
 import type { PartState } from '../../src/app/main/readiness.ts';
-import { engineOrSkip, silentLog, testInstance } from '../support/engine/engine.ts';
+import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 import { faultyEngine } from '../support/engine/faulty-engine.ts';
 import { eventually } from '../support/patience.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const IMAGE = /\/images\/berth/;
 const VOLUMES = /\/volumes\/create/;

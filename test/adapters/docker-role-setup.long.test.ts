@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
+import { aDatabase } from '../support/database/service.ts';
 import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
-import { aDatabase } from '../support/service/factors.ts';
 import { anAdmin, aService, as } from '../support/service/service.ts';
 
 /** What each role promises. The usual run looks at the smallest; ROLES names others, or all, which takes minutes. */

@@ -7,14 +7,9 @@ import type { DiskSettings } from '../../src/adapters/docker/volumes.ts';
 import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
 import { containerLifecycleContract } from '../contract/container-runtime.ts';
 import { aSpec, shellIn } from '../support/engine/container.ts';
-import {
-  engineOrSkip,
-  silentLog,
-  type TestEngine,
-  type TestInstance,
-  testInstance,
-} from '../support/engine/engine.ts';
+import { engineOrSkip, type TestEngine, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { isBound } from '../support/engine/host.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 type Scene = TestInstance & { readonly disk: DiskSettings; readonly folder: string };
 

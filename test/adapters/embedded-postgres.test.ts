@@ -5,8 +5,8 @@ import path from 'node:path';
 import pg from 'pg';
 import t from 'tap';
 import { startEmbedded } from '../../src/adapters/postgres/embedded.ts';
-import { runModule } from '../support/child.ts';
-import { aCopy, ask, goes, isThere, serverOf, start, starter } from '../support/database/embedded.ts';
+import { goes, isThere, runModule } from '../support/child.ts';
+import { aCopy, ask, serverOf, start, starter } from '../support/database/embedded.ts';
 import { aFolder } from '../support/folder.ts';
 
 const asRoot = process.getuid?.() === 0;

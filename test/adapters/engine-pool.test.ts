@@ -11,9 +11,9 @@ import { type Layout, layoutOf } from '../../src/adapters/docker/layout.ts';
 import { missingEnginePackages } from '../../src/adapters/docker/packages.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
 import { followToEnd } from '../../src/adapters/docker/progress.ts';
-import { silentLog } from '../support/engine/engine.ts';
 import { isBound } from '../support/engine/host.ts';
 import { noEngineOfOurOwn } from '../support/engine/own-engine.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const MIB = 1024 * 1024;
 

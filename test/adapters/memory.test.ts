@@ -19,8 +19,8 @@ import { terminalBackendContract } from '../contract/terminal-backend.ts';
 import { warmPoolEngineContract } from '../contract/warm-pool.ts';
 import { storedUser } from '../support/database/stored.ts';
 import { aSpec } from '../support/engine/container.ts';
-import { silentLog } from '../support/engine/engine.ts';
 import { ageVolumeIn } from '../support/engine/volume-age.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -6,9 +6,10 @@ import type { Service } from '../../src/app/main/compose.ts';
 import type { Ports } from '../../src/app/main/ports.ts';
 import type { Repositories, Storage } from '../../src/ports/repositories.ts';
 import { freshDatabase, run, statementsOf } from '../support/database/database.ts';
+import { aDatabase, aServiceOnPostgres } from '../support/database/service.ts';
 import { authenticator } from '../support/service/authenticator.ts';
 import { throwAt } from '../support/service/bodies.ts';
-import { aDatabase, aServiceOnPostgres, codeAt, from, logIn, withMfa } from '../support/service/factors.ts';
+import { codeAt, from, logIn, withMfa } from '../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../support/service/service.ts';
 
 type OnPostgres = Service & { ports: Ports };

@@ -12,8 +12,8 @@ import { freshDatabase, run } from '../support/database/database.ts';
 import { blockedIn } from '../support/database/locks.ts';
 import { hashOf } from '../support/database/storage.ts';
 import { storedContainer, storedUser } from '../support/database/stored.ts';
-import { silentLog } from '../support/engine/engine.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { passingIn } from '../support/time.ts';
 
 /** The times that make rows of a table older. */

@@ -11,7 +11,7 @@ import type { TerminalStream } from '../../src/app/terminal-stream.ts';
 import type { Logger } from '../../src/ports/logger.ts';
 import { type Storage, StorageUnavailable } from '../../src/ports/repositories.ts';
 import { recordOf, storedContainer, storedUser } from '../support/database/stored.ts';
-import { silentLog } from '../support/engine/engine.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 t.test('many ends of one moment are few transactions, and one that fails is tried again', async (t) => {
   const { storage } = memoryPorts(fixedClock());

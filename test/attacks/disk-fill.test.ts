@@ -13,9 +13,9 @@ import { missingEnginePackages } from '../../src/adapters/docker/packages.ts';
 import { chooseDiskQuota } from '../../src/adapters/docker/quota-choice.ts';
 import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
 import type { MemoryState } from '../../src/adapters/memory/state.ts';
-import { silentLog } from '../support/engine/engine.ts';
 import { noEngineOfOurOwn, tinyImage } from '../support/engine/own-engine.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const MIB = 1024 * 1024;
 const POOL_MB = 800;

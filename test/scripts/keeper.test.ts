@@ -75,7 +75,7 @@ t.test('the infrastructure of a run outlives its test processes and its keeper',
   const second = aKeeper(t, run);
   t.same(await askPostgres(run, second), answer, 'the next keeper takes the server and its template over');
   (await connected(run, second)).write('{"stop":true}\n');
-  t.equal(await second.ended, 0);
+  t.equal(await second.ended, 0, second.errors());
   t.notOk(existsSync(folderOf(run)), 'and nothing is left');
 });
 
@@ -98,7 +98,7 @@ t.test('a part that ends by itself is started once more, then its end is told', 
   t.same(await killed(), { ok: false, reason: 'Chromium ended' });
   t.match(await askPostgres(run, keeper), { ok: true }, 'and the rest goes on');
   (await connected(run, keeper)).write('{"stop":true}\n');
-  t.equal(await keeper.ended, 0);
+  t.equal(await keeper.ended, 0, keeper.errors());
 });
 
 t.test('a keeper that is too busy to take connections keeps its socket', async (t) => {

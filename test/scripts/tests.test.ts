@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { kindOf } from '../../scripts/lib/needs.mjs';
 import { workThrough } from '../../scripts/lib/schedule.mjs';
-import { allTests, fastTests, unitsOf } from '../../scripts/lib/units.mjs';
+import { allTests, unitsOf } from '../../scripts/lib/units.mjs';
 import { mayRunAgain, note } from '../../scripts/lib/unsteady.mjs';
 import { type Child, runProcess } from '../support/child.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, aFolderOf } from '../support/folder.ts';
 import { aTree } from '../support/tree.ts';
 
 const fine = "t.test('fine', async (t) => t.ok(1));";
@@ -98,8 +99,11 @@ const WHOLE = `
   console.log(JSON.stringify({ code, ...tally }));
 `;
 
-const whole = (t: Test, root: string): Promise<string[]> =>
-  linesOf(runProcess(t, process.execPath, ['--input-type=module', '--eval', WHOLE], root));
+/** A whole run in a checkout, whose record is in the checkout. */
+const whole = (t: Test, root: string): Promise<string[]> => {
+  const command = [process.execPath, '--input-type=module', '--eval', WHOLE];
+  return linesOf(runProcess(t, '/usr/bin/env', [`TEST_RECORD=${root}/.tap/unsteady.tsv`, ...command], root));
+};
 
 /** Fails when it runs for the first time. */
 const once = (name: string, fails: string): string => `
@@ -133,6 +137,7 @@ t.test(
     const noted = readFileSync(record, 'utf8').trim().split('\n');
     t.match(noted[0], /^unknown\t\d{4}-\S+Z\ttest\/http\/a-unsteady\.test\.ts\t.*> second > /);
     t.equal(noted.length, 3);
+    t.match(readFileSync(`${root}/.tap/seconds.tsv`, 'utf8'), /^test\/http\/d-good\.test\.ts\t[\d.]+\n$/);
 
     writeFileSync(`${root}/test/http/a-unsteady.test.ts`, `import t from 'tap';${once('now', 't.ok(0)')}`);
     writeFileSync(
@@ -167,24 +172,40 @@ t.test('the record of unsteady files looks back ten runs', async (t) => {
   t.match(readFileSync(record, 'utf8'), /^abc\trun 1\ta\tnever: not so\nabc\trun 1\tb\t/);
 });
 
-t.test('every test file belongs to one process, and what needs nothing is in the quick check', async (t) => {
+t.test('every test file belongs to one process', async (t) => {
   const all = allTests('.', { withLong: true });
+  const shared = unitsOf('.', all).flatMap(({ files }) => files);
+  t.same(shared.sort(), all);
+});
+
+const asks = (need: string): string => `import { needs } from '../run/needs.ts';\nneeds(t, '${need}');\n`;
+
+t.test('what a test file imports says what it needs', async (t) => {
+  const root = aFolderOf(t, {
+    'test/support/database.ts': asks('postgres'),
+    'test/support/page.ts': asks('browser'),
+    'test/support/scene.ts': "export {\n  one,\n} from './page.ts';\nimport './database.ts';\n",
+    'test/http/browser.test.ts': "import t from 'tap';\nimport { one } from '../support/scene.ts';\n",
+    'test/http/database.test.ts': "import {\n  one,\n} from '../support/database.ts';\n",
+    'test/http/pure.test.ts': "import type { One } from '../support/scene.ts';\n",
+  });
+  const kind = (name: string) => kindOf(root, `test/http/${name}.test.ts`);
+  t.same(['pure', 'database', 'browser'].map(kind), ['pure', 'database', 'engine']);
+});
+
+t.test('files of a folder share a process until they take too long, and the longest begins', async (t) => {
+  const root = aFolder(t);
+  const seconds = new Map([
+    ['test/http/a.test.ts', 4],
+    ['test/http/b.test.ts', 5],
+    ['test/http/c.test.ts', 2],
+    ['test/http/login-token.test.ts', 1],
+    ['test/web/a.test.ts', 8],
+  ]);
+  const units = unitsOf(root, [...seconds.keys(), 'test/web/new.test.ts'], seconds);
   t.same(
-    unitsOf(all)
-      .flatMap(({ files }) => files)
-      .sort(),
-    all,
-  );
-  const fast = new Set(fastTests('.'));
-  for (const folder of ['domain', 'app', 'web', 'docs'])
-    t.same(
-      all.filter((file) => file.startsWith(`test/${folder}/`) && !fast.has(file)),
-      [],
-      folder,
-    );
-  t.same(
-    [...fast].filter((file) => /\/(e2e|faults|attacks|scripts)\//.test(file)),
-    [],
+    units.map(({ files }) => files.map((file) => file.replace(/^test\/|\.test\.ts$/g, '')).join(' ')),
+    ['http/a http/b', 'web/a web/new', 'http/c', 'http/login-token'],
   );
 });
 
@@ -196,7 +217,8 @@ function aSchedule(names: readonly string[], atOnce: number) {
   const units = names.map((name) => ({
     name,
     files: [name],
-    kind: name.startsWith('engine') ? ('engine' as const) : ('quick' as const),
+    kind: name.startsWith('engine') ? ('engine' as const) : ('pure' as const),
+    seconds: 1,
   }));
   const done = workThrough(units, {
     atOnce,

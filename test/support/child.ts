@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
+import { eventually } from './patience.ts';
 
 export type Child = {
   readonly process: ChildProcess;
@@ -57,3 +59,14 @@ const INJECTED_AT_SPAWN = [
     (name) => `_TAPJS_PROCESSINFO_${name}_`,
   ),
 ];
+
+/** Whether it runs; what is left of a process until its parent looks does not count. */
+export const isThere = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+/** Whether it ends. */
+export const goes = async (pid: number): Promise<boolean> =>
+  !(await eventually(
+    () => isThere(pid),
+    (there) => !there,
+  ));

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { runningEmbeddedUrl, startEmbedded } from '../../../src/adapters/postgres/embedded.ts';
 import { moduleAt, runModule } from '../child.ts';
 import { aFolder } from '../folder.ts';
-import { eventually } from '../patience.ts';
 
 const embedded = path.resolve('src/adapters/postgres/embedded.ts');
 
@@ -50,17 +48,6 @@ export const starter = (t: Test, root: string, module = embedded) =>
 /** The server of a starter, once it runs. */
 export const serverOf = async (child: ReturnType<typeof starter>): Promise<{ pid: number; url: string }> =>
   JSON.parse(await child.line());
-
-/** Whether it runs; what is left of a process until its parent looks does not count. */
-export const isThere = (pid: number): boolean =>
-  existsSync(`/proc/${pid}`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-
-/** Whether it ends. */
-export const goes = async (pid: number): Promise<boolean> =>
-  !(await eventually(
-    () => isThere(pid),
-    (there) => !there,
-  ));
 
 /** Address of the embedded database of a service that runs on a data folder. */
 export const embeddedUrlOf = (dataDir: string): Promise<string> =>

@@ -14,9 +14,8 @@ import type { ContainerRuntime } from '../../../src/ports/container-runtime.ts';
 import type { TerminalBackend } from '../../../src/ports/terminal-backend.ts';
 import type { WarmPoolEngine } from '../../../src/ports/warm-pool-engine.ts';
 import { needs } from '../run/needs.ts';
+import { silentLog } from '../silent-log.ts';
 import { removeInstance } from './instance.ts';
-
-export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 export type TestEngine = {
   readonly docker: Docker;

@@ -8,7 +8,8 @@ import { type Engine, openEngine, type RunningEngine } from '../../../src/adapte
 import { addressOf, DEFAULT_SOCKET, probe } from '../../../src/adapters/docker/engine-probe.ts';
 import { isRoot, runOrThrow, which } from '../../../src/adapters/docker/host.ts';
 import { followToEnd } from '../../../src/adapters/docker/progress.ts';
-import { engineOrSkip, silentLog, type TestEngine } from './engine.ts';
+import { silentLog } from '../silent-log.ts';
+import { engineOrSkip, type TestEngine } from './engine.ts';
 
 /** Why this machine can have no engine of our own, or null. */
 export async function noEngineOfOurOwn(): Promise<string | null> {

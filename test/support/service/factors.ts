@@ -1,15 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
-import type { Test } from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
-import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import type { Service } from '../../../src/app/main/compose.ts';
 import type { Ports } from '../../../src/app/main/ports.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
 import type { Storage } from '../../../src/ports/repositories.ts';
-import { freshDatabase } from '../database/database.ts';
-import { blockedIn } from '../database/locks.ts';
-import type { OpenedStorage } from '../database/storage.ts';
 import { aPerson, aService, as, type Person, person } from './service.ts';
 
 export type InTime = Service & { ports: Ports; clock: ReturnType<typeof fixedClock> };
@@ -19,25 +12,6 @@ export async function aServiceInTime(): Promise<InTime> {
   const clock = fixedClock();
   const monotonicMs = (): number => clock.now().getTime();
   return { ...(await aService({ ...memoryPorts(clock), monotonicMs })), clock };
-}
-
-/** Storage in a database of its own; null when the test was skipped. */
-export async function aDatabase(t: Test): Promise<OpenedStorage | null> {
-  const url = await freshDatabase(t);
-  if (url === null) return null;
-  const pool = openPool({ url });
-  const db = openDatabase(pool);
-  t.teardown(() => db.destroy());
-  return { ...postgresStorage(db), blocked: blockedIn(db) };
-}
-
-/** A service on a real database, with the wall's clock unless given one; null when the test was skipped. */
-export async function aServiceOnPostgres(
-  t: Test,
-  clock: Clock = { now: () => new Date() },
-): Promise<(Service & { ports: Ports }) | null> {
-  const storage = await aDatabase(t);
-  return storage === null ? null : await aService({ storage, clock });
 }
 
 /** The code that an authenticator app shows at that time. */

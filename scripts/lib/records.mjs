@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+
+const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'berth-test');
+
+/**
+ * Where whole runs keep which files were unsteady; beside it, how long each file took. It outlives a clone.
+ * @returns {string}
+ */
+export const unsteadyRecord = () => process.env['TEST_RECORD'] ?? path.join(CACHE, 'unsteady.tsv');
+
+const secondsRecord = () => path.join(path.dirname(unsteadyRecord()), 'seconds.tsv');
+
+/**
+ * How long each test file took when it last ran.
+ * @returns {Map<string, number>}
+ */
+export function readSeconds() {
+  try {
+    const lines = readFileSync(secondsRecord(), 'utf8').split('\n').filter(Boolean);
+    return new Map(lines.map((line) => line.split('\t')).map(([file = '', took]) => [file, Number(took)]));
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return new Map();
+    throw error;
+  }
+}
+
+/**
+ * Adds what has passed in a run; files that are no more are forgotten.
+ * @param {Iterable<import('./tally.mjs').FileResult>} results
+ * @param {(file: string) => boolean} isThere
+ */
+export function writeSeconds(results, isThere) {
+  const seconds = readSeconds();
+  for (const { name, ok, ms } of results) if (ok) seconds.set(name, Math.round(ms / 100) / 10);
+  const lines = [...seconds].filter(([file]) => isThere(file)).map(([file, took]) => `${file}\t${took}\n`);
+  const record = secondsRecord();
+  mkdirSync(path.dirname(record), { recursive: true });
+  // Another run may read it.
+  const draft = `${record}.${process.pid}`;
+  writeFileSync(draft, lines.sort().join(''));
+  renameSync(draft, record);
+}
