@@ -1,11 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { type Child, runModule, runProcess } from '../support/child.ts';
 import { clearFolder } from '../support/folder.ts';
-import { eventually } from '../support/patience.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 import { type Answer, folderOf, type Message, type Need, socketOf } from '../support/run/infra.ts';
 import { needs } from '../support/run/needs.ts';
 
@@ -100,6 +102,31 @@ t.test('a part that ends by itself is started once more, then its end is told', 
   (await connected(run, keeper)).write('{"stop":true}\n');
   t.equal(await keeper.ended, 0, keeper.errors());
 });
+
+t.test('a keeper works where the folder of a dead run cannot be removed', async (t) => {
+  const dead = runProcess(t, 'true', []);
+  await dead.ended;
+  const folder = folderOf(dead.process.pid as number);
+  fixInPlace(t, folder);
+  const run = aRun(t);
+  const keeper = aKeeper(t, run);
+  await waitFor(() => keeper.errors().includes(`could not remove ${folder}`), { what: keeper.errors });
+  t.match(await askPostgres(run, keeper), { ok: true });
+});
+
+/** Makes a folder that this user cannot remove: root is stopped by a mount alone. */
+function fixInPlace(t: Test, folder: string): void {
+  const inner = join(folder, 'inner', 'most');
+  mkdirSync(inner, { recursive: true });
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) execFileSync('mount', ['-t', 'tmpfs', 'none', inner]);
+  else chmodSync(dirname(inner), 0);
+  t.teardown(() => {
+    if (isRoot) execFileSync('umount', [inner]);
+    else chmodSync(dirname(inner), 0o700);
+    rmSync(folder, { recursive: true });
+  });
+}
 
 t.test('a keeper that is too busy to take connections keeps its socket', async (t) => {
   const run = aRun(t);

@@ -47,10 +47,11 @@ export async function clearFolder(folder: string): Promise<void> {
     (left) => left.length === 0,
     { patienceMs: 5_000, everyMs: 50 },
   );
-  rmSync(folder, { recursive: true, force: true });
+  // What was killed may write for a moment longer.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 10 });
 }
 
-/** Clears what killed runs left, as far as it can: another one may be about to, and what is still mounted stays. */
+/** Clears what killed runs left. A folder that cannot be removed, such as one with a mount, stays and is named. */
 export async function clearDeadRuns(): Promise<void> {
   const alive = new Set(readdirSync('/proc'));
   for (const name of readdirSync(tmpdir())) {
@@ -58,7 +59,7 @@ export async function clearDeadRuns(): Promise<void> {
     const folder = path.join(tmpdir(), name);
     const isOurs = statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.();
     if (owner === undefined || !isOurs || alive.has(owner)) continue;
-    await clearFolder(folder).catch((error: unknown) => console.error(`${folder} stays:`, error));
+    await clearFolder(folder).catch((error: unknown) => console.error(`could not remove ${folder}:`, error));
   }
 }
 
