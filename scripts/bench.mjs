@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { exitCode, watch } from './lib/command.mjs';
+import { exitCode, watched } from './lib/command.mjs';
 import { Fault, runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
 import { modernNode } from './lib/node.mjs';
@@ -16,11 +16,8 @@ await runMain(async () => {
     .map((file) => path.basename(file, '.ts'));
   if (!names.includes(name)) throw new Fault(`usage: npm run bench -- <${names.join('|')}>`);
   await ensureDependencies(root, { dev: true });
-  const child = spawn(modernNode(root), [path.join(folder, `${name}.ts`), ...args], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  watch(child);
+  const file = path.join(folder, `${name}.ts`);
+  const child = watched(() => spawn(modernNode(root), [file, ...args], { cwd: root, stdio: 'inherit' }));
   return await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(exitCode(code, signal)));

@@ -14,8 +14,9 @@ const running = new Set();
 export function capture(file, args, options) {
   return new Promise((resolve, reject) => {
     // a group of its own, so that a stop reaches what it starts as well
-    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-    watch(child);
+    const child = watched(() =>
+      spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
+    );
     child.once('error', reject);
     if (!child.stdout || !child.stderr) return;
     const all = /** @type {Buffer[]} */ ([]);
@@ -39,17 +40,22 @@ export const exitCode = (code, signal) => code ?? 128 + (signal ? constants.sign
 const text = (chunks) => Buffer.concat(chunks).toString();
 
 /**
- * Makes a stop that we get while the child runs end the child, and then us.
- * @param {import("node:child_process").ChildProcess} child
+ * Starts a child. A stop that we get while it runs ends the child, and then us.
+ * @template {import('node:child_process').ChildProcess} Child
+ * @param {() => Child} start
+ * @returns {Child}
  */
-export function watch(child) {
+export function watched(start) {
+  // Before the start: the child may run for a while before we do again.
   if (running.size === 0) for (const signal of STOP) process.on(signal, stopAll);
+  const child = start();
   running.add(child);
   const done = () => {
     running.delete(child);
     if (running.size === 0) for (const signal of STOP) process.off(signal, stopAll);
   };
   child.once('close', done).once('error', done);
+  return child;
 }
 
 const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);

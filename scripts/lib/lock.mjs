@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { watch } from './command.mjs';
+import { watched } from './command.mjs';
 
 /**
  * Does `work` while no other process does so for the same folder. Where flock(1) is missing, just does it.
@@ -31,8 +31,7 @@ export async function alone(folder, work) {
 function flock(descriptor, flags) {
   return new Promise((resolve) => {
     const stdio = /** @type {const} */ (['ignore', 'ignore', 'ignore', descriptor]);
-    const child = spawn('flock', [...flags, '3'], { stdio: [...stdio], detached: true });
-    watch(child);
+    const child = watched(() => spawn('flock', [...flags, '3'], { stdio: [...stdio], detached: true }));
     child.once('error', () => resolve(null));
     child.once('exit', (code) => resolve(code));
   });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { killGroup, watch } from './command.mjs';
+import { killGroup, watched } from './command.mjs';
 import { modernNode } from './node.mjs';
 import { tallying } from './tally.mjs';
 
@@ -33,14 +33,16 @@ export async function runUnit(files, { cwd, env, limitSeconds, failSkips, onFile
     onFile(result);
   };
   const { parser, unfinished } = tallying(report, { failSkips });
-  const child = spawn(modernNode(cwd), [UNIT_PROCESS], {
-    cwd,
-    // not as arguments: tap makes them part of the names of folders
-    env: { ...env, TEST_FILES: files.join('\n'), TEST_LIMIT: `${limitSeconds}` },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    detached: true,
-  });
-  watch(child);
+  // not as arguments: tap makes them part of the names of folders
+  const unitEnvironment = { ...env, TEST_FILES: files.join('\n'), TEST_LIMIT: `${limitSeconds}` };
+  const child = watched(() =>
+    spawn(modernNode(cwd), [UNIT_PROCESS], {
+      cwd,
+      env: unitEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    }),
+  );
   const current = watchdog(child);
   child.stdout?.pipe(parser);
   child.stderr?.on('data', (chunk) => print(`${chunk}`.trimEnd()));

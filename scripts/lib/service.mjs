@@ -18,13 +18,14 @@ const PARENT_CHECK_MS = 1000;
 export function runService(node, args, { cwd, cache }) {
   // compiled code is kept between starts, which makes the next one a third faster
   const env = { NODE_COMPILE_CACHE: cache, ...process.env };
+  // Before the start: the service may run for a while before we do again.
+  const stopForwarding = forwardSignals((signal) => child.kill(signal));
   const child = spawn(node, args, {
     cwd,
     env,
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const stopForwarding = forwardSignals((signal) => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new Fault(`cannot run ${node}: ${error.message}`)));
     child.once('exit', (code, signal) => resolve(exitCode(code, signal)));

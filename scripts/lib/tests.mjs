@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { capture, watch } from './command.mjs';
+import { capture, watched } from './command.mjs';
 import { modernNode, toolEnvironment } from './node.mjs';
 import { readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
 import { runUnit } from './run-unit.mjs';
@@ -133,12 +133,9 @@ async function run(
 async function support(root, name, print) {
   const file = path.join(root, 'test', 'support', 'run', `${name}.ts`);
   if (!existsSync(file)) return;
-  const child = spawn(modernNode(root), [file], {
-    cwd: root,
-    env: testEnvironment(root),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  watch(child);
+  const env = testEnvironment(root);
+  const stdio = /** @type {const} */ (['ignore', 'ignore', 'pipe']);
+  const child = watched(() => spawn(modernNode(root), [file], { cwd: root, env, stdio: [...stdio] }));
   child.stderr.on('data', (chunk) => print(`${chunk}`.trimEnd()));
   await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
 }

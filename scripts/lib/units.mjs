@@ -20,9 +20,27 @@ const ALONE = new Set([
   'http/property',
 ]);
 
-/** Until a run has said how long a file takes, by its kind and, for those with an engine, by its folder. */
+/** Until a run on this machine has said how long a file takes: by its kind. */
 const USUAL_SECONDS = { pure: 0.7, database: 4, engine: 15 };
-const USUAL_SECONDS_OF_FAULTS = 30;
+/** Those that take far longer than their kind, on two cores. */
+const LONG_SECONDS = new Map([
+  ['faults/engine', 83],
+  ['faults/database', 63],
+  ['attacks/hung-starts', 63],
+  ['adapters/docker-preparation', 60],
+  ['e2e/browser-panes', 53],
+  ['e2e/disk', 51],
+  ['e2e/browser-pages', 47],
+  ['faults/terminal-kills', 43],
+  ['scripts/start', 39],
+  ['faults/kills', 38],
+  ['faults/replicas', 38],
+  ['adapters/postgres-sign-in', 38],
+  ['adapters/docker-terminals', 37],
+  ['adapters/docker-runtime', 34],
+  ['faults/backup', 32],
+  ['adapters/docker-tools', 30],
+]);
 
 /** Files share a process up to so many seconds together: few enough that the last ones do not keep the run waiting. */
 const SHARED_SECONDS = { pure: 10, database: 20, engine: 40 };
@@ -95,6 +113,6 @@ function unitOf(root, file, known) {
     .replace(/^test\//, '')
     .replace(/(\.long)?\.test\.ts$/, '');
   const kind = kindOf(root, file);
-  const usual = name.startsWith('faults/') ? USUAL_SECONDS_OF_FAULTS : USUAL_SECONDS[kind];
+  const usual = LONG_SECONDS.get(name) ?? USUAL_SECONDS[kind];
   return { name, files: [file], kind, seconds: known.get(file) ?? usual };
 }

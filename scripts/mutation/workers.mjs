@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { watch } from '../lib/command.mjs';
+import { watched } from '../lib/command.mjs';
 import { modernNode } from '../lib/node.mjs';
 
 /** Tests leave services behind: a worker that has grown so large is replaced. */
@@ -30,14 +30,14 @@ export function aWorker({ root, code }) {
 
   function begin() {
     const file = path.join(import.meta.dirname, 'worker.mjs');
-    const made = fork(file, [root, code], {
-      execPath: modernNode(root),
-      execArgv: ['--no-warnings'],
-      cwd: root,
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    watch(made);
-    return made;
+    return watched(() =>
+      fork(file, [root, code], {
+        execPath: modernNode(root),
+        execArgv: ['--no-warnings'],
+        cwd: root,
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      }),
+    );
   }
 
   return {

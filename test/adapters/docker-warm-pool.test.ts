@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { containerName } from '../../src/adapters/docker/names.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
@@ -13,19 +12,7 @@ const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await warmPoolEngineContract('docker', { ...instance, absent: 'berth/absent:1' });
-  await t.test('a volume of others is not removed', (t) => foreign(t, instance));
   await t.test('a create is given a container like any other', (t) => given(t, instance));
-}
-
-async function foreign(t: Test, { docker, runtime }: TestInstance): Promise<void> {
-  const volume = `ws-${randomUUID()}`;
-  await docker.createVolume({ Name: volume });
-  t.teardown(() => docker.getVolume(volume).remove());
-  await t.rejects(runtime.removeVolume(volume), {
-    name: 'RuntimeFailure',
-    statusCode: 403,
-  });
-  t.ok(await docker.getVolume(volume).inspect());
 }
 
 async function given(t: Test, instance: TestInstance): Promise<void> {

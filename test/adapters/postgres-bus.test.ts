@@ -45,10 +45,11 @@ const terminate = (sql: pg.Client, database: string, application: string) =>
     [database, application],
   );
 
-busContract(t, openPair);
+/** For all of the file: who was cut off is back when a test ends. */
+const pair = await openPair(t);
+busContract(t, async () => pair);
 
 t.test('a line that is cut once comes back by itself, and the gap is told', async (t) => {
-  const pair = await openPair(t);
   if (pair === null) return;
   let gaps = 0;
   pair.there.subscribe(
@@ -66,7 +67,6 @@ t.test('a line that is cut once comes back by itself, and the gap is told', asyn
 t.test(
   'words of strangers on the channel are passed over, and a failing handler harms no other',
   async (t) => {
-    const pair = await openPair(t);
     if (pair === null) return;
     const heard: unknown[] = [];
     pair.there.subscribe(
@@ -95,7 +95,6 @@ t.test(
 );
 
 t.test('one connection a process, outside any pool, and never inside a transaction', async (t) => {
-  const pair = await openPair(t);
   if (pair === null) return;
   let heard = 0;
   pair.there.subscribe(

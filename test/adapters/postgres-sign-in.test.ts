@@ -3,23 +3,36 @@ import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts'
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
 import type { Service } from '../../src/app/main/compose.ts';
-import type { Ports } from '../../src/app/main/ports.ts';
 import type { Repositories, Storage } from '../../src/ports/repositories.ts';
 import { freshDatabase, run, statementsOf } from '../support/database/database.ts';
-import { aDatabase, aServiceOnPostgres } from '../support/database/service.ts';
+import { randomName } from '../support/database/stored.ts';
 import { authenticator } from '../support/service/authenticator.ts';
 import { throwAt } from '../support/service/bodies.ts';
 import { codeAt, from, logIn, withMfa } from '../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../support/service/service.ts';
 
-type OnPostgres = Service & { ports: Ports };
+/** Time stands still for the service, so that a code of the app stays good. */
+const now = new Date();
 
-/** On a clock that stands still, so that a code of the app stays good. */
-const on = (name: string, work: (t: Test, service: OnPostgres) => Promise<void>) =>
-  t.test(name, async (t) => {
-    const at = new Date();
-    const service = await aServiceOnPostgres(t, { now: () => at });
-    if (service !== null) await work(t, service);
+const url = await freshDatabase(t);
+const pool = openPool({ url: url ?? '' });
+const statements = statementsOf(pool);
+const db = openDatabase(pool);
+t.teardown(() => db.destroy());
+const storage = postgresStorage(db);
+const service = url === null ? null : await aService({ storage, clock: { now: () => now } });
+
+type OnPostgres = NonNullable<typeof service>;
+/** Somebody of that name, and addresses that nobody else comes from, so that none is slowed down. */
+type Scene = { readonly name: string; readonly place: (n: number) => { readonly ip: string } };
+let scenes = 0;
+
+const on = (what: string, work: (t: Test, service: OnPostgres, scene: Scene) => Promise<void>) =>
+  t.test(what, async (t) => {
+    scenes += 1;
+    const third = scenes;
+    const scene = { name: randomName(), place: (n: number) => ({ ip: `10.${n}.${third}.1` }) };
+    if (service !== null) await work(t, service, scene);
   });
 
 const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
@@ -28,31 +41,34 @@ const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> 
 const count = (answers: readonly { statusCode: number }[], status: number): number =>
   answers.filter(({ statusCode }) => statusCode === status).length;
 
-/** Each from an address of its own, so that no address is slowed down. */
-const place = (n: number) => ({ ip: `10.${n}.0.1` });
+on(
+  'a code of the app opens one of many waiting sign-ins that it is given to at once',
+  async (t, service, { name, place }) => {
+    const { secret } = await withMfa(service, name);
+    const waiting = await times(8, async (n) => (await logIn(service, name, place(n))).json().mfa_token);
+    const code = codeAt(secret, now);
+    const answers = await Promise.all(
+      waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
+    );
+    t.equal(count(answers, 200), 1);
+  },
+);
 
-on('a code of the app opens one of many waiting sign-ins that it is given to at once', async (t, service) => {
-  const { secret } = await withMfa(service, 'ada');
-  const waiting = await times(8, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
-  const code = codeAt(secret, service.ports.clock.now());
-  const answers = await Promise.all(
-    waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
-  );
-  t.equal(count(answers, 200), 1);
-});
+on(
+  'a waiting sign-in is opened once, however many right codes it is given at once',
+  async (t, service, { name, place }) => {
+    const { recoveryCodes } = await withMfa(service, name);
+    const { mfa_token } = (await logIn(service, name)).json();
+    const answers = await Promise.all(
+      recoveryCodes.map((code, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
+    );
+    t.equal(count(answers, 200), 1);
+  },
+);
 
-on('a waiting sign-in is opened once, however many right codes it is given at once', async (t, service) => {
-  const { recoveryCodes } = await withMfa(service, 'ada');
-  const { mfa_token } = (await logIn(service, 'ada')).json();
-  const answers = await Promise.all(
-    recoveryCodes.map((code, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
-  );
-  t.equal(count(answers, 200), 1);
-});
-
-on('a recovery code opens one of many sign-ins', async (t, service) => {
-  const { recoveryCodes } = await withMfa(service, 'ada');
-  const waiting = await times(8, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
+on('a recovery code opens one of many sign-ins', async (t, service, { name, place }) => {
+  const { recoveryCodes } = await withMfa(service, name);
+  const waiting = await times(8, async (n) => (await logIn(service, name, place(n))).json().mfa_token);
   const answers = await Promise.all(
     waiting.map((mfa_token, n) =>
       from(service, place(n))('/api/auth/mfa', { mfa_token, code: recoveryCodes[3] }),
@@ -61,45 +77,46 @@ on('a recovery code opens one of many sign-ins', async (t, service) => {
   t.equal(count(answers, 200), 1);
 });
 
-on('turning the factor off while sign-ins wait for it makes nobody wait in a circle', async (t, service) => {
-  const { who, secret } = await withMfa(service, 'ada');
-  const waiting = await times(6, async (n) => (await logIn(service, 'ada', place(n))).json().mfa_token);
-  const code = codeAt(secret, service.ports.clock.now());
-  const off = { method: 'DELETE', url: '/api/me/mfa', payload: { code } } as const;
-  const answers = await Promise.all([
-    ...waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
-    service.http.inject({ ...off, headers: { authorization: `Bearer ${who.token}` } }),
-  ]);
-  t.equal(count(answers, 200), 1, 'the code is good for one of them');
-  t.same(
-    answers.filter(({ statusCode }) => statusCode >= 500).map(({ body }) => body),
-    [],
-  );
-});
-
-t.test('a password that is changed while it confirms something makes nobody wait in a circle', async (t) => {
-  const url = await freshDatabase(t);
-  if (url === null) return;
-  const db = openDatabase(openPool({ url }));
-  t.teardown(() => db.destroy());
-  const service = await aService({ storage: postgresStorage(db), clock: { now: () => new Date() } });
-  const call = as(service, await aPerson(service, 'ada'));
-  await run(url, "update sessions set created_at = created_at - interval '1 hour'");
-  const { password } = person('ada');
-  const change = { old_password: password, new_password: password };
-  for (let round = 0; round < 5; round += 1) {
-    const answers = await times(6, (n) =>
-      n % 2 === 0
-        ? call('POST', '/api/me/password', change)
-        : call('POST', '/api/me/passkeys/options', { password }),
+on(
+  'turning the factor off while sign-ins wait for it makes nobody wait in a circle',
+  async (t, service, { name, place }) => {
+    const { who, secret } = await withMfa(service, name);
+    const waiting = await times(6, async (n) => (await logIn(service, name, place(n))).json().mfa_token);
+    const code = codeAt(secret, now);
+    const off = { method: 'DELETE', url: '/api/me/mfa', payload: { code } } as const;
+    const answers = await Promise.all([
+      ...waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
+      service.http.inject({ ...off, headers: { authorization: `Bearer ${who.token}` } }),
+    ]);
+    t.equal(count(answers, 200), 1, 'the code is good for one of them');
+    t.same(
+      answers.filter(({ statusCode }) => statusCode >= 500).map(({ body }) => body),
+      [],
     );
-    t.equal(count(answers, 503), 0);
-    t.ok(count(answers, 200) > 0);
-  }
-});
+  },
+);
 
-on('of new recovery codes that are asked for at once one set is made', async (t, service) => {
-  const { who, recoveryCodes } = await withMfa(service, 'ada');
+on(
+  'a password that is changed while it confirms something makes nobody wait in a circle',
+  async (t, service, { name }) => {
+    const call = as(service, await aPerson(service, name));
+    await run(url ?? '', "update sessions set created_at = created_at - interval '1 hour'");
+    const { password } = person(name);
+    const change = { old_password: password, new_password: password };
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await times(6, (n) =>
+        n % 2 === 0
+          ? call('POST', '/api/me/password', change)
+          : call('POST', '/api/me/passkeys/options', { password }),
+      );
+      t.equal(count(answers, 503), 0);
+      t.ok(count(answers, 200) > 0);
+    }
+  },
+);
+
+on('of new recovery codes that are asked for at once one set is made', async (t, service, { name }) => {
+  const { who, recoveryCodes } = await withMfa(service, name);
   const call = as(service, who);
   const answers = await Promise.all(
     recoveryCodes.slice(0, 4).map((code) => call('POST', '/api/me/mfa/recovery-codes', { code })),
@@ -110,22 +127,22 @@ on('of new recovery codes that are asked for at once one set is made', async (t,
 
 on(
   'of confirmations at once one turns the factor on, and its recovery codes are the ones',
-  async (t, service) => {
-    const who = await aPerson(service, 'ada');
+  async (t, service, { name }) => {
+    const who = await aPerson(service, name);
     const call = as(service, who);
     const { secret } = (await call('POST', '/api/me/mfa')).json();
-    const code = codeAt(secret, new Date());
+    const code = codeAt(secret, now);
     const answers = await times(6, () => call('POST', '/api/me/mfa/confirm', { code }));
     const [won, ...others] = answers.filter(({ statusCode }) => statusCode === 200);
     t.same(others, []);
-    const { mfa_token } = (await logIn(service, 'ada')).json();
+    const { mfa_token } = (await logIn(service, name)).json();
     const [first] = won?.json().recovery_codes ?? [];
     t.equal((await from(service)('/api/auth/mfa', { mfa_token, code: first })).statusCode, 200);
   },
 );
 
-on("a passkey's answer signs in once", async (t, service) => {
-  const who = await aPerson(service, 'ada');
+on("a passkey's answer signs in once", async (t, service, { name, place }) => {
+  const who = await aPerson(service, name);
   const key = authenticator('http://localhost:8080');
   const call = as(service, who);
   const options = (await call('POST', '/api/me/passkeys/options')).json();
@@ -143,23 +160,23 @@ on("a passkey's answer signs in once", async (t, service) => {
   t.equal(count(same, 200), 1, 'nor twice with one count');
 });
 
-on('refreshes at once get one and the same successor', async (t, service) => {
-  const { cookie } = await aPerson(service, 'ada');
+on('refreshes at once get one and the same successor', async (t, service, { name }) => {
+  const { cookie } = await aPerson(service, name);
   const answers = await times(8, () => from(service, { cookie })('/api/auth/refresh'));
   t.equal(count(answers, 200), 8);
   t.equal(new Set(answers.map((answer) => answer.cookies[0]?.value)).size, 1);
 });
 
-on('of many wrong passcodes at once five count', async (t, service) => {
-  const call = as(service, await aPerson(service, 'ada'));
+on('of many wrong passcodes at once five count', async (t, service, { name }) => {
+  const call = as(service, await aPerson(service, name));
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   await call('POST', '/api/sessions/lock');
   const answers = await times(12, (n) => call('POST', '/api/sessions/unlock', { passcode: `wrong ${n}` }));
   t.same([count(answers, 403), count(answers, 401)], [5, 7]);
 });
 
-on('of changes of the password at once one wins', async (t, service) => {
-  const call = as(service, await aPerson(service, 'ada'));
+on('of changes of the password at once one wins', async (t, service, { name }) => {
+  const call = as(service, await aPerson(service, name));
   const answers = await times(4, (n) =>
     call('POST', '/api/me/password', {
       old_password: 'correct horse battery',
@@ -187,27 +204,25 @@ function inOneMoment(storage: Storage): Storage {
   };
 }
 
-t.test(
+on(
   'of a burst of guesses five count, in every process on the database and after a restart',
-  async (t) => {
-    const storage = await aDatabase(t);
-    if (storage === null) return;
+  async (t, _, { name }) => {
     const ports = { storage: inOneMoment(storage), clock: { now: () => new Date() } };
     const [one, two] = [await aService(ports), await aService(ports)];
-    await aPerson(one, 'ada');
-    const bad = { email: 'ada', password: 'a wrong guess' };
+    await aPerson(one, name);
+    const bad = { email: name, password: 'a wrong guess' };
     const answers = await times(24, (n) =>
       from(n % 2 ? one : two, { ip: '203.0.113.7' })('/api/auth/login', bad),
     );
     t.same([count(answers, 401), count(answers, 429)], [5, 19]);
     const restarted = await aService(ports);
-    t.equal((await logIn(restarted, 'ada', { ip: '203.0.113.7' })).statusCode, 429);
-    t.equal((await logIn(restarted, 'ada', { ip: '198.51.100.9' })).statusCode, 200, 'the owner elsewhere');
+    t.equal((await logIn(restarted, name, { ip: '203.0.113.7' })).statusCode, 429);
+    t.equal((await logIn(restarted, name, { ip: '198.51.100.9' })).statusCode, 200, 'the owner elsewhere');
   },
 );
 
-on('no body makes the database refuse what is stored', async (t, service) => {
-  const { who } = await withMfa(service, 'ada');
+on('no body makes the database refuse what is stored', async (t, service, { name }) => {
+  const { who } = await withMfa(service, name);
   const { settings } = service.ports.storage.repositories;
   await settings.change({ requestsPerMinute: 0 });
   const unwatched = { beforeEach: () => {}, facts: () => '' };
@@ -227,13 +242,7 @@ async function workOf(
   return { statusCode, statements: [...statements], verifies: verified.length };
 }
 
-t.test('a failed sign-in does the same work whether or not the user exists', async (t) => {
-  const url = await freshDatabase(t);
-  if (url === null) return;
-  const pool = openPool({ url });
-  const statements = statementsOf(pool);
-  const db = openDatabase(pool);
-  t.teardown(() => db.destroy());
+on('a failed sign-in does the same work whether or not the user exists', async (t, _, { name }) => {
   const verified: (string | null)[] = [];
   const real = await argon2Hasher();
   const verify: typeof real.verify = (hash, password) => {
@@ -241,10 +250,10 @@ t.test('a failed sign-in does the same work whether or not the user exists', asy
     return real.verify(hash, password);
   };
   const clock = { now: () => new Date() };
-  const service = await aService({ storage: postgresStorage(db), clock, hasher: { ...real, verify } });
-  await aPerson(service, 'known');
+  const service = await aService({ storage, clock, hasher: { ...real, verify } });
+  await aPerson(service, name);
   const asked = { statements, verified };
-  const [known, nobody] = [await workOf(service, 'known', asked), await workOf(service, 'nobody', asked)];
+  const [known, nobody] = [await workOf(service, name, asked), await workOf(service, randomName(), asked)];
   t.match(known, { statusCode: 401, verifies: 1 });
   t.same(nobody, known);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { SERVER } from '../../scripts/lib/build.mjs';
 import { forwardSignals } from '../../scripts/lib/service.mjs';
-import { goes, isThere, runProcess } from '../support/child.ts';
+import { goes, isThere, moduleAt, runModule, runProcess } from '../support/child.ts';
 import { aFolderOf } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import { aTree } from '../support/tree.ts';
@@ -120,3 +120,19 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     t.ok(await goes(pid));
   });
 }
+
+t.test('a stop that comes while a program is being started ends that program, too', async (t) => {
+  const stopped = runModule(
+    t,
+    `import { spawn } from 'node:child_process';
+    import { watched } from ${moduleAt('scripts/lib/command.mjs')};
+    const child = watched(() => {
+      process.kill(process.pid, 'SIGTERM');
+      return spawn('sleep', ['infinity']);
+    });
+    console.log(child.pid);`,
+  );
+  const pid = Number(await stopped.line());
+  t.equal(await stopped.ended, 143);
+  t.ok(await goes(pid));
+});
