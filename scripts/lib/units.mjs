@@ -3,7 +3,7 @@ import path from 'node:path';
 import { kindOf } from './needs.mjs';
 
 /**
- * What one process of the test run does: test files of one folder and one kind, one after the other.
+ * What one process of the test run does: test files of one folder of `test` and one kind, one after the other.
  *
  * @typedef {import('./needs.mjs').Kind} Kind
  * @typedef {{ name: string, files: readonly string[], kind: Kind, seconds: number }} Unit
@@ -12,10 +12,10 @@ import { kindOf } from './needs.mjs';
 
 /** These change or measure their whole process: its clock, its memory, its event loop, its descriptors. */
 const ALONE = new Set([
-  'adapters/audit-verify',
-  'adapters/embedded-checkout',
-  'adapters/embedded-postgres',
-  'app/output-log',
+  'adapters/postgres/audit-verify',
+  'adapters/postgres/embedded-checkout',
+  'adapters/postgres/embedded-postgres',
+  'app/terminals/output-log',
   'http/database-moods',
   'http/property',
 ]);
@@ -27,19 +27,19 @@ const LONG_SECONDS = new Map([
   ['faults/engine', 83],
   ['faults/database', 63],
   ['attacks/hung-starts', 63],
-  ['adapters/docker-preparation', 60],
-  ['e2e/browser-panes', 53],
+  ['adapters/docker/engine/preparation', 60],
+  ['e2e/browser/panes', 53],
   ['e2e/disk', 51],
-  ['e2e/browser-pages', 47],
+  ['e2e/browser/pages', 47],
   ['faults/terminal-kills', 43],
   ['scripts/start', 39],
   ['faults/kills', 38],
   ['faults/replicas', 38],
-  ['adapters/postgres-sign-in', 38],
-  ['adapters/docker-terminals', 37],
-  ['adapters/docker-runtime', 34],
+  ['adapters/postgres/sign-in', 38],
+  ['adapters/docker/terminals/terminals', 37],
+  ['adapters/docker/containers/runtime', 34],
   ['faults/backup', 32],
-  ['adapters/docker-tools', 30],
+  ['adapters/docker/terminals/tools', 30],
 ]);
 
 /** Files share a process up to so many seconds together: few enough that the last ones do not keep the run waiting. */
@@ -79,7 +79,7 @@ export function unitsOf(root, files, seconds = new Map()) {
   const open = new Map();
   for (const file of files) {
     const one = unitOf(root, file, seconds);
-    const folder = `${one.kind} ${path.dirname(file)}`;
+    const folder = `${one.kind} ${path.normalize(file).split(path.sep)[1]}`;
     const last = ALONE.has(one.name) ? undefined : open.get(folder);
     const hasRoom = last !== undefined && last.seconds + one.seconds <= SHARED_SECONDS[one.kind];
     const unit = hasRoom ? joined(last, one) : one;

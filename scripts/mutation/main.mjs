@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const work = path.join(root, '.tap', 'mutation');
 
 const SOURCES = ['src/domain', 'src/app', 'src/adapters/websocket'];
-const TESTS = ['test/domain', 'test/app', 'test/http', 'test/adapters/socket-timing.test.ts'];
+const TESTS = ['test/domain', 'test/app', 'test/http', 'test/adapters/websocket/socket-timing.test.ts'];
 
 /** These bring a database of their own, or take minutes. */
 const NOT_PURE =

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import type { KeptAnswer, KeyedRequest } from '../ports/idempotency-keys.ts';
-import type { Repositories } from '../ports/repositories.ts';
-import { sha256 } from './secrets.ts';
+import type { KeptAnswer, KeyedRequest } from '../ports/idempotency-key-store.ts';
+import type { Repositories } from '../ports/storage.ts';
+import { sha256 } from './identity/auth/secrets.ts';
 
 const LEASE_SECONDS = 60;
 const RENEW_EVERY_MS = 20_000;

@@ -1,8 +1,8 @@
-import type { Caller, Origin } from '../domain/caller.ts';
+import type { Caller, Origin } from '../domain/identity/caller.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../ports/bus.ts';
-import type { Storage } from '../ports/repositories.ts';
-import { tellAllChanged } from './credential-news.ts';
+import type { Storage } from '../ports/storage.ts';
+import { tellAllChanged } from './identity/auth/credential-changes.ts';
 
 export type SettingsService = ReturnType<typeof settingsService>;
 

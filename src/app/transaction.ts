@@ -1,6 +1,6 @@
 import { type DomainError, Refusal } from '../domain/errors.ts';
 import { type Result, refuse } from '../domain/result.ts';
-import type { InTransaction, Repositories } from '../ports/repositories.ts';
+import type { InTransaction, Repositories } from '../ports/storage.ts';
 
 /** Runs `work` in a transaction that is undone when it refuses, and answers its result. */
 export async function orRollBack<T>(

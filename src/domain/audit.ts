@@ -1,4 +1,4 @@
-import type { CatalogueKind } from './catalogue.ts';
+import type { CatalogueKind } from './containers/catalogue.ts';
 
 /** What happened, in the past tense. The interface's two come first. */
 export type AuditAction =

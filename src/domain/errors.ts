@@ -1,7 +1,7 @@
-import type { CatalogueKind } from './catalogue.ts';
-import type { FileError } from './files.ts';
-import type { FieldFaults } from './resources.ts';
-import type { SessionEnd } from './session.ts';
+import type { CatalogueKind } from './containers/catalogue.ts';
+import type { FileError } from './containers/files.ts';
+import type { FieldFaults } from './containers/resources.ts';
+import type { SessionEnd } from './identity/session.ts';
 
 /** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */
 export type DomainError =

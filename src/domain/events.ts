@@ -1,5 +1,5 @@
-import type { Container } from './container.ts';
-import { lastLine } from './role-setup.ts';
+import type { Container } from './containers/container.ts';
+import { lastLine } from './containers/role-setup.ts';
 
 export type EventType =
   | 'container_created'

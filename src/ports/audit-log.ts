@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from './pagination.ts';
 
 /** What is left out is not filtered by. */
 export type AuditFilter = {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { runCommand, startChild } from '../../src/adapters/child-process.ts';
-import { processes } from '../../src/adapters/docker/host.ts';
+import { processes } from '../../src/adapters/docker/host/host-commands.ts';
 import { moduleAt, runModule } from '../support/child.ts';
 import { eventually } from '../support/patience.ts';
 

@@ -1,8 +1,8 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { engineSlots } from '../../src/adapters/docker/engine-slots.ts';
-import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/container-runtime.ts';
+import { engineSlots } from '../../src/adapters/docker/engine/engine-slots.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/containers/container-runtime.ts';
 
 /** Slots whose calls end when the test says so; `begun` has those that got one, in this order. */
 function setUp() {

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { memoryRecordingFiles } from '../../src/adapters/memory/recording-files.ts';
-import { recordingFilesIn } from '../../src/adapters/system/recording-files.ts';
-import { recordingFilesContract } from '../contract/recordings.ts';
+import { recordingFilesIn } from '../../src/adapters/filesystem/recording-files.ts';
+import { memoryRecordingFiles } from '../../src/adapters/memory/terminals/recording-files.ts';
+import { recordingFilesContract } from '../contract/terminals/recordings.ts';
 
 const folder = path.join(t.testdir(), 'recordings');
 const files = recordingFilesIn(folder);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { xtermScreens } from '../../src/adapters/screen/screens.ts';
+import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
 import { aBrowserTerminal } from '../support/terminal/screens.ts';
 
 const SIZE = { cols: 20, rows: 6 };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { argon2Hasher } from '../../src/adapters/security/password-hasher.ts';
-import { HASHES_PER_USER } from '../../src/app/hashing.ts';
-import type { PasswordHasher } from '../../src/ports/password-hasher.ts';
+import { HASHES_PER_USER } from '../../src/app/identity/limits/hashing-queue.ts';
+import type { PasswordHasher } from '../../src/ports/identity/password-hasher.ts';
 import { from } from '../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../support/service/service.ts';
 

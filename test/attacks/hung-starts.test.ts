@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { engineCalls } from '../../src/adapters/docker/client.ts';
-import { isRoot } from '../../src/adapters/docker/host.ts';
-import { killFromHost } from '../../src/adapters/docker/host-kill.ts';
+import { engineCalls } from '../../src/adapters/docker/engine/engine-client.ts';
+import { isRoot } from '../../src/adapters/docker/host/host-commands.ts';
+import { killFromHost } from '../../src/adapters/docker/host/host-kill.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as, type Person } from '../support/service/service.ts';

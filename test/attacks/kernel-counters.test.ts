@@ -4,10 +4,10 @@ import path from 'node:path';
 // biome-ignore lint/style/noRestrictedImports: between two looks of the service at the shares of the kernel
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { dockerKernelShares } from '../../src/adapters/docker/kernel-shares.ts';
+import { dockerKernelShares } from '../../src/adapters/docker/kernel/kernel-shares.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
-import { kernelSharesContract } from '../contract/kernel-shares.ts';
-import { aTerminal, reader } from '../contract/terminal-backend.ts';
+import { kernelSharesContract } from '../contract/containers/kernel-shares.ts';
+import { aTerminal, reader } from '../contract/terminals/terminal-backend.ts';
 import { aSpec } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import {

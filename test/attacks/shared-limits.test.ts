@@ -1,5 +1,5 @@
 import t from 'tap';
-import { dockerKernelShares } from '../../src/adapters/docker/kernel-shares.ts';
+import { dockerKernelShares } from '../../src/adapters/docker/kernel/kernel-shares.ts';
 import { aSpec } from '../support/engine/container.ts';
 import { engineOrSkip, testInstance } from '../support/engine/engine.ts';
 import { SURVEY } from '../support/engine/kernel-attacks.ts';

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { networkName } from '../../src/adapters/docker/labels.ts';
-import { runtimeSettings } from '../../src/adapters/docker/runtime-settings.ts';
+import { runtimeSettings } from '../../src/adapters/docker/containers/runtime-settings.ts';
+import { networkName } from '../../src/adapters/docker/engine/engine-names.ts';
 import { type BareEngine, bareEngine } from './support/bare-engine.ts';
 import { administrator, type Client } from './support/client.ts';
 import { installation } from './support/installation.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { checkAudit } from '../../src/app/audit-check.ts';
+import { checkAudit } from '../../src/app/audit/verify-audit.ts';
 import { headText } from '../../src/domain/audit-chain.ts';
-import { UnknownPage } from '../../src/ports/page.ts';
-import type { Storage } from '../../src/ports/repositories.ts';
+import { UnknownPage } from '../../src/ports/pagination.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { NOBODY, storedUser } from '../support/database/stored.ts';
 
 /** What the audit must guarantee. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { ContainerEvent, EventType } from '../../src/domain/events.ts';
 import type { EventLog, StoredEvent } from '../../src/ports/event-log.ts';
-import type { Storage } from '../../src/ports/repositories.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import type { Blocked } from '../support/database/locks.ts';
 import { hashOf } from '../support/database/storage.ts';
 import { storedContainer, storedUser } from '../support/database/stored.ts';

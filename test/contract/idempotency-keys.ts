@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
-import type { Storage } from '../../src/ports/repositories.ts';
+import type { KeyedRequest } from '../../src/ports/idempotency-key-store.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { storedUser } from '../support/database/stored.ts';
 
 /** Makes the first try of the request older by so many hours. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { RuntimeFailure } from '../../src/ports/container-runtime.ts';
-import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
-import type { Storage } from '../../src/ports/repositories.ts';
+import { RuntimeFailure } from '../../src/ports/containers/container-runtime.ts';
+import type { KeyedRequest } from '../../src/ports/idempotency-key-store.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { randomName } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
 import { losesCommits } from '../support/service/faults.ts';

@@ -1,25 +1,25 @@
 import type { Blocked } from '../support/database/locks.ts';
 import type { OpenedStorage } from '../support/database/storage.ts';
+import { auditChainContract, auditLogContract } from './audit.ts';
+import { catalogueRepositoryContract } from './containers/catalogue.ts';
+import { carriedImagesContract, containerRepositoryContract } from './containers/containers.ts';
+import { operationRepositoryContract } from './containers/operations.ts';
+import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
+import { roleSetupRepositoryContract } from './containers/role-setups.ts';
+import { warmPoolRepositoryContract } from './containers/warm-pool.ts';
+import { eventLogContract } from './events.ts';
 import {
   installationRepositoryContract,
   settingsRepositoryContract,
   sshKeyRepositoryContract,
   userRepositoryContract,
-} from './accounts.ts';
-import { auditChainContract, auditLogContract } from './audit.ts';
-import { catalogueRepositoryContract } from './catalogue.ts';
-import { collaborationRepositoryContract } from './collaborations.ts';
-import { carriedImagesContract, containerRepositoryContract } from './containers.ts';
-import { eventLogContract } from './events.ts';
-import { operationRepositoryContract } from './operations.ts';
-import { recordingRepositoryContract } from './recordings.ts';
-import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './retention.ts';
-import { roleSetupRepositoryContract } from './role-setups.ts';
-import { type Backdate, screenLockContract, sessionRepositoryContract } from './sessions.ts';
-import { signInContract } from './sign-in.ts';
-import { terminalHoldsContract, terminalRecordsContract } from './terminals-noted.ts';
-import { requestCountsContract, tokenRepositoryContract } from './tokens.ts';
-import { warmPoolRepositoryContract } from './warm-pool.ts';
+} from './identity/accounts.ts';
+import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
+import { signInContract } from './identity/sign-in.ts';
+import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
+import { collaborationRepositoryContract } from './terminals/collaborations.ts';
+import { recordingRepositoryContract } from './terminals/recordings.ts';
+import { terminalHoldsContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
 
 /** Tables whose rows grow older together. */
 export type Ageing = 'operations' | 'containers' | 'warm_pool' | 'recordings' | 'api_tokens' | 'events';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { eventFrame, RESYNC_FRAME } from '../../src/adapters/websocket/event-frames.ts';
+import { eventFrame, RESYNC_FRAME } from '../../src/adapters/websocket/events/event-frames.ts';
 
 const page = readFileSync('docs/events.md', 'utf8');
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { prometheusMetrics } from '../../src/adapters/prometheus/metrics.ts';
+import { prometheusMetrics } from '../../src/adapters/prometheus/prometheus-metrics.ts';
 
 const names = async (): Promise<ReadonlySet<string>> => {
   const { body } = await prometheusMetrics().text();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { mintToken, TOKEN_RANDOM_BYTES } from '../../src/domain/token.ts';
+import { mintToken, TOKEN_RANDOM_BYTES } from '../../src/domain/identity/token.ts';
 
 const text = readFileSync('docs/security.md', 'utf8');
 

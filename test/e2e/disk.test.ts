@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { run } from '../../src/adapters/docker/host.ts';
+import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import {
   aPlace,
   client,

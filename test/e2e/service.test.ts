@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
-import { processes } from '../../src/adapters/docker/host.ts';
+import { processes } from '../../src/adapters/docker/host/host-commands.ts';
 import { freshDatabase, run } from '../support/database/database.ts';
 import { aFolder } from '../support/folder.ts';
 import { FAULTY, inside, readCanary, small } from '../support/process/fault-scene.ts';

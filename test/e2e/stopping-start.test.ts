@@ -6,10 +6,10 @@ import path from 'node:path';
 // biome-ignore lint/style/noRestrictedImports: the stop comes at each moment of a start, and each is looked for
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { processes, run } from '../../src/adapters/docker/host.ts';
-import { bridgeName, chainName } from '../../src/adapters/docker/labels.ts';
-import { layoutOf } from '../../src/adapters/docker/layout.ts';
-import { lockDataDir } from '../../src/adapters/system/data-dir-lock.ts';
+import { bridgeName, chainName } from '../../src/adapters/docker/engine/engine-names.ts';
+import { processes, run } from '../../src/adapters/docker/host/host-commands.ts';
+import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { lockDataDir } from '../../src/adapters/filesystem/data-dir-lock.ts';
 import { outsideOfTap } from '../support/child.ts';
 import { noEngineOfOurOwn } from '../support/engine/own-engine.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';

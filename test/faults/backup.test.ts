@@ -4,7 +4,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
-import { checkAudit } from '../../src/app/audit-check.ts';
+import { checkAudit } from '../../src/app/audit/verify-audit.ts';
 import { embeddedUrlOf } from '../support/database/embedded.ts';
 import { systemPostgres } from '../support/database/system-postgres.ts';
 import { engineOrSkip } from '../support/engine/engine.ts';

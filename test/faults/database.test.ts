@@ -2,7 +2,7 @@ import path from 'node:path';
 // biome-ignore lint/style/noRestrictedImports: the outage lasts longer than what is remembered
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { DB_ID_LABEL } from '../../src/adapters/docker/labels.ts';
+import { DB_ID_LABEL } from '../../src/adapters/docker/engine/engine-names.ts';
 import { freshDatabase } from '../support/database/database.ts';
 import { embeddedUrlOf } from '../support/database/embedded.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';

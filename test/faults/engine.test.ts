@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
-import { layoutOf } from '../../src/adapters/docker/layout.ts';
-import { findDaemon } from '../../src/adapters/docker/private-engine.ts';
+import { findDaemon } from '../../src/adapters/docker/private-engine/private-engine.ts';
+import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { freshDatabase } from '../support/database/database.ts';
 import type { TestEngine } from '../support/engine/engine.ts';
 import {

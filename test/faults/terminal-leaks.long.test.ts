@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
-import type { RuntimeHandle } from '../../src/ports/container-runtime.ts';
-import type { TerminalBackend } from '../../src/ports/terminal-backend.ts';
+import type { RuntimeHandle } from '../../src/ports/containers/container-runtime.ts';
+import type { TerminalBackend } from '../../src/ports/terminals/terminal-backend.ts';
 import { aSpec } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { descriptorsOf, engineProcesses } from '../support/engine/host.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
-import { Connection } from '../../web/src/terminal/connection.ts';
-import type { Resumed } from '../../web/src/terminal/resume.ts';
+import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
+import { Connection } from '../../web/src/terminal/connection/connection.ts';
+import type { Resumed } from '../../web/src/terminal/connection/resume.ts';
 import { waitFor } from '../support/patience.ts';
 import { type Call, inside, small } from '../support/process/fault-scene.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import t from 'tap';
-import { StorageBusy } from '../../src/ports/repositories.ts';
+import { StorageBusy } from '../../src/ports/storage.ts';
 import { NOBODY } from '../support/database/stored.ts';
 import { throwAt } from '../support/service/bodies.ts';
 import { aServiceInTime, type InTime, withMfa } from '../support/service/factors.ts';

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
-import { readinessOf } from '../../src/app/main/readiness.ts';
+import { readinessOf } from '../../src/app/main/health/readiness.ts';
 import { freshDatabase, run } from '../support/database/database.ts';
 import { waitFor } from '../support/patience.ts';
 import { aLineTo } from '../support/process/lines.ts';

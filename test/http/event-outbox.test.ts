@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { WebSocket } from 'ws';
-import { EventOutbox } from '../../src/adapters/websocket/event-outbox.ts';
+import { EventOutbox } from '../../src/adapters/websocket/events/event-outbox.ts';
 
 const frames = (...names: readonly (string | number)[]): Buffer[] =>
   names.map((name) => Buffer.from(String(name)));

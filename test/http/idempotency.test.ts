@@ -1,7 +1,7 @@
 import t from 'tap';
 import { fixedClock, memoryRuntime, memoryStorage } from '../../src/adapters/memory/index.ts';
-import type { OperationKind } from '../../src/domain/operation.ts';
-import type { KeyedRequest } from '../../src/ports/idempotency-keys.ts';
+import type { OperationKind } from '../../src/domain/containers/operation.ts';
+import type { KeyedRequest } from '../../src/ports/idempotency-key-store.ts';
 import { idempotencyKeysContract } from '../contract/idempotency-keys.ts';
 import { idempotentRequests } from '../contract/idempotent-requests.ts';
 import { losesCommits } from '../support/service/faults.ts';

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { httpServer } from '../../src/adapters/http/server.ts';
-import type { Http } from '../../src/adapters/http/types.ts';
 import { fixedClock, memoryPorts, noMetrics } from '../../src/adapters/memory/index.ts';
-import { addressSockets } from '../../src/app/address-sockets.ts';
-import { lastingUses } from '../../src/app/lasting-use.ts';
-import { keysFrom } from '../../src/app/main/keys.ts';
+import { lastingUses } from '../../src/app/identity/limits/concurrent-use.ts';
+import { addressSockets } from '../../src/app/identity/limits/sockets-by-address.ts';
+import { keysFrom } from '../../src/app/main/keys/keys.ts';
 import { aFolderOf } from '../support/folder.ts';
 import { anAdmin, anApiToken, aPerson, aService, as, type Bearer } from '../support/service/service.ts';
 

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
-import { workOneAtATime } from '../../src/adapters/http/one-at-a-time.ts';
-import type { Http } from '../../src/adapters/http/types.ts';
-import { limitUnreadAnswers } from '../../src/adapters/http/unread-answers.ts';
+import { workOneAtATime } from '../../src/adapters/http/connections/one-request-at-a-time.ts';
+import { limitUnreadAnswers } from '../../src/adapters/http/connections/unread-replies.ts';
+import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { waitFor as until } from '../support/patience.ts';
 
 const MIB = 1_048_576;

@@ -199,13 +199,13 @@ t.test('files of a folder share a process until they take too long, and the long
     ['test/http/a.test.ts', 4],
     ['test/http/b.test.ts', 5],
     ['test/http/c.test.ts', 2],
-    ['test/http/login-token.test.ts', 1],
+    ['test/http/property.test.ts', 1],
     ['test/web/a.test.ts', 8],
   ]);
   const units = unitsOf(root, [...seconds.keys(), 'test/web/new.test.ts'], seconds);
   t.same(
     units.map(({ files }) => files.map((file) => file.replace(/^test\/|\.test\.ts$/g, '')).join(' ')),
-    ['http/a http/b', 'web/a web/new', 'http/c', 'http/login-token'],
+    ['http/a http/b', 'web/a web/new', 'http/c', 'http/property'],
   );
 });
 

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import type { Test } from 'tap';
-import type { Database } from '../../src/adapters/postgres/schema.ts';
+import type { Database } from '../../src/adapters/postgres/schema/database-schema.ts';
 
 /** Between two looks at what is due, in milliseconds. */
 const TICK_MS = 100;

@@ -11,7 +11,7 @@ import type { Container } from '../../web/src/api/types.ts';
 import { type Change, faultOf, isUnknown, type Outcome, outcomeOf } from '../../web/src/lib/outcome.ts';
 import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { endWords } from '../../web/src/session/ends.ts';
-import { usableForMs } from '../../web/src/session/token-life.ts';
+import { usableForMs } from '../../web/src/session/login-token-life.ts';
 
 t.test('an error answer keeps its code, words, fields and the time to wait', async (t) => {
   const body = {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EventStream, type News } from '../../web/src/events/stream.ts';
-import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
+import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
 import { waitFor } from '../support/patience.ts';
 
 type Accept = (socket: WebSocket, after: string | null, tries: number) => void;

@@ -1,6 +1,11 @@
 import t from 'tap';
-import { answerClaims, areTaken } from '../../web/src/terminal/pane-claims.ts';
-import { type Direction, mayHalve, neighbourOf, placesOf } from '../../web/src/terminal/pane-places.ts';
+import {
+  type Direction,
+  mayHalve,
+  neighbourOf,
+  placesOf,
+} from '../../web/src/terminal/panes/pane-geometry.ts';
+import { answerClaims, areTaken } from '../../web/src/terminal/panes/pane-ownership.ts';
 import {
   type Axis,
   closePane,
@@ -10,7 +15,7 @@ import {
   readPanes,
   resizeSplit,
   splitPane,
-} from '../../web/src/terminal/panes.ts';
+} from '../../web/src/terminal/panes/pane-tree.ts';
 
 const split = (axis: Axis, first: Layout, second: Layout, share = 0.5): Layout => ({
   axis,

@@ -2,12 +2,16 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Backoff } from '../../web/src/terminal/backoff.ts';
-import { platformSocket } from '../../web/src/terminal/browser-socket.ts';
-import { Connection } from '../../web/src/terminal/connection.ts';
-import type { ConnectionState, LineHealth, Probe } from '../../web/src/terminal/connection-types.ts';
-import type { ServerFrame } from '../../web/src/terminal/protocol.ts';
-import type { Resumed } from '../../web/src/terminal/resume.ts';
+import type { Backoff } from '../../web/src/terminal/connection/backoff.ts';
+import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
+import { Connection } from '../../web/src/terminal/connection/connection.ts';
+import type {
+  ConnectionState,
+  LineHealth,
+  Probe,
+} from '../../web/src/terminal/connection/connection-types.ts';
+import type { Resumed } from '../../web/src/terminal/connection/resume.ts';
+import type { ServerFrame } from '../../web/src/terminal/connection/terminal-protocol.ts';
 import { waitFor as until } from '../support/patience.ts';
 
 type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;

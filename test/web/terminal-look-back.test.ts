@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
-import { LookBack, type Snapshot } from '../../web/src/terminal/look-back.ts';
+import { LookBack, type Snapshot } from '../../web/src/terminal/screen/scrollback.ts';
 
 const SIZE = { cols: 80, rows: 24 };
 const snapshot = (given: Partial<Snapshot> = {}): Snapshot => ({

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { outputQueue } from '../../web/src/terminal/connection/output-queue.ts';
 import { atSequenceEnd, effectsOf } from '../../web/src/terminal/output-effects.ts';
 import { OutputGate } from '../../web/src/terminal/output-gate.ts';
-import { outputQueue } from '../../web/src/terminal/output-queue.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const text = (given: Uint8Array): string => Buffer.from(given).toString();

@@ -2,18 +2,18 @@ import { mock } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Container } from '../../web/src/api/types.ts';
-import { latePart } from '../../web/src/lib/late-part.ts';
-import { HEALTHY } from '../../web/src/terminal/connection-types.ts';
-import { outputQueue } from '../../web/src/terminal/output-queue.ts';
+import { latePart } from '../../web/src/lib/lazy-import.ts';
+import { HEALTHY } from '../../web/src/terminal/connection/connection-types.ts';
+import { outputQueue } from '../../web/src/terminal/connection/output-queue.ts';
+import type { Trouble } from '../../web/src/terminal/connection/terminal-protocol.ts';
+import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/panes/shortcuts.ts';
 import { decideCopy, shownText, sizeText } from '../../web/src/terminal/program-copy.ts';
-import type { Trouble } from '../../web/src/terminal/protocol.ts';
-import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/shortcuts.ts';
 import {
   canConnect,
   commonOverlay,
   type Overlay,
   overlayOf,
-} from '../../web/src/views/terminal/overlay-kind.ts';
+} from '../../web/src/views/terminal/overlay-state.ts';
 
 const press = (keys: Partial<KeyPress>): KeyPress => ({
   key: '',

@@ -1,6 +1,16 @@
 import t from 'tap';
-import { nextReach, type Reach, type ReachEvent } from '../../web/src/lib/reach.ts';
-import { RECONNECT, retryDelayMs } from '../../web/src/terminal/backoff.ts';
+import { nextReach, type Reach, type ReachEvent } from '../../web/src/lib/browser/server-reachability.ts';
+import { RECONNECT, retryDelayMs } from '../../web/src/terminal/connection/backoff.ts';
+import { inputBuffer, MAX_PIECE_BYTES } from '../../web/src/terminal/connection/input-buffer.ts';
+import { howResumed } from '../../web/src/terminal/connection/resume.ts';
+import {
+  decodeFrame,
+  type EndReason,
+  meaningOfClose,
+  type ReadyFrame,
+  subprotocols,
+  terminalPath,
+} from '../../web/src/terminal/connection/terminal-protocol.ts';
 import {
   answered,
   asked,
@@ -12,16 +22,6 @@ import {
   STEADY_PULSE,
   untilChangeMs,
 } from '../../web/src/terminal/heartbeat.ts';
-import { inputBuffer, MAX_PIECE_BYTES } from '../../web/src/terminal/input-buffer.ts';
-import {
-  decodeFrame,
-  type EndReason,
-  meaningOfClose,
-  type ReadyFrame,
-  subprotocols,
-  terminalPath,
-} from '../../web/src/terminal/protocol.ts';
-import { howResumed } from '../../web/src/terminal/resume.ts';
 
 const size = { cols: 120, rows: 34 };
 const address = { containerId: 'agent:7', connectionId: 'main', size, resume: null, fresh: false };

@@ -1,16 +1,15 @@
 import t from 'tap';
-import { overQuotaReason } from '../../src/domain/disk.ts';
-import { filledReason, layerRemovedReason, overLayerReason } from '../../src/domain/layer-use.ts';
+import { overQuotaReason } from '../../src/domain/containers/disk-quota.ts';
+import {
+  filledReason,
+  layerRemovedReason,
+  overLayerReason,
+} from '../../src/domain/containers/layer-usage.ts';
 import { ApiError, fieldFaults } from '../../web/src/api/errors.ts';
 import type { Container, Tier } from '../../web/src/api/types.ts';
-import { detailsInWords } from '../../web/src/lib/audit-words.ts';
-import { dayRange } from '../../web/src/lib/day-range.ts';
-import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/src/lib/format.ts';
-import { keptFacts } from '../../web/src/lib/kept.ts';
-import { limitLines } from '../../web/src/lib/limits.ts';
-import { lossLines } from '../../web/src/lib/losses.ts';
-import { suggestName } from '../../web/src/lib/names.ts';
-import { presets } from '../../web/src/lib/sizes.ts';
+import { detailsInWords } from '../../web/src/lib/format/audit-words.ts';
+import { dayRange } from '../../web/src/lib/format/day-range.ts';
+import { keptFacts } from '../../web/src/lib/format/deleted-container-facts.ts';
 import {
   exactUse,
   layerSpace,
@@ -20,9 +19,14 @@ import {
   stoppedAboveMb,
   stoppedForSpace,
   volumeSpace,
-} from '../../web/src/lib/space.ts';
-import { namesIn, toolsHint } from '../../web/src/lib/tools.ts';
-import { requireWholeNumbers, wholeNumber } from '../../web/src/lib/whole-number.ts';
+} from '../../web/src/lib/format/disk-space.ts';
+import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/src/lib/format/format.ts';
+import { presets } from '../../web/src/lib/format/resource-sizes.ts';
+import { limitLines } from '../../web/src/lib/format/use-limits.ts';
+import { requireWholeNumbers, wholeNumber } from '../../web/src/lib/format/whole-number.ts';
+import { lossLines } from '../../web/src/lib/loss-lines.ts';
+import { namesIn, toolsHint } from '../../web/src/lib/role-tools.ts';
+import { suggestName } from '../../web/src/lib/suggested-names.ts';
 import { plainTitle } from '../../web/src/terminal/titles.ts';
 
 t.test("a title that is the host's name is shown as the workspace's", async (t) => {

@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FieldFaults } from '../../domain/containers/resources.ts';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
-import type { FieldFaults } from '../../domain/resources.ts';
 import type { Result } from '../../domain/result.ts';
-import { StorageBusy, StorageUnavailable } from '../../ports/repositories.ts';
-import { headersOfData } from './headers.ts';
-import { validationFields } from './validation.ts';
+import { StorageBusy, StorageUnavailable } from '../../ports/storage.ts';
+import { headersOfData } from './security-headers.ts';
+import { validationFields } from './validation-errors.ts';
 
 type Answer = readonly [status: number, message: string];
 

@@ -1,5 +1,5 @@
 import fastifySwagger from '@fastify/swagger';
-import type { Http } from './types.ts';
+import type { Http } from './fastify-types.ts';
 
 /** `/api/openapi.json`, generated from the schemas that validate. */
 export async function openApi(http: Http, version: string): Promise<void> {

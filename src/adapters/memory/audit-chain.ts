@@ -1,6 +1,6 @@
 import { GENESIS, type SealedContent, sealed } from '../../domain/audit-chain.ts';
 import type { AuditChain } from '../../ports/audit-chain.ts';
-import type { MemoryState } from './state.ts';
+import type { MemoryState } from './memory-state.ts';
 
 export const memoryAuditChain = (state: MemoryState): AuditChain => {
   const unsealed = () =>

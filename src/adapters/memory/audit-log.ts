@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { pageOf } from './page.ts';
-import type { MemoryState } from './state.ts';
+import type { MemoryState } from './memory-state.ts';
+import { pageOf } from './pagination.ts';
 
 export function memoryAudit(state: MemoryState, clock: Clock): AuditLog {
   const nameOf = (userId: string | null): string | null =>

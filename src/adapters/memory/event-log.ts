@@ -1,7 +1,7 @@
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS } from '../../domain/events.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
-import type { MemoryState } from './state.ts';
+import type { MemoryState } from './memory-state.ts';
 
 type Kept = MemoryState['events'][number];
 

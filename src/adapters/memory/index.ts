@@ -1,29 +1,29 @@
 /** `berth/testing`: every port of Berth in memory, for tests and experiments without any infrastructure. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerRuntime } from '../../ports/container-runtime.ts';
-import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
+import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import { memoryBusHub } from './bus.ts';
-import { memoryCommands } from './container-commands.ts';
-import { memoryFiles } from './container-files.ts';
-import { memoryInsight } from './container-insight.ts';
-import { memoryRuntime } from './container-runtime.ts';
-import { memoryKernelShares } from './kernel-shares.ts';
+import { memoryCommands } from './containers/container-commands.ts';
+import { memoryFiles } from './containers/container-files.ts';
+import { memoryWarmPoolEngine } from './containers/container-images.ts';
+import { memoryInsight } from './containers/container-insight.ts';
+import { memoryRuntime } from './containers/container-runtime.ts';
+import { memoryKernelShares } from './containers/kernel-shares.ts';
+import { memoryRoleInstaller } from './containers/role-installer.ts';
 import { noMetrics } from './metrics.ts';
-import { memoryRecordingFiles } from './recording-files.ts';
-import { memoryRoleInstaller } from './role-installer.ts';
 import { memoryStorage } from './storage.ts';
-import { memoryTerminals } from './terminal-backend.ts';
-import { memoryWarmPoolEngine } from './warm-pool-engine.ts';
+import { memoryRecordingFiles } from './terminals/recording-files.ts';
+import { memoryTerminals } from './terminals/terminal-backend.ts';
 
 export { type MemoryBus, memoryBusHub } from './bus.ts';
-export { memoryRuntime } from './container-runtime.ts';
-export { memoryKernelShares } from './kernel-shares.ts';
+export { memoryWarmPoolEngine } from './containers/container-images.ts';
+export { memoryRuntime } from './containers/container-runtime.ts';
+export { memoryKernelShares } from './containers/kernel-shares.ts';
+export type { MemoryState } from './memory-state.ts';
 export { noMetrics } from './metrics.ts';
-export type { MemoryState } from './state.ts';
 export { memoryStorage } from './storage.ts';
-export { memoryTerminals } from './terminal-backend.ts';
-export { memoryWarmPoolEngine } from './warm-pool-engine.ts';
+export { memoryTerminals } from './terminals/terminal-backend.ts';
 
 /** A clock that stands still until it is told to move. */
 export function fixedClock(start = new Date('2026-01-01T00:00:00Z')): Clock & { advance(ms: number): void } {

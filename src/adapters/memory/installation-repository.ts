@@ -1,5 +1,5 @@
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
-import type { MemoryState } from './state.ts';
+import type { MemoryState } from './memory-state.ts';
 
 export function memoryInstallation(state: MemoryState): InstallationRepository {
   const setupRequired = async (): Promise<boolean> => !state.users.some((user) => user.role === 'admin');

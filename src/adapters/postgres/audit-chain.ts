@@ -8,7 +8,7 @@ import {
 } from '../../domain/audit-chain.ts';
 import type { AuditChain } from '../../ports/audit-chain.ts';
 import { type ContentRow, toContent } from './audit-log.ts';
-import type { Database } from './schema.ts';
+import type { Database } from './schema/database-schema.ts';
 
 /** One sealer at a time in all processes; any number will do that nobody else takes. */
 const LOCK = 0x6265_7274_61;

@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { AuditRecord } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
-import { isAfter, position, toPage } from './page.ts';
-import type { AuditRecordsTable, Database } from './schema.ts';
+import { isAfter, position, toPage } from './pagination.ts';
+import type { AuditRecordsTable, Database } from './schema/database-schema.ts';
 
 export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
   async append(...entries) {

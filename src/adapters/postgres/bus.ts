@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus, BusHandler, BusMessage } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
-import { listen } from './listener.ts';
+import { listen } from './notification-listener.ts';
 
 /** Messages of this long are sent together: each statement takes a lock that all of the server's share. */
 const COALESCE_MS = 15;

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../ports/repositories.ts';
-import { isWorthWaiting, loopLoss, withinLoopTime } from './loop-time.ts';
-import type { Database } from './schema.ts';
-import { isPoolFull, isTooSlow, SILENCE, spoilsConnection, whyUnavailable } from './unavailable.ts';
+import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../ports/storage.ts';
+import { isPoolFull, isTooSlow, SILENCE, spoilsConnection, whyUnavailable } from './database-unavailable.ts';
+import { isWorthWaiting, loopLoss, withinLoopTime } from './event-loop-time.ts';
+import type { Database } from './schema/database-schema.ts';
 
 export type DatabaseOptions = {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
 import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
-import type { Database } from './schema.ts';
+import type { Database } from './schema/database-schema.ts';
 
 /**
  * Transaction and row: in the order of the first, nothing is committed behind a reader's back once it is over. Longer

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
-import type { Database } from './schema.ts';
+import type { Database } from './schema/database-schema.ts';
 
 export const postgresInstallation = (db: Kysely<Database>): InstallationRepository => ({
   async id() {

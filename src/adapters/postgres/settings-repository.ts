@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.ts';
 import type { SettingsRepository } from '../../ports/settings-repository.ts';
-import type { Database } from './schema.ts';
+import type { Database } from './schema/database-schema.ts';
 
 export function postgresSettings(db: Kysely<Database>): SettingsRepository {
   async function read(): Promise<Settings> {

@@ -1,5 +1,5 @@
-import { counterHolds, type Passkey, userHandleOf } from '../../domain/passkey.ts';
-import type { PasskeyCeremonies } from '../../ports/passkey-ceremonies.ts';
+import { counterHolds, type Passkey, userHandleOf } from '../../domain/identity/passkey.ts';
+import type { PasskeyCeremonies } from '../../ports/identity/passkey-ceremonies.ts';
 
 /** Read at the first passkey: it is a seventh of all code that a start would read. */
 const webauthn = () => import('@simplewebauthn/server');

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import type { PasswordHasher } from '../../ports/password-hasher.ts';
+import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 
 // OWASP's first choice for argon2id: 19 MiB, two passes, one lane. The library's default algorithm is argon2id.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

@@ -1,5 +1,5 @@
-import { fullRate, restMs, takeTokens } from '../../domain/input-rate.ts';
-import type { SocketRest } from './socket-rest.ts';
+import { fullRate, restMs, takeTokens } from '../../domain/terminals/socket-input-rate.ts';
+import type { SocketRest } from './socket-reader.ts';
 
 /** Bytes that a frame counts for beside what is in it: empty ones are work as well. */
 const FRAME_BYTES = 64;

@@ -1,11 +1,11 @@
-import type { Caller, Origin } from '../../domain/caller.ts';
-import { commandFaults } from '../../domain/command.ts';
+import { commandFaults } from '../../domain/containers/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import { guestExpired } from '../../domain/user.ts';
-import { type ExecRequest, type ExecResult, RuntimeBusy } from '../../ports/container-runtime.ts';
-import { findOwn, handleOf } from './access.ts';
-import type { ContainerDeps } from './deps.ts';
+import { type ExecRequest, type ExecResult, RuntimeBusy } from '../../ports/containers/container-runtime.ts';
+import type { ContainerDeps } from './container-deps.ts';
+import { findOwn, handleOf } from './find-container.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 

@@ -1,10 +1,10 @@
 import { postgresAuditChain } from '../../adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
 import { headText, parseHead } from '../../domain/audit-chain.ts';
-import { type AuditVerdict, checkAudit } from '../audit-check.ts';
+import { type AuditVerdict, checkAudit } from '../audit/verify-audit.ts';
 import type { Config } from './config.ts';
-import { withDatabaseInUse } from './database-in-use.ts';
-import { migrateAt } from './migrating.ts';
+import { withDatabaseInUse } from './database/command-database.ts';
+import { migrateAt } from './database/migrate-database.ts';
 
 /** What a command says, and its exit code. */
 export type Outcome = { readonly code: number; readonly says: string };

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { QuotaSetting } from '../../domain/disk.ts';
+import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 
 // One address or range after the other: four numbers with dots, or at least two colons, and a length behind a slash.
 const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';

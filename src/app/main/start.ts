@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import type { Config } from './config.ts';
-import { endWhenTold, rotateWhenTold } from './ending.ts';
-import { inTime } from './in-time.ts';
-import { addressOf, originsOf, requireFreePort } from './listening.ts';
+import { say } from './process/console-progress.ts';
+import { endWhenTold, rotateWhenTold } from './process/exit.ts';
+import { addressOf, originsOf, requireFreePort } from './process/listen-address.ts';
+import { REDACTED } from './process/log-redaction.ts';
+import { stops } from './process/shutdown-stack.ts';
+import { inTime } from './process/within.ts';
 import { type Production, type ProductionOptions, production } from './production.ts';
-import { say } from './progress.ts';
-import { REDACTED } from './redaction.ts';
-import { stops } from './stops.ts';
 
 /** From the signal, for what a start is in the middle of. */
 const GIVE_UP_WITHIN_MS = 5_000;

@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type Docker from 'dockerode';
-import { createOptions, type RuntimeSettings } from '../../../src/adapters/docker/create-options.ts';
+import {
+  createOptions,
+  type RuntimeSettings,
+} from '../../../src/adapters/docker/containers/create-options.ts';
 import { aSpec } from '../../support/engine/container.ts';
 
 export type BareEngine = {

@@ -1,5 +1,5 @@
 /** A private engine, an empty database, and the whole service on both; all of it is removed at the end. */
-import { addressOf, probe } from '../../../src/adapters/docker/engine-probe.ts';
+import { addressOf, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
 import { installationOf, removeInstance } from '../../support/engine/instance.ts';
 import { startEngine } from '../../support/run/keeper/engine.ts';
 import { emptyDatabase } from './database.ts';

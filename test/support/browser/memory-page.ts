@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import type { ComposeOptions, Ports } from '../../../src/app/main/ports.ts';
+import type { ComposeOptions, Ports } from '../../../src/app/main/compose-options.ts';
 import { aService, as, type Bearer } from '../service/service.ts';
 import { listening } from '../terminal/terminals.ts';
 import { openBrowser, openPage } from './page.ts';

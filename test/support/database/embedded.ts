@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { runningEmbeddedUrl, startEmbedded } from '../../../src/adapters/postgres/embedded.ts';
+import { runningEmbeddedUrl, startEmbedded } from '../../../src/adapters/postgres/embedded/index.ts';
 import { moduleAt, runModule } from '../child.ts';
 import { aFolder } from '../folder.ts';
 
-const embedded = path.resolve('src/adapters/postgres/embedded.ts');
+const embedded = path.resolve('src/adapters/postgres/embedded/index.ts');
 
 /** A new folder with a copy of the database that was made in `root`, whose server has stopped. */
 export function aCopy(t: Test, root: string): string {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Test } from 'tap';
-import type { Database } from '../../../src/adapters/postgres/schema.ts';
+import type { Database } from '../../../src/adapters/postgres/schema/database-schema.ts';
 import { waitFor } from '../patience.ts';
 
 /** Waits until so many transactions of this database wait for a lock of another. */

@@ -1,10 +1,6 @@
 import type { Test } from 'tap';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
-import type { Service } from '../../../src/app/main/compose.ts';
-import type { Ports } from '../../../src/app/main/ports.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
-import { aService } from '../service/service.ts';
 import { freshDatabase } from './database.ts';
 import { blockedIn } from './locks.ts';
 import type { OpenedStorage } from './storage.ts';
@@ -17,13 +13,4 @@ export async function aDatabase(t: Test): Promise<OpenedStorage | null> {
   const db = openDatabase(pool);
   t.teardown(() => db.destroy());
   return { ...postgresStorage(db), blocked: blockedIn(db) };
-}
-
-/** A service on a real database, with the wall's clock unless given one; null when the test was skipped. */
-export async function aServiceOnPostgres(
-  t: Test,
-  clock: Clock = { now: () => new Date() },
-): Promise<(Service & { ports: Ports }) | null> {
-  const storage = await aDatabase(t);
-  return storage === null ? null : await aService({ storage, clock });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { Repositories, Storage } from '../../../src/ports/repositories.ts';
+import type { Repositories, Storage } from '../../../src/ports/storage.ts';
 import type { Blocked } from './locks.ts';
 
 /** `blocked` where transactions run at the same time; elsewhere they run one after the other. */

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Container } from '../../../src/domain/container.ts';
-import type { User } from '../../../src/domain/user.ts';
-import type { NewContainer } from '../../../src/ports/container-repository.ts';
-import type { Storage } from '../../../src/ports/repositories.ts';
-import type { NewTerminalRecord } from '../../../src/ports/terminal-records.ts';
-import type { NewUser } from '../../../src/ports/user-repository.ts';
+import type { Container } from '../../../src/domain/containers/container.ts';
+import type { User } from '../../../src/domain/identity/user.ts';
+import type { NewContainer } from '../../../src/ports/containers/container-repository.ts';
+import type { NewUser } from '../../../src/ports/identity/user-repository.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
 
 export const NOBODY = '99999999-9999-4999-8999-999999999999';
 

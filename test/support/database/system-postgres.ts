@@ -3,8 +3,8 @@ import { chown, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { accountForInitdb } from '../../../src/adapters/postgres/embedded/account.ts';
-import { startEmbedded } from '../../../src/adapters/postgres/embedded.ts';
+import { startEmbedded } from '../../../src/adapters/postgres/embedded/index.ts';
+import { accountForInitdb } from '../../../src/adapters/postgres/embedded/os-account.ts';
 import { aFolder } from '../folder.ts';
 import { needs } from '../run/needs.ts';
 

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ContainerRuntime, ContainerSpec, RuntimeHandle } from '../../../src/ports/container-runtime.ts';
+import type {
+  ContainerRuntime,
+  ContainerSpec,
+  RuntimeHandle,
+} from '../../../src/ports/containers/container-runtime.ts';
 
 /** Runs programs of a shell in a container; anything but exit 0 is thrown. */
 export const shellIn =

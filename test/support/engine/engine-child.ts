@@ -1,5 +1,5 @@
 /** Opens the engine of a data folder, says so, and waits to be killed: a service that gets no chance to stop. */
-import { openEngine } from '../../../src/adapters/docker/engine.ts';
+import { openEngine } from '../../../src/adapters/docker/private-engine/open-engine.ts';
 
 const log = { info: () => {}, warn: () => {}, error: console.error };
 const dataDir = process.argv[2] ?? '';

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
-import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/access.ts';
-import { dockerRuntime } from '../../../src/adapters/docker/container-runtime.ts';
-import { addressOf, probe } from '../../../src/adapters/docker/engine-probe.ts';
-import { killFromHost } from '../../../src/adapters/docker/host-kill.ts';
-import { ensureNetwork, type InstanceNetwork } from '../../../src/adapters/docker/network.ts';
-import { runtimeSettings } from '../../../src/adapters/docker/runtime-settings.ts';
-import { dockerTerminals } from '../../../src/adapters/docker/terminal-backend.ts';
-import { COUNTED, type DiskSettings } from '../../../src/adapters/docker/volumes.ts';
-import { dockerWarmPoolEngine } from '../../../src/adapters/docker/warm-pool-engine.ts';
-import type { ContainerRuntime } from '../../../src/ports/container-runtime.ts';
-import type { TerminalBackend } from '../../../src/ports/terminal-backend.ts';
-import type { WarmPoolEngine } from '../../../src/ports/warm-pool-engine.ts';
+import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/container-access.ts';
+import { dockerRuntime } from '../../../src/adapters/docker/containers/container-runtime.ts';
+import { runtimeSettings } from '../../../src/adapters/docker/containers/runtime-settings.ts';
+import { addressOf, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
+import { killFromHost } from '../../../src/adapters/docker/host/host-kill.ts';
+import { dockerWarmPoolEngine } from '../../../src/adapters/docker/images/warm-pool-images.ts';
+import {
+  ensureNetwork,
+  type InstanceNetwork,
+} from '../../../src/adapters/docker/network/instance-network.ts';
+import { dockerTerminals } from '../../../src/adapters/docker/terminals/terminal-backend.ts';
+import { COUNTED, type DiskSettings } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import type { WarmPoolEngine } from '../../../src/ports/containers/container-images.ts';
+import type { ContainerRuntime } from '../../../src/ports/containers/container-runtime.ts';
+import type { TerminalBackend } from '../../../src/ports/terminals/terminal-backend.ts';
 import { needs } from '../run/needs.ts';
 import { silentLog } from '../silent-log.ts';
 import { removeInstance } from './instance.ts';

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { run } from '../../../src/adapters/docker/host.ts';
+import { run } from '../../../src/adapters/docker/host/host-commands.ts';
 import type { TestEngine } from './engine.ts';
 
 export type EngineProcesses = { readonly engine: number; readonly shim: number };

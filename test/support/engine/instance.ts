@@ -1,9 +1,13 @@
 import path from 'node:path';
 import type Docker from 'dockerode';
 import pg from 'pg';
-import { CANARY_LABEL, INSTANCE_LABEL, PASSING_LABEL } from '../../../src/adapters/docker/labels.ts';
-import { removeNetwork } from '../../../src/adapters/docker/network.ts';
-import { runningEmbeddedUrl } from '../../../src/adapters/postgres/embedded.ts';
+import {
+  CANARY_LABEL,
+  INSTANCE_LABEL,
+  PASSING_LABEL,
+} from '../../../src/adapters/docker/engine/engine-names.ts';
+import { removeNetwork } from '../../../src/adapters/docker/network/instance-network.ts';
+import { runningEmbeddedUrl } from '../../../src/adapters/postgres/embedded/index.ts';
 import { waitFor } from '../patience.ts';
 
 type Engine = {

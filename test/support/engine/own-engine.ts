@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
-import { BASE_CHANGES } from '../../../src/adapters/docker/base-recipe.ts';
-import { BASE_REFERENCE } from '../../../src/adapters/docker/base-settings.ts';
-import { type Engine, openEngine, type RunningEngine } from '../../../src/adapters/docker/engine.ts';
-import { addressOf, DEFAULT_SOCKET, probe } from '../../../src/adapters/docker/engine-probe.ts';
-import { isRoot, runOrThrow, which } from '../../../src/adapters/docker/host.ts';
-import { followToEnd } from '../../../src/adapters/docker/progress.ts';
+import { addressOf, DEFAULT_SOCKET, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
+import { followToEnd } from '../../../src/adapters/docker/engine/engine-progress.ts';
+import { isRoot, runOrThrow, which } from '../../../src/adapters/docker/host/host-commands.ts';
+import { BASE_CHANGES } from '../../../src/adapters/docker/images/base-image-recipe.ts';
+import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-settings.ts';
+import {
+  type Engine,
+  openEngine,
+  type RunningEngine,
+} from '../../../src/adapters/docker/private-engine/open-engine.ts';
 import { silentLog } from '../silent-log.ts';
 import { engineOrSkip, type TestEngine } from './engine.ts';
 

@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Test } from 'tap';
-import { dockerAt, type EngineCalls, engineCalls } from '../../../src/adapters/docker/client.ts';
+import {
+  dockerAt,
+  type EngineCalls,
+  engineCalls,
+} from '../../../src/adapters/docker/engine/engine-client.ts';
 
 /** One frame of an engine's two-in-one stream; `kind` is 1 for stdout and 2 for stderr. */
 export function frame(kind: number, data: string | Buffer): Buffer {

@@ -1,4 +1,4 @@
-import type { Storage } from '../../../src/ports/repositories.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
 import { waitFor } from '../patience.ts';
 
 const WITHIN_MS = 60_000;

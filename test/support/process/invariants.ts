@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import pg from 'pg';
-import { DB_ID_LABEL, INSTANCE_LABEL } from '../../../src/adapters/docker/labels.ts';
+import { DB_ID_LABEL, INSTANCE_LABEL } from '../../../src/adapters/docker/engine/engine-names.ts';
 import { waitFor } from '../patience.ts';
 
 type Row = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { DB_ID_LABEL, INSTANCE_LABEL } from '../../../src/adapters/docker/labels.ts';
+import { DB_ID_LABEL, INSTANCE_LABEL } from '../../../src/adapters/docker/engine/engine-names.ts';
 import type { TestEngine } from '../engine/engine.ts';
 import { Invariants } from './invariants.ts';
 

@@ -1,11 +1,11 @@
-import type { Caller } from '../../../src/domain/caller.ts';
-import type { Container } from '../../../src/domain/container.ts';
-import type { Tier } from '../../../src/domain/resources.ts';
-import { NO_ROLE_SETUP } from '../../../src/domain/role-setup.ts';
-import type { UserSession } from '../../../src/domain/session.ts';
-import type { ApiToken } from '../../../src/domain/token.ts';
-import { DEFAULT_USE_LIMITS } from '../../../src/domain/use-limits.ts';
-import type { User } from '../../../src/domain/user.ts';
+import type { Container } from '../../../src/domain/containers/container.ts';
+import type { Tier } from '../../../src/domain/containers/resources.ts';
+import { NO_ROLE_SETUP } from '../../../src/domain/containers/role-setup.ts';
+import type { Caller } from '../../../src/domain/identity/caller.ts';
+import type { UserSession } from '../../../src/domain/identity/session.ts';
+import type { ApiToken } from '../../../src/domain/identity/token.ts';
+import { DEFAULT_USE_LIMITS } from '../../../src/domain/identity/use-limits.ts';
+import type { User } from '../../../src/domain/identity/user.ts';
 
 const created = new Date('2026-01-01T00:00:00Z');
 

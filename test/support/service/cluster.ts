@@ -5,7 +5,7 @@ import {
   memoryRuntime,
   memoryStorage,
 } from '../../../src/adapters/memory/index.ts';
-import type { ComposeOptions, Ports } from '../../../src/app/main/ports.ts';
+import type { ComposeOptions, Ports } from '../../../src/app/main/compose-options.ts';
 import { aContainerOf, fakeTerminals, listening, openTerminal } from '../terminal/terminals.ts';
 import { anAdmin, aPerson, aService, as, type Person } from './service.ts';
 import { again } from './sign-ins.ts';

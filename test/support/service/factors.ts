@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { Service } from '../../../src/app/main/compose.ts';
-import type { Ports } from '../../../src/app/main/ports.ts';
-import type { Storage } from '../../../src/ports/repositories.ts';
+import type { Ports } from '../../../src/app/main/compose-options.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
 import { aPerson, aService, as, type Person, person } from './service.ts';
 
 export type InTime = Service & { ports: Ports; clock: ReturnType<typeof fixedClock> };

@@ -1,7 +1,7 @@
-import type { ComposeOptions } from '../../../src/app/main/ports.ts';
-import { type ContainerRuntime, RuntimeFailure } from '../../../src/ports/container-runtime.ts';
-import type { OperationRepository } from '../../../src/ports/operation-repository.ts';
-import { type Storage, StorageUnavailable } from '../../../src/ports/repositories.ts';
+import type { ComposeOptions } from '../../../src/app/main/compose-options.ts';
+import { type ContainerRuntime, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import type { OperationRepository } from '../../../src/ports/containers/operation-repository.ts';
+import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
 import { waitFor } from '../patience.ts';
 import { aService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
-import type { SigningKey } from '../../../src/adapters/http/login-token.ts';
-import { keysFrom } from '../../../src/app/main/keys.ts';
+import type { SigningKey } from '../../../src/adapters/http/auth/login-token.ts';
+import { keysFrom } from '../../../src/app/main/keys/keys.ts';
 
 export const keyOf = (fill: number): SigningKey => {
   const [key] = keysFrom(Buffer.alloc(48, fill)).live();

@@ -1,5 +1,5 @@
 import { fixedClock, memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import type { Ports } from '../../../src/app/main/ports.ts';
+import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { aPerson, aService, as } from './service.ts';
 
 export const NDJSON = { accept: 'application/x-ndjson' };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import type { ReadyBody } from '../../../src/adapters/http/schema/system.ts';
+import type { ReadyBody } from '../../../src/adapters/http/schema/service.ts';
 import {
   fixedClock,
   memoryAccess,
@@ -9,8 +9,8 @@ import {
   memoryTerminals,
 } from '../../../src/adapters/memory/index.ts';
 import { compose, type Service } from '../../../src/app/main/compose.ts';
-import { keysFrom } from '../../../src/app/main/keys.ts';
-import type { ComposeOptions, Ports } from '../../../src/app/main/ports.ts';
+import type { ComposeOptions, Ports } from '../../../src/app/main/compose-options.ts';
+import { keysFrom } from '../../../src/app/main/keys/keys.ts';
 
 const ready: ReadyBody = {
   status: 'ready',

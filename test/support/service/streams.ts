@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Test } from 'tap';
-import type { Ports } from '../../../src/app/main/ports.ts';
+import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { ok } from '../../../src/domain/result.ts';
 import { eventually } from '../patience.ts';
 import type { Cluster } from './cluster.ts';

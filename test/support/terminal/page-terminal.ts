@@ -1,9 +1,9 @@
 import { connect, type Socket as NetSocket } from 'node:net';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
-import { type OpenSocket, platformSocket } from '../../../web/src/terminal/browser-socket.ts';
-import { Connection } from '../../../web/src/terminal/connection.ts';
-import type { ConnectionState } from '../../../web/src/terminal/connection-types.ts';
+import { type OpenSocket, platformSocket } from '../../../web/src/terminal/connection/browser-socket.ts';
+import { Connection } from '../../../web/src/terminal/connection/connection.ts';
+import type { ConnectionState } from '../../../web/src/terminal/connection/connection-types.ts';
 import { waitFor } from '../patience.ts';
 import type { TerminalAddress } from './terminal-client.ts';
 

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import { memoryRecordingFiles } from '../../../src/adapters/memory/recording-files.ts';
-import type { Ports } from '../../../src/app/main/ports.ts';
+import { memoryRecordingFiles } from '../../../src/adapters/memory/terminals/recording-files.ts';
+import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { aPerson, aService, as } from '../service/service.ts';
 import { aBrowserTerminal } from './screens.ts';
 import { terminalClient } from './terminal-client.ts';

@@ -1,7 +1,7 @@
 import graphemes from '@xterm/addon-unicode-graphemes';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import headless from '@xterm/headless';
-import type { ScreenSize } from '../../../src/ports/screen.ts';
+import type { ScreenSize } from '../../../src/ports/terminals/headless-terminal.ts';
 
 /** A terminal as the browser has it, but for the window. */
 export function aBrowserTerminal({ cols, rows }: ScreenSize, scrollback = 1_000) {

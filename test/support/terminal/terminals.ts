@@ -2,9 +2,9 @@ import { Duplex } from 'node:stream';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Service } from '../../../src/app/main/compose.ts';
-import { CLOSE } from '../../../src/domain/terminal.ts';
-import type { StreamEnd } from '../../../src/domain/terminal-end.ts';
-import type { PtyStream, TerminalBackend } from '../../../src/ports/terminal-backend.ts';
+import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import type { StreamEnd } from '../../../src/domain/terminals/terminal-end.ts';
+import type { PtyStream, TerminalBackend } from '../../../src/ports/terminals/terminal-backend.ts';
 import { eventually } from '../patience.ts';
 import { as, ORIGIN, type Person } from '../service/service.ts';
 

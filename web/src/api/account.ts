@@ -1,4 +1,4 @@
-import type { CreationOptions } from '../lib/passkeys.ts';
+import type { CreationOptions } from '../lib/browser/passkeys.ts';
 import { authorized } from '../session/session.ts';
 import type { ApiToken, CreatedToken, Me, Passkey, ProfileChange, Scope, Session, SshKey } from './types.ts';
 

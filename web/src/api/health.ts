@@ -1,4 +1,4 @@
-import type { ReadyAnswer } from '../../../src/adapters/http/schema/system.ts';
+import type { ReadyAnswer } from '../../../src/adapters/http/schema/service.ts';
 import { exchange } from './request.ts';
 
 /** One part of the service that is not well. */

@@ -1,4 +1,4 @@
-import { noteAnswer, noteNoAnswer } from '../lib/reach.ts';
+import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
 import { type ApiError, errorOf, unanswered, unreachable } from './errors.ts';
 
 export type RequestOptions = {

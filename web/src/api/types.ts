@@ -1,14 +1,4 @@
 import type { AuditRecordBody } from '../../../src/adapters/http/schema/audit.ts';
-/** Wire shapes, from the schemas that the service validates with. */
-import type {
-  LoginBody,
-  MeBody,
-  MeChange,
-  MfaRequiredBody,
-  SignedInBody,
-  SignInOptionsBody,
-  UserBody,
-} from '../../../src/adapters/http/schema/auth.ts';
 import type {
   ImageBody,
   RoleBody,
@@ -26,12 +16,22 @@ import type {
   StartedBody,
   UpdateContainerRequest,
 } from '../../../src/adapters/http/schema/containers.ts';
-import type { PasskeyBody } from '../../../src/adapters/http/schema/factors.ts';
 import type { ChangesBody } from '../../../src/adapters/http/schema/insight.ts';
 import type { RecordingBody } from '../../../src/adapters/http/schema/recordings.ts';
+import type { PasskeyBody } from '../../../src/adapters/http/schema/second-factor.ts';
+import type { SettingsBody, SettingsChange } from '../../../src/adapters/http/schema/service.ts';
 import type { SessionBody } from '../../../src/adapters/http/schema/sessions.ts';
+/** Wire shapes, from the schemas that the service validates with. */
+import type {
+  LoginBody,
+  MeBody,
+  MeChange,
+  MfaRequiredBody,
+  SignedInBody,
+  SignInOptionsBody,
+  UserBody,
+} from '../../../src/adapters/http/schema/sign-in.ts';
 import type { SshKeyBody } from '../../../src/adapters/http/schema/ssh-keys.ts';
-import type { SettingsBody, SettingsChange } from '../../../src/adapters/http/schema/system.ts';
 import type { CreatedTokenBody, TokenBody } from '../../../src/adapters/http/schema/tokens.ts';
 
 export type AuditRecord = AuditRecordBody;

@@ -1,5 +1,5 @@
-import { type Backoff, RECONNECT, retryDelayMs, toldDelayMs } from '../terminal/backoff.ts';
-import type { OpenSocket, Socket } from '../terminal/browser-socket.ts';
+import { type Backoff, RECONNECT, retryDelayMs, toldDelayMs } from '../terminal/connection/backoff.ts';
+import type { OpenSocket, Socket } from '../terminal/connection/browser-socket.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
 
 /** A change of a container; null: anything may have changed. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.ts';
 import { request } from '../api/request.ts';
 import type { AuthOptions, Login, MfaRequired, SignedIn } from '../api/types.ts';
-import { type RequestOptions, usePasskey } from '../lib/passkeys.ts';
+import { type RequestOptions, usePasskey } from '../lib/browser/passkeys.ts';
 import { signedIn } from './session.ts';
 
 export type Person = { readonly email: string; readonly username: string; readonly password: string };

@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 import { ApiError } from '../api/errors.ts';
 import { hasStatus, type RequestOptions, request } from '../api/request.ts';
 import type { SignedIn, User } from '../api/types.ts';
+import { storageWorks, store, stored } from '../lib/browser/storage.ts';
 import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
-import { storageWorks, store, stored } from '../lib/storage.ts';
-import { usableForMs } from './token-life.ts';
+import { usableForMs } from './login-token-life.ts';
 
 export type SessionState =
   | { readonly kind: 'restoring' }

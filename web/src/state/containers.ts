@@ -14,7 +14,7 @@ import {
   unknownWords,
 } from '../lib/outcome.ts';
 import { watch } from './events.ts';
-import type { Polling } from './polling.ts';
+import type { Polling } from './poll.ts';
 import { dismiss, toastError, toastFailure, toastOk, toastWarning } from './toasts.ts';
 
 /** null until the first list has come. */

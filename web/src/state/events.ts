@@ -1,8 +1,8 @@
 import { EventStream, type News } from '../events/stream.ts';
-import { noteAnswer, noteNoAnswer } from '../lib/reach.ts';
+import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
 import { loginToken } from '../session/session.ts';
-import { platformSocket } from '../terminal/browser-socket.ts';
-import { type Polling, poll } from './polling.ts';
+import { platformSocket } from '../terminal/connection/browser-socket.ts';
+import { type Polling, poll } from './poll.ts';
 
 /** Now and then it is looked all the same: not everything that is shown is announced. */
 const SELDOM_MS = 60_000;

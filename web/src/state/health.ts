@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { getHealth, type Health } from '../api/health.ts';
 import { loginToken, session } from '../session/session.ts';
-import { poll } from './polling.ts';
+import { poll } from './poll.ts';
 
 /** null until it is known. */
 export const health = signal<Health | null>(null);

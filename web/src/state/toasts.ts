@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/errors.ts';
 import { explain } from '../api/explain.ts';
-import { go } from '../lib/router.ts';
+import { go } from '../lib/browser/router.ts';
 import { engineIsDown } from './health.ts';
 
 /** What can still be done about the news. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { copyText } from '../lib/clipboard.ts';
+import { copyText } from '../lib/browser/clipboard.ts';
 import { IconButton } from './button.tsx';
 
 /** Copies `text`, and shows for a moment that it did. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { wholeNumber } from '../lib/whole-number.ts';
+import { wholeNumber } from '../lib/format/whole-number.ts';
 import { TextField } from './field.tsx';
 
 /** What is typed, as long as it stands for the value: an empty field stays empty, and is NaN. */

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../api/types.ts';
-import { navigate, nextPath, path, signInPath } from '../lib/router.ts';
+import { navigate, nextPath, path, signInPath } from '../lib/browser/router.ts';
 import { lockWhenIdle } from '../session/auto-lock.ts';
 import { locked, lockNow, session } from '../session/session.ts';
 import { forgetContainers } from '../state/containers.ts';
 import { followEvents } from '../state/events.ts';
 import { JOIN_PATH } from '../state/invitation.ts';
-import { loadMe, me } from '../state/me.ts';
+import { loadMe, me } from '../state/profile.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Spinner } from '../ui/button.tsx';
 import { Toasts } from '../ui/toasts.tsx';
@@ -14,15 +14,15 @@ import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { AdminPage } from './admin/page.tsx';
 import { DeletedPage } from './containers/deleted-page.tsx';
 import { ContainersPage } from './containers/page.tsx';
-import { GATES, isGate } from './gates.ts';
 import { LockScreen } from './lock-screen.tsx';
 import { NotFound } from './not-found.tsx';
+import { Shell } from './page-shell.tsx';
+import { GATES, isGate } from './public-routes.ts';
 import { RecordingsPage } from './recordings/list-page.tsx';
 import { PlaybackPage } from './recordings/playback-page.tsx';
 import { SettingsPage } from './settings/page.tsx';
 import { JoinPage } from './sharing/join.tsx';
-import { Shell } from './shell.tsx';
-import { Shortcuts } from './shortcuts.tsx';
+import { Shortcuts } from './shortcuts-dialog.tsx';
 import { TerminalPage } from './terminal/page.tsx';
 
 /** Keeps address and session together: strangers at the gate, everybody else inside. */

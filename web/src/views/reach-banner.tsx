@@ -1,4 +1,4 @@
-import { type Reach, reach } from '../lib/reach.ts';
+import { type Reach, reach } from '../lib/browser/server-reachability.ts';
 import { Spinner } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 

@@ -1,4 +1,4 @@
-import { cycleTheme, isDark } from '../lib/preferences.ts';
+import { cycleTheme, isDark } from '../lib/browser/preferences.ts';
 import { IconButton } from '../ui/button.tsx';
 
 export function ThemeButton() {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Nullable, Text, Timestamp } from './common.ts';
-import { pageQuery } from './page.ts';
+import { pageQuery } from './pagination.ts';
 
 const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Nullable, Timestamp } from './common.ts';
-import { pageQuery } from './page.ts';
+import { pageQuery } from './pagination.ts';
 
 export const RecordingsQuery = Closed({
   ...pageQuery,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { UserBody } from './auth.ts';
 import { Closed, Nullable, Timestamp } from './common.ts';
+import { UserBody } from './sign-in.ts';
 
 const Scope = Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]);
 

@@ -3,8 +3,8 @@ import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { type CommandOptions, runCommand } from '../../child-process.ts';
-import { type Account, accountForInitdb, accountForServer } from './account.ts';
 import { findBinaries } from './binaries.ts';
+import { type Account, accountForInitdb, accountForServer } from './os-account.ts';
 
 /** A slow disk is granted time; nothing waits for ever. */
 const INITDB_SECONDS = 300;

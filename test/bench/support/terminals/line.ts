@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { PtyStream } from '../../../../src/ports/terminal-backend.ts';
+import type { PtyStream } from '../../../../src/ports/terminals/terminal-backend.ts';
 
 export type Line = {
   write(text: string): void;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { addressOf, probe } from '../../../../src/adapters/docker/engine-probe.ts';
+import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { bareTerminal } from './scene.ts';
 
 const [endpoint = '', runtimeId = ''] = process.argv.slice(2);

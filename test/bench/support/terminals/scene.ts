@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { dockerTerminals } from '../../../../src/adapters/docker/terminal-backend.ts';
-import type { PtyStream } from '../../../../src/ports/terminal-backend.ts';
+import { dockerTerminals } from '../../../../src/adapters/docker/terminals/terminal-backend.ts';
+import type { PtyStream } from '../../../../src/ports/terminals/terminal-backend.ts';
 import { administrator, type Client } from '../client.ts';
 import { installation } from '../installation.ts';
 import type { WholeService } from '../whole-service.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { installPackages } from '../../../../src/adapters/docker/packages.ts';
+import { installPackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import type { Part } from './part.ts';
 
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'];

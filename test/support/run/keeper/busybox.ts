@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type Docker from 'dockerode';
-import { addressOf, probe } from '../../../../src/adapters/docker/engine-probe.ts';
-import { ensureNetwork, removeNetwork } from '../../../../src/adapters/docker/network.ts';
-import { followToEnd } from '../../../../src/adapters/docker/progress.ts';
+import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
+import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
+import { ensureNetwork, removeNetwork } from '../../../../src/adapters/docker/network/instance-network.ts';
 import type { Parts } from '../infra.ts';
 import type { Part, Use } from './part.ts';
 

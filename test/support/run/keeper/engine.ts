@@ -1,15 +1,15 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type Docker from 'dockerode';
-import { ensureBaseImage } from '../../../../src/adapters/docker/base-image.ts';
-import { BASE_REFERENCE } from '../../../../src/adapters/docker/base-settings.ts';
-import { openEngine } from '../../../../src/adapters/docker/engine.ts';
-import { INSTANCE_LABEL } from '../../../../src/adapters/docker/labels.ts';
+import { INSTANCE_LABEL } from '../../../../src/adapters/docker/engine/engine-names.ts';
+import { ensureBaseImage } from '../../../../src/adapters/docker/images/base-image.ts';
+import { BASE_REFERENCE } from '../../../../src/adapters/docker/images/base-image-settings.ts';
+import { openEngine } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
 import {
   DataDirInUseError,
   type DataDirLock,
   lockDataDir,
-} from '../../../../src/adapters/system/data-dir-lock.ts';
+} from '../../../../src/adapters/filesystem/data-dir-lock.ts';
 import type { Part } from './part.ts';
 
 // The base image takes minutes to make, so it stays here between runs, outside the checkout.

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { startEmbedded } from '../../../../src/adapters/postgres/embedded.ts';
+import { startEmbedded } from '../../../../src/adapters/postgres/embedded/index.ts';
 import { migrate } from '../../../../src/adapters/postgres/migrate.ts';
 import type { Part } from './part.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { installPackages } from '../../../../src/adapters/docker/packages.ts';
+import { installPackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import type { Part } from './part.ts';
 
 const ROOT = '/usr/lib/postgresql';

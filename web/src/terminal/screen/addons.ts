@@ -2,7 +2,7 @@ import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard'
 import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import type { Terminal } from '@xterm/xterm';
-import { withAllowedStyles } from './allowed-styles.ts';
+import { withAllowedStyles } from './csp-styles.ts';
 
 type Listener = {
   /** A program asks for this text to be copied (OSC 52). */

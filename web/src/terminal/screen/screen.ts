@@ -1,15 +1,15 @@
 import '@xterm/xterm/css/xterm.css';
 import { Terminal } from '@xterm/xterm';
-import { copyText } from '../../lib/clipboard.ts';
-import type { LookBack } from '../look-back.ts';
-import type { Size } from '../protocol.ts';
-import { actionOf, type TerminalAction } from '../shortcuts.ts';
+import { copyText } from '../../lib/browser/clipboard.ts';
+import type { Size } from '../connection/terminal-protocol.ts';
+import { actionOf, type TerminalAction } from '../panes/shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
-import { withAllowedStyles } from './allowed-styles.ts';
-import { fitting } from './fitting.ts';
-import { type ScrollingDeps, scrolling } from './scrolling.ts';
+import { withAllowedStyles } from './csp-styles.ts';
+import { fitting } from './fit.ts';
+import type { LookBack } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
+import { type ScrollingDeps, scrolling } from './wheel-scrolling.ts';
 
 const FONTS =
   'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';

@@ -1,6 +1,6 @@
 import type { SearchAddon } from '@xterm/addon-search';
 import type { Terminal } from '@xterm/xterm';
-import { isDark } from '../../lib/preferences.ts';
+import { isDark } from '../../lib/browser/preferences.ts';
 import { matchColours } from './themes.ts';
 
 export type Found = { readonly index: number; readonly count: number };

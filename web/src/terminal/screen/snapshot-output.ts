@@ -1,4 +1,4 @@
-import type { Snapshot } from '../look-back.ts';
+import type { Snapshot } from './scrollback.ts';
 
 const ESC = '\x1b';
 const SYNCHRONIZED = `${ESC}[?2026h`;

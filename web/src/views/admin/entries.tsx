@@ -4,7 +4,7 @@ import { deleteEntry, type Entries, type EntryKind, listEntries } from '../../ap
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
-import { Removal } from '../settings/removal.tsx';
+import { Removal } from '../settings/remove-dialog.tsx';
 
 export type FormProps<T> = {
   /** What is changed; null for a new one. */

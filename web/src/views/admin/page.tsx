@@ -1,7 +1,7 @@
-import { path } from '../../lib/router.ts';
-import { Audit } from '../audit/audit.tsx';
+import { path } from '../../lib/browser/router.ts';
+import { Audit } from '../audit/page.tsx';
 import { NotFound } from '../not-found.tsx';
-import { TabbedPage } from '../tabs.tsx';
+import { TabbedPage } from '../tabbed-page.tsx';
 import { Images } from './images.tsx';
 import { Roles } from './roles.tsx';
 import { AdminSettings } from './settings.tsx';

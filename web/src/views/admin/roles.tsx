@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { WholeRole } from '../../api/types.ts';
-import { namesIn, toolsHint } from '../../lib/tools.ts';
+import { namesIn, toolsHint } from '../../lib/role-tools.ts';
 import { AreaField, TextField } from '../../ui/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, KEY_INPUT, NameFields } from './entry-form.tsx';

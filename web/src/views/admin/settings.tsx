@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { changeSettings, getSettings } from '../../api/admin.ts';
 import type { Settings } from '../../api/types.ts';
-import { requireWholeNumbers } from '../../lib/whole-number.ts';
+import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check } from '../../ui/check.tsx';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { FieldFaults } from '../../api/errors.ts';
 import type { Tier } from '../../api/types.ts';
-import { cpu, disk, memory, plural } from '../../lib/format.ts';
-import { requireWholeNumbers } from '../../lib/whole-number.ts';
+import { cpu, disk, memory, plural } from '../../lib/format/format.ts';
+import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { TextField } from '../../ui/field.tsx';
 import { NumberField } from '../../ui/number-field.tsx';
 import { RangeField } from '../../ui/range-field.tsx';

@@ -3,7 +3,7 @@ import { changeUser, listUsers, type UserChange } from '../../api/admin.ts';
 import { getCatalogue } from '../../api/containers.ts';
 import type { User } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { ago } from '../../lib/format.ts';
+import { ago } from '../../lib/format/format.ts';
 import { session } from '../../session/session.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import type { AuditFilter, AuditOf } from '../../api/audit.ts';
-import { dayRange } from '../../lib/day-range.ts';
+import { dayRange } from '../../lib/format/day-range.ts';
 import { Button } from '../../ui/button.tsx';
 
 /** Offered while one types; any other is taken as well. */

@@ -1,8 +1,8 @@
 import type { AuditOf } from '../../api/audit.ts';
 import type { AuditRecord } from '../../api/types.ts';
-import { detailsInWords } from '../../lib/audit-words.ts';
-import { at } from '../../lib/format.ts';
-import { browserOf } from '../../lib/user-agent.ts';
+import { detailsInWords } from '../../lib/format/audit-words.ts';
+import { at } from '../../lib/format/format.ts';
+import { browserOf } from '../../lib/format/user-agent.ts';
 
 type RecordsProps = {
   readonly of: AuditOf;

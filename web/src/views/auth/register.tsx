@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { register } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { AuthFrame } from './frame.tsx';
+import { AuthFrame } from './auth-frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
 import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';

@@ -4,7 +4,7 @@ import { checkSetUpCode, setUp } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { AuthFrame } from './frame.tsx';
+import { AuthFrame } from './auth-frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
 import { NAME_INPUT } from './sign-in.tsx';
 import { useFormFocus } from './use-form-focus.ts';

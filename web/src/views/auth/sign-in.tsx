@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { AuthOptions, MfaRequired } from '../../api/types.ts';
-import { passkeysPossible } from '../../lib/passkeys.ts';
+import { passkeysPossible } from '../../lib/browser/passkeys.ts';
 import { enterAsGuest, signIn, signInWithPasskey } from '../../session/actions.ts';
 import { endWords } from '../../session/ends.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { AuthFrame } from './frame.tsx';
-import { SecondStep } from './second-step.tsx';
+import { AuthFrame } from './auth-frame.tsx';
+import { SecondStep } from './second-factor-step.tsx';
 import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
 import { WithAuthOptions } from './with-auth-options.tsx';

@@ -1,13 +1,13 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
-import { toolsHint } from '../../lib/tools.ts';
+import { toolsHint } from '../../lib/role-tools.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
-import { useCreating } from './use-creating.ts';
+import { useCreating } from './use-create-form.ts';
 
 const NAME_INPUT = {
   autocomplete: 'off',

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Container, ContainerChange } from '../../api/types.ts';
-import { requireWholeNumbers } from '../../lib/whole-number.ts';
+import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { update } from '../../state/containers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
-import { Losses } from './losses.tsx';
+import { Losses } from './loss-report.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
 

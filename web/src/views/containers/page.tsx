@@ -1,13 +1,13 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { plural } from '../../lib/format.ts';
+import { plural } from '../../lib/format/format.ts';
 import { containers, followContainers, listFailure, refreshContainers } from '../../state/containers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useHotkeys } from '../../ui/use-hotkeys.ts';
 import { useTitle } from '../../ui/use-title.ts';
-import { ConfirmAsk } from './confirm-ask.tsx';
+import { ConfirmAsk } from './confirm-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
 import type { Ask } from './row.tsx';

@@ -1,18 +1,18 @@
 import type { Container } from '../../api/types.ts';
-import { copyText } from '../../lib/clipboard.ts';
+import { copyText } from '../../lib/browser/clipboard.ts';
+import { navigate } from '../../lib/browser/router.ts';
+import { reach } from '../../lib/browser/server-reachability.ts';
 import { now } from '../../lib/clock.ts';
-import { ago, cpu, memory } from '../../lib/format.ts';
+import { layerSpace, shortUse, stoppedForSpace, volumeSpace } from '../../lib/format/disk-space.ts';
+import { ago, cpu, memory } from '../../lib/format/format.ts';
 import { type Change, faultOf } from '../../lib/outcome.ts';
-import { reach } from '../../lib/reach.ts';
-import { navigate } from '../../lib/router.ts';
-import { layerSpace, shortUse, stoppedForSpace, volumeSpace } from '../../lib/space.ts';
 import { changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { hasTools, ToolsLink } from './role-setup-link.tsx';
 import { SpaceLink } from './space-link.tsx';
 import { Status } from './status.tsx';
-import { hasTools, ToolsLink } from './tools-link.tsx';
 
 export type Ask = {
   readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space';

@@ -1,8 +1,8 @@
 import { useId, useState } from 'preact/hooks';
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer, Resources, Tier } from '../../api/types.ts';
-import { cpu, disk, memory } from '../../lib/format.ts';
-import { presets } from '../../lib/sizes.ts';
+import { cpu, disk, memory } from '../../lib/format/format.ts';
+import { presets } from '../../lib/format/resource-sizes.ts';
 import { NumberField } from '../../ui/number-field.tsx';
 
 type PickerProps = {

@@ -8,7 +8,7 @@ import {
   stoppedAboveMb,
   stoppedForSpace,
   volumeSpace,
-} from '../../lib/space.ts';
+} from '../../lib/format/disk-space.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 

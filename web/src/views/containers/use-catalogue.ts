@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Catalogue, getCatalogue } from '../../api/containers.ts';
 import type { NewContainer, Tier, User } from '../../api/types.ts';
-import { presets } from '../../lib/sizes.ts';
+import { presets } from '../../lib/format/resource-sizes.ts';
 import { session } from '../../session/session.ts';
 
 export type Choices = Pick<Catalogue, 'images' | 'roles'> & { readonly tier: Tier | undefined };

@@ -6,8 +6,8 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useTitle } from '../../ui/use-title.ts';
-import { Removal } from '../settings/removal.tsx';
-import { download, Facts, StateTag } from './facts.tsx';
+import { Removal } from '../settings/remove-dialog.tsx';
+import { download, Facts, StateTag } from './recording-details.tsx';
 
 const WHILE_RECORDING_MS = 2_000;
 

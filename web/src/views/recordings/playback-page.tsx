@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { deleteRecording, downloadRecording, getRecording } from '../../api/recordings.ts';
 import type { Recording } from '../../api/types.ts';
-import { latePart } from '../../lib/late-part.ts';
-import { isDark } from '../../lib/preferences.ts';
+import { isDark } from '../../lib/browser/preferences.ts';
+import { latePart } from '../../lib/lazy-import.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Check } from '../../ui/check.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useTitle } from '../../ui/use-title.ts';
-import { Removal } from '../settings/removal.tsx';
-import { download, Facts, StateTag } from './facts.tsx';
+import { Removal } from '../settings/remove-dialog.tsx';
+import { download, Facts, StateTag } from './recording-details.tsx';
 
 type Loaded = { readonly recording: Recording; readonly cast: string };
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { startRecording, stopRecording } from '../../api/recordings.ts';
 import { toastFailure } from '../../state/toasts.ts';
-import { MAIN_PANE } from '../../terminal/panes.ts';
+import { MAIN_PANE } from '../../terminal/panes/pane-tree.ts';
 import { IconButton } from '../../ui/button.tsx';
-import type { TerminalController } from '../terminal/controller.ts';
+import type { TerminalController } from '../terminal/terminal-controller.ts';
 
 type RecordingProps = {
   readonly containerId: string;

@@ -1,5 +1,5 @@
 import type { Me } from '../../api/types.ts';
-import { limitLines } from '../../lib/limits.ts';
+import { limitLines } from '../../lib/format/use-limits.ts';
 import { Section } from '../../ui/section.tsx';
 
 /** What the user's tier allows. */

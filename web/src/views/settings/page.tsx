@@ -1,9 +1,9 @@
 import type { Me } from '../../api/types.ts';
-import { path } from '../../lib/router.ts';
-import { me } from '../../state/me.ts';
-import { Audit } from '../audit/audit.tsx';
+import { path } from '../../lib/browser/router.ts';
+import { me } from '../../state/profile.ts';
+import { Audit } from '../audit/page.tsx';
 import { NotFound } from '../not-found.tsx';
-import { TabbedPage } from '../tabs.tsx';
+import { TabbedPage } from '../tabbed-page.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';

@@ -1,19 +1,19 @@
 import { useState } from 'preact/hooks';
 import { addPasskey, deletePasskey, listPasskeys, passkeyOptions, renamePasskey } from '../../api/account.ts';
 import type { Passkey } from '../../api/types.ts';
+import { makePasskey, passkeysPossible } from '../../lib/browser/passkeys.ts';
 import { now } from '../../lib/clock.ts';
-import { ago } from '../../lib/format.ts';
-import { makePasskey, passkeysPossible } from '../../lib/passkeys.ts';
-import { browserOf } from '../../lib/user-agent.ts';
+import { ago } from '../../lib/format/format.ts';
+import { browserOf } from '../../lib/format/user-agent.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
-import { Removal } from './removal.tsx';
+import { Removal } from './remove-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
-import { useConfirmation } from './use-confirmation.tsx';
+import { useConfirmation } from './use-reauthentication.tsx';
 
 type Ask = { readonly what: 'rename' | 'delete'; readonly passkey: Passkey };
 

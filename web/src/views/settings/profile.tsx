@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { changeMe, changePassword } from '../../api/account.ts';
 import type { Me } from '../../api/types.ts';
 import { userChanged } from '../../session/session.ts';
-import { me } from '../../state/me.ts';
+import { me } from '../../state/profile.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';

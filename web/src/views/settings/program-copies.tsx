@@ -1,4 +1,4 @@
-import { letProgramsCopy, programsMayCopy } from '../../state/program-copies.ts';
+import { letProgramsCopy, programsMayCopy } from '../../state/clipboard-permission.ts';
 import { Check } from '../../ui/check.tsx';
 import { Section } from '../../ui/section.tsx';
 

@@ -1,5 +1,5 @@
-import { copyText } from '../../lib/clipboard.ts';
-import { saveAs } from '../../lib/save.ts';
+import { copyText } from '../../lib/browser/clipboard.ts';
+import { saveAs } from '../../lib/browser/download.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

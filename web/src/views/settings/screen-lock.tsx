@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks';
 import { changeMe, removePasscode, setPasscode } from '../../api/account.ts';
 import type { Me } from '../../api/types.ts';
 import { lockNow } from '../../session/session.ts';
-import { loadMe, me } from '../../state/me.ts';
+import { loadMe, me } from '../../state/profile.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, SelectField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
-import { Removal } from './removal.tsx';
+import { Removal } from './remove-dialog.tsx';
 
 const CHOICES = [1, 5, 10, 15, 30, 60, 240];
 const PASSCODE_INPUT = { autocomplete: 'off', maxLength: 64 } as const;

@@ -9,7 +9,7 @@ import {
   type Proof,
   renewRecoveryCodes,
 } from '../../api/account.ts';
-import { plural } from '../../lib/format.ts';
+import { plural } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -19,7 +19,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 import { CodeDialog } from './code-dialog.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
-import { useConfirmation } from './use-confirmation.tsx';
+import { useConfirmation } from './use-reauthentication.tsx';
 
 type Step =
   | { readonly kind: 'enrol'; readonly enrolment: Enrolment; readonly proof: Proof }

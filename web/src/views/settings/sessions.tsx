@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { listSessions, revokeOtherSessions, revokeSession } from '../../api/account.ts';
 import type { Session } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { ago } from '../../lib/format.ts';
-import { browserOf } from '../../lib/user-agent.ts';
+import { ago } from '../../lib/format/format.ts';
+import { browserOf } from '../../lib/format/user-agent.ts';
 import { Button } from '../../ui/button.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
-import { Removal } from './removal.tsx';
+import { Removal } from './remove-dialog.tsx';
 
 /** Those in use, this one first. */
 async function inUse(): Promise<readonly Session[]> {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { addSshKey, deleteSshKey, listSshKeys } from '../../api/account.ts';
 import type { SshKey } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { ago } from '../../lib/format.ts';
+import { ago } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -11,7 +11,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
-import { Removal } from './removal.tsx';
+import { Removal } from './remove-dialog.tsx';
 
 /** Public keys that open containers by SSH. */
 export function SshKeys() {

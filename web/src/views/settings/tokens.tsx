@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { deleteToken, listTokens, revokeToken } from '../../api/account.ts';
 import type { ApiToken, CreatedToken } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { ago, onDay } from '../../lib/format.ts';
+import { ago, onDay } from '../../lib/format/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
-import { Removal } from './removal.tsx';
+import { Removal } from './remove-dialog.tsx';
 import { NewTokenDialog, TokenSecret } from './token-dialogs.tsx';
 
 type Ask = { readonly what: 'revoke' | 'delete'; readonly token: ApiToken };

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { joinCollaboration } from '../../api/collaborations.ts';
 import { hasStatus } from '../../api/request.ts';
-import { navigate } from '../../lib/router.ts';
+import { navigate } from '../../lib/browser/router.ts';
 import { takeInvitation } from '../../state/invitation.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';

@@ -1,4 +1,4 @@
-import type { Person } from '../../terminal/protocol.ts';
+import type { Person } from '../../terminal/connection/terminal-protocol.ts';
 import { Icon } from '../../ui/icon.tsx';
 
 const NAMES_SHOWN = 2;

@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { leaveCollaboration, removeParticipant, shareTerminal } from '../../api/collaborations.ts';
 import type { Collaboration, CollaborationMode, Container, SharedTerminal } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { within } from '../../lib/format.ts';
+import { within } from '../../lib/format/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { listCollaborations } from '../../api/collaborations.ts';
 import type { Collaboration } from '../../api/types.ts';
-import { type Polling, poll } from '../../state/polling.ts';
+import { type Polling, poll } from '../../state/poll.ts';
 
 const EVERY_MS = 3_000;
 

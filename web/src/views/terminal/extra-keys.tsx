@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { TerminalController } from './controller.ts';
+import type { TerminalController } from './terminal-controller.ts';
 
 const ARROWS = [
   ['←', 'Left', 'D'],

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { plural } from '../../lib/format.ts';
-import { signInPath } from '../../lib/router.ts';
-import type { EndReason } from '../../terminal/protocol.ts';
+import { signInPath } from '../../lib/browser/router.ts';
+import { plural } from '../../lib/format/format.ts';
+import type { EndReason } from '../../terminal/connection/terminal-protocol.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import type { Overlay } from './overlay-kind.ts';
+import type { Overlay } from './overlay-state.ts';
 import { useCountdown } from './use-countdown.ts';
 
 type OverlayProps = {

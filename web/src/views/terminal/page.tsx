@@ -1,20 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 import { session } from '../../session/session.ts';
-import { isPaneAction, type TerminalAction } from '../../terminal/shortcuts.ts';
+import { isPaneAction, type TerminalAction } from '../../terminal/panes/shortcuts.ts';
 import { useTitle } from '../../ui/use-title.ts';
+import { ToolsDialog } from '../containers/role-setup-dialog.tsx';
 import { SpaceDialog } from '../containers/space-dialog.tsx';
-import { ToolsDialog } from '../containers/tools-dialog.tsx';
 import { HealthBanner } from '../health-banner.tsx';
 import { ShareDialog } from '../sharing/share-dialog.tsx';
 import { ExtraKeys } from './extra-keys.tsx';
-import { type Known, nameOf } from './overlay-kind.ts';
-import { PaneArea } from './pane-area.tsx';
-import { PaneSwitch } from './pane-switch.tsx';
+import { type Known, nameOf } from './overlay-state.ts';
+import { PaneArea } from './panes/pane-area.tsx';
+import { PaneSwitch } from './panes/pane-tabs.tsx';
+import { Workspace } from './panes/pane-workspace.ts';
+import { usePaneKeys } from './panes/use-pane-keys.ts';
 import { TerminalBar } from './terminal-bar.tsx';
 import { useContainer } from './use-container.ts';
-import { usePaneKeys } from './use-pane-keys.ts';
 import { changeFont } from './use-terminal.ts';
-import { Workspace } from './workspace.ts';
 
 const userId = (): string => {
   const now = session.peek();

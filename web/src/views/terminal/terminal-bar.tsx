@@ -1,20 +1,20 @@
 import type { Container } from '../../api/types.ts';
-import { reach } from '../../lib/reach.ts';
+import { reach } from '../../lib/browser/server-reachability.ts';
 import { session } from '../../session/session.ts';
-import { MAIN_PANE, MAX_PANES } from '../../terminal/panes.ts';
+import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { ToolsLink } from '../containers/role-setup-link.tsx';
 import { SpaceLink } from '../containers/space-link.tsx';
 import { Status } from '../containers/status.tsx';
-import { ToolsLink } from '../containers/tools-link.tsx';
 import { Recording } from '../recordings/record-button.tsx';
 import { Participants } from '../sharing/participants.tsx';
 import { ThemeButton } from '../theme-button.tsx';
-import { leaveItem, paneItems, terminalItems, toolsItem } from './bar-items.ts';
-import type { TerminalController } from './controller.ts';
-import type { Known } from './overlay-kind.ts';
-import type { Workspace } from './workspace.ts';
+import type { Known } from './overlay-state.ts';
+import type { Workspace } from './panes/pane-workspace.ts';
+import { leaveItem, paneItems, terminalItems, toolsItem } from './terminal-bar-items.ts';
+import type { TerminalController } from './terminal-controller.ts';
 
 type BarProps = {
   readonly known: Known;

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { getContainer } from '../../api/containers.ts';
 import { hasStatus } from '../../api/request.ts';
 import { watch } from '../../state/events.ts';
-import type { Polling } from '../../state/polling.ts';
-import type { Known } from './overlay-kind.ts';
+import type { Polling } from '../../state/poll.ts';
+import type { Known } from './overlay-state.ts';
 
 const SETTLED_MS = 5_000;
 const CHANGING_MS = 700;

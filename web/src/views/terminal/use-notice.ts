@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
-import { go } from '../../lib/router.ts';
+import { go } from '../../lib/browser/router.ts';
 import { toastOk } from '../../state/toasts.ts';
-import type { TerminalController } from './controller.ts';
+import type { TerminalController } from './terminal-controller.ts';
 
 /** Shows what the service tells those who see a terminal, once. */
 export function useNotice(terminal: TerminalController | null): void {

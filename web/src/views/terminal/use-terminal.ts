@@ -1,15 +1,15 @@
 import { effect } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { clampFont, DEFAULT_FONT_PX, fontSizePx, isDark } from '../../lib/preferences.ts';
-import type { TerminalAction } from '../../terminal/shortcuts.ts';
+import { clampFont, DEFAULT_FONT_PX, fontSizePx, isDark } from '../../lib/browser/preferences.ts';
+import type { TerminalAction } from '../../terminal/panes/shortcuts.ts';
+import type { Pane } from './panes/pane-workspace.ts';
 import {
   type TerminalController,
   type TerminalKeys,
   type TerminalTarget,
   terminalController,
-} from './controller.ts';
-import type { Pane } from './workspace.ts';
+} from './terminal-controller.ts';
 
 export function changeFont(action: TerminalAction): void {
   if (action === 'larger') fontSizePx.value = clampFont(fontSizePx.value + 1);

@@ -1,0 +1,227 @@
+import type Docker from 'dockerode';
+import { quotaOf } from '../../../domain/containers/disk-quota.ts';
+import {
+  type ContainerRuntime,
+  type ListedContainer,
+  type ObservedContainer,
+  type RuntimeCapabilities,
+  RuntimeFailure,
+  type RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
+import { watchEngine } from '../engine/engine-events.ts';
+import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../engine/engine-names.ts';
+import { fullId, ownership } from '../engine/ownership.ts';
+import { execIn } from '../exec/exec.ts';
+import { capture, capturedImages, removeCaptured } from '../images/container-images.ts';
+import { layerUse } from '../insight/layer-usage.ts';
+import { COUNTED, type DiskSettings, dockerVolumes } from '../volumes/container-volumes.ts';
+import { hostSpace } from '../volumes/host-space.ts';
+import { createOrAdopt, inspect, inspectNamed } from './create-container.ts';
+import { limitsOf, type RuntimeSettings } from './create-options.ts';
+
+export type DockerRuntimeSettings = RuntimeSettings & {
+  /** Name of this engine in handles. */
+  readonly node: string;
+  readonly disk?: DiskSettings;
+  /** Kills everything in a container without the engine, and answers whether nothing is left; null where that is not for us to do. */
+  readonly kill?: ((containerId: string) => Promise<boolean>) | null;
+};
+
+const CAPABILITIES: Omit<RuntimeCapabilities, 'diskQuota'> = {
+  resizeInPlace: true,
+  keepsWritableLayerOnStop: true,
+  perWorkspaceSeccomp: true,
+  movableVolume: false,
+  pause: true,
+  statsWithoutAgent: true,
+};
+
+const REMOVAL_SECONDS = 10;
+
+type Mounted = Pick<Docker.ContainerInspectInfo, 'Mounts'>;
+
+/** Containers on one Docker engine. */
+export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerRuntime {
+  const calls = engineCalls(docker);
+  const { instanceId, node, disk = COUNTED, kill = null } = settings;
+  const own = ownership(calls, instanceId);
+  const volumes = dockerVolumes(calls, instanceId, disk);
+  const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
+  /** Of those that were started here: it never changes, and the engine is slow to tell while it stops one. */
+  const mounted = new Map<string, Mounted>();
+  return {
+    capabilities: { ...CAPABILITIES, diskQuota: quotaOf(disk.mode) },
+    async create(spec) {
+      await volumes.ensure(spec);
+      const runtimeId = await createOrAdopt(calls, spec, settings);
+      own.remember(runtimeId);
+      return { node, runtimeId };
+    },
+    async start(handle) {
+      const container = await own.require(handle);
+      const info = await known(handle);
+      // A paused container still uses its volume, so nothing needs preparing.
+      if (info?.State.Paused) return await goOn(calls, container);
+      if (info !== null) {
+        await volumes.beforeStart(info);
+        mounted.set(handle.runtimeId, { Mounts: info.Mounts });
+      }
+      const starting = (abortSignal: AbortSignal) => orNull([304], container.start({ abortSignal }));
+      await calls.change(LIMITS.start, starting, { containerId: container.id });
+    },
+    async stop(handle, graceSeconds) {
+      const container = await own.find(handle);
+      if (container === null) return 'gone';
+      // Asked while it stops. Whatever comes of it, the stop is waited for.
+      const asking: Promise<Mounted | null> = Promise.resolve(mounted.get(handle.runtimeId) ?? known(handle));
+      asking.catch(() => undefined);
+      const stopped = await stopWholly(calls, container, graceSeconds);
+      const info = await asking;
+      if (info !== null) await volumes.afterStop(info);
+      if (stopped) return 'stopped';
+      mounted.delete(handle.runtimeId);
+      return 'gone';
+    },
+    async resize(handle, resources) {
+      const container = await own.require(handle);
+      const limits = limitsOf(resources, settings);
+      const updating = (abortSignal: AbortSignal) => container.update({ ...limits, abortSignal });
+      await calls.change(LIMITS.start, updating, { containerId: container.id });
+    },
+    async remove(handle) {
+      const container = await own.find(handle);
+      const info = container === null ? null : await known(handle);
+      if (container !== null) await removeWholly(calls, container);
+      own.forget(handle.runtimeId);
+      mounted.delete(handle.runtimeId);
+      if (info !== null) await volumes.afterStop(info);
+    },
+    find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
+    endHung: ({ runtimeId }) => endHung(calls, fullId(runtimeId), kill),
+    ping: calls.ping,
+    observe: async (handle) => observed(await known(handle), instanceId),
+    list: () => listOwn(calls, settings),
+    watch: (hint) => watchEngine(docker, instanceId, hint),
+    volumeExists: async (volume) => (await volumes.facts(volume)) !== null,
+    volumeFacts: volumes.facts,
+    usedBytes: volumes.usedBytes,
+    async layerUse(handle, image) {
+      const info = await known(handle);
+      return info === null ? null : await layerUse(calls, info, image, disk.isLocal);
+    },
+    removeVolume: volumes.remove,
+    hostSpace: () => hostSpace(disk.folders),
+    async capture(handle, spec) {
+      return await capture(calls, (await own.require(handle)).id, spec, instanceId);
+    },
+    capturedImages: () => capturedImages(calls, instanceId),
+    removeCaptured: (image) => removeCaptured(calls, image, instanceId),
+    async exec(handle, request) {
+      return await execIn(calls, (await own.require(handle)).id, request);
+    },
+  };
+}
+
+/**
+ * Kills what is in a container that the engine cannot stop: the engine is there, and gives no answer about this one. An engine
+ * that answers stops it by itself, and politely. Without a late start on record, as after a restart, it is asked twice: a busy
+ * engine is slow.
+ */
+async function endHung(
+  calls: EngineCalls,
+  containerId: string,
+  kill: DockerRuntimeSettings['kill'],
+): Promise<boolean> {
+  if (!kill) return false;
+  const tries = calls.slots.isSuspect(containerId) ? 1 : 2;
+  for (let asked = 0; asked < tries; asked += 1) {
+    if (await answers(inspect(calls, containerId))) return false;
+    if (!(await answers(calls.ping()))) return false;
+  }
+  return await kill(containerId).catch(() => false);
+}
+
+const answers = (asked: Promise<unknown>): Promise<boolean> =>
+  asked.then(
+    () => true,
+    () => false,
+  );
+
+/** Resumes a paused container; one that somebody else has already resumed counts as success. */
+async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
+  const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }), {
+    containerId: container.id,
+  });
+  await waking.catch(async (error: unknown) => {
+    const info = await inspect(calls, container.id);
+    if (!info?.State.Running || info.State.Paused) throw error;
+  });
+}
+
+/** False when there was nothing to stop. What has stopped before is 304. */
+async function stopWholly(
+  calls: EngineCalls,
+  container: Docker.Container,
+  graceSeconds: number,
+): Promise<boolean> {
+  const stopping = (abortSignal: AbortSignal) =>
+    orNull(
+      [404],
+      orNull([304], container.stop({ t: graceSeconds, abortSignal })).then(() => true as const),
+    );
+  const stopped = await calls.change(graceSeconds + 10, stopping, { containerId: container.id });
+  return stopped === true;
+}
+
+/** 409 means that another call is removing it: success once it is gone. */
+async function removeWholly(calls: EngineCalls, container: Docker.Container): Promise<void> {
+  const removing = (abortSignal: AbortSignal) =>
+    orNull(
+      [404, 409],
+      container.remove({ force: true, v: false, abortSignal }).then(() => true as const),
+    );
+  const removed = await calls.change(LIMITS.start, removing, { containerId: container.id });
+  if (removed === true) return;
+  const end = Date.now() + REMOVAL_SECONDS * 1000;
+  while ((await inspect(calls, container.id)) !== null) {
+    if (Date.now() > end) throw new RuntimeFailure(`container ${container.id} is still being removed`, 409);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function observed(info: Docker.ContainerInspectInfo | null, instanceId: string): ObservedContainer {
+  if (info === null || info.Config.Labels[INSTANCE_LABEL] !== instanceId) return { kind: 'gone' };
+  const { Running, Paused, StartedAt, ExitCode } = info.State;
+  if (Paused) return { kind: 'paused' };
+  return Running
+    ? { kind: 'running', startedAt: new Date(StartedAt) }
+    : { kind: 'stopped', exitCode: ExitCode };
+}
+
+/** By the engine's name, which no id can be taken for: an id is hexadecimal, and a name begins with `ws-`. */
+async function findNamed(
+  calls: EngineCalls,
+  dbId: string,
+  generation: number,
+  { instanceId, node }: DockerRuntimeSettings,
+): Promise<RuntimeHandle | null> {
+  const info = await inspectNamed(calls, instanceId, dbId, generation);
+  return info?.Config.Labels[INSTANCE_LABEL] === instanceId ? { node, runtimeId: info.Id } : null;
+}
+
+async function listOwn(
+  calls: EngineCalls,
+  settings: DockerRuntimeSettings,
+): Promise<readonly ListedContainer[]> {
+  const filters = { label: [`${INSTANCE_LABEL}=${settings.instanceId}`] };
+  const all = await calls.read(LIMITS.list, (abortSignal) =>
+    calls.docker.listContainers({ all: true, filters, abortSignal }),
+  );
+  return all.map(({ Id, Labels, State }) => ({
+    handle: { node: settings.node, runtimeId: Id },
+    dbId: Labels[DB_ID_LABEL] ?? '',
+    generation: Number(Labels[GENERATION_LABEL] ?? 0),
+    state: State === 'running' || State === 'paused' ? State : 'stopped',
+  }));
+}

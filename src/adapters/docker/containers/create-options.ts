@@ -1,0 +1,123 @@
+import type Docker from 'dockerode';
+import type { Resources } from '../../../domain/containers/resources.ts';
+import type { ContainerSpec } from '../../../ports/containers/container-runtime.ts';
+import {
+  DB_ID_LABEL,
+  DISK_LABEL,
+  GENERATION_LABEL,
+  INSTANCE_LABEL,
+  OPERATION_LABEL,
+  OWNER_LABEL,
+} from '../engine/engine-names.ts';
+import { KEEPER } from '../exec/process-scripts.ts';
+import type { ProcessLimits } from '../host/process-limits.ts';
+import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
+import { containerName, hostnameInside } from './container-names.ts';
+
+/** What is the same for every container of an installation. */
+export type RuntimeSettings = {
+  readonly instanceId: string;
+  readonly network: string;
+  /** Group above the containers' own, or null for the engine's choice. */
+  readonly cgroupParent: string | null;
+  /** What the engine's machine has in all. */
+  readonly hostCpuMillicores: number;
+  /** Limits of each process; not above the engine's own hard ones. */
+  readonly processLimits: ProcessLimits;
+  /** The volume with the installation's tools, as soon as there is one. */
+  readonly tools?: () => string | null;
+};
+
+/**
+ * What root inside a container may still do. Package managers need the first five to unpack files of other
+ * owners, services the next two to become their user, and KILL ends processes of other users.
+ */
+export const CAPABILITIES = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'SETGID',
+  'SETUID',
+  'KILL',
+] as const;
+
+const MIB = 1024 * 1024;
+
+const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<string, string>> => ({
+  [INSTANCE_LABEL]: instanceId,
+  [DB_ID_LABEL]: spec.dbId,
+  [GENERATION_LABEL]: String(spec.generation),
+  [DISK_LABEL]: String(spec.resources.diskMb),
+  ...(spec.ownerId === null ? {} : { [OWNER_LABEL]: spec.ownerId }),
+  ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
+});
+
+/** Everything that the engine is told about a new container. */
+export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): Docker.ContainerCreateOptions {
+  return {
+    name: containerName(settings.instanceId, spec.dbId, spec.generation),
+    Image: spec.image,
+    Hostname: hostnameInside(settings.instanceId, spec.dbId, spec.hostname),
+    Entrypoint: ['sh', '-c', KEEPER, 'berth'],
+    Cmd: [],
+    WorkingDir: '/workspace',
+    User: '0:0',
+    Env: envOf(spec.env),
+    Labels: { ...labelsOf(spec, settings.instanceId) },
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGTERM',
+    HostConfig: hostConfig(spec, settings),
+  };
+}
+
+/** HOME is the volume whatever was asked; the rest of the environment is the user's. */
+const envOf = (env: Readonly<Record<string, string>>): string[] =>
+  Object.entries({ LANG: 'C.UTF-8', ...env, HOME: '/workspace' }).map(([name, value]) => `${name}=${value}`);
+
+/** The limits that can also be set on a container that runs. */
+export function limitsOf(
+  { memoryMb, cpuMillicores }: Resources,
+  { hostCpuMillicores }: Pick<RuntimeSettings, 'hostCpuMillicores'>,
+) {
+  const memory = memoryMb * MIB;
+  // The engine refuses more processor than the machine has, and more would not be had anyway.
+  return {
+    Memory: memory,
+    MemorySwap: memory,
+    NanoCpus: Math.min(cpuMillicores, hostCpuMillicores) * 1_000_000,
+  };
+}
+
+const toolsMount = (volume: string | null): Docker.MountConfig =>
+  volume === null ? [] : [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: true }];
+
+function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
+  return {
+    ...limitsOf(spec.resources, settings),
+    PidsLimit: 512,
+    OomScoreAdj: 500,
+    ShmSize: 64 * MIB,
+    Ulimits: [
+      ...Object.entries(settings.processLimits).map(([Name, most]) => ({ Name, Soft: most, Hard: most })),
+      { Name: 'core', Soft: 0, Hard: 0 },
+    ],
+    CapDrop: ['ALL'],
+    CapAdd: [...CAPABILITIES],
+    SecurityOpt: ['no-new-privileges'],
+    Privileged: false,
+    Init: true,
+    IpcMode: 'private',
+    NetworkMode: settings.network,
+    // Instead of capabilities: low ports and ping, inside the container's own network alone.
+    Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0', 'net.ipv4.ping_group_range': '0 65535' },
+    PublishAllPorts: false,
+    RestartPolicy: { Name: 'no' },
+    LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
+    Mounts: [
+      { Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false },
+      ...toolsMount(settings.tools?.() ?? null),
+    ],
+    ...(settings.cgroupParent === null ? {} : { CgroupParent: settings.cgroupParent }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { INSTANCE_LABEL } from './engine-names.ts';
+
+const SETTLE_MS = 200;
+const RECONNECT_MS = 2_000;
+const EVENTS = ['start', 'die', 'destroy', 'oom', 'pause', 'unpause'];
+
+/**
+ * Listens to the engine's events, which may be lost and are therefore hints: several close together become one, and
+ * each new connection is one, for what happened without it.
+ */
+export function watchEngine(docker: Docker, instanceId: string, hint: () => void): () => void {
+  let ended = false;
+  let stream: Readable | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const soon = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      hint();
+    }, SETTLE_MS);
+  };
+  const again = (): void => {
+    if (!ended) setTimeout(() => void connect(), RECONNECT_MS).unref();
+  };
+  const connect = async (): Promise<void> => {
+    try {
+      const label = [`${INSTANCE_LABEL}=${instanceId}`];
+      const asked: Promise<unknown> = docker.getEvents({
+        filters: { type: ['container'], event: EVENTS, label },
+      });
+      stream = (await asked) as Readable;
+      if (ended) stream.destroy();
+      stream.on('data', soon);
+      stream.once('error', () => stream?.destroy());
+      stream.once('close', again);
+      soon();
+    } catch {
+      again();
+    }
+  };
+  void connect();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+    stream?.destroy();
+  };
+}

@@ -1,0 +1,163 @@
+import {
+  EMPTY_QUEUE,
+  ENGINE_RETRY_SECONDS,
+  isFull,
+  nextQueue,
+  type QueueEvent,
+  type SlotLimits,
+  type SlotRequest,
+  type WaitLimits,
+  WORK_LIMITS,
+} from '../../../domain/fair-queue.ts';
+import { RuntimeBusy } from '../../../ports/containers/container-runtime.ts';
+import type { EngineWait } from '../../../ports/metrics.ts';
+
+/** What is dear for an engine beside the starts of processes; a container's owner is charged. */
+export type WorkTurns = {
+  /** An archive or an upload, from its begin to its end. Throws `RuntimeBusy` when its turn does not come in time. */
+  transfer(containerId: string): Promise<Release>;
+  /** One piece of a file on its way. It waits for as long as it takes, and whoever is slow gives its turn to others. */
+  piece(containerId: string): Promise<Release>;
+  /** Figures of a container. One that takes too long gives its turn to others, and nothing more is asked of its container until it ends. */
+  figures<T>(containerId: string, work: () => Promise<T>): Promise<T>;
+  /** The size of a container, of which the engine looks at every file. */
+  size<T>(containerId: string, work: () => Promise<T>): Promise<T>;
+  /** How many wait now. */
+  waiting(): number;
+  /** Told of every wait from now on, except those of pieces. */
+  listen(listener: (wait: EngineWait) => void): void;
+};
+
+/** Gives a turn back, however often it is called. */
+export type Release = () => void;
+
+/** `ownerOf`: whose turn it is. */
+export function workTurns(ownerOf: (containerId: string) => string): WorkTurns {
+  let told = (_wait: EngineWait): void => {};
+  const tell = (wait: EngineWait): void => told(wait);
+  const { transfers, pieces, figures, sizes } = WORK_LIMITS;
+  const lines = {
+    transfers: line({ ...transfers, work: 'transfers', ownerOf, tell }),
+    pieces: line({ ...pieces, work: 'pieces', ownerOf, tell }),
+    figures: line({ ...figures, work: 'figures', ownerOf, tell }),
+    sizes: line({ ...sizes, work: 'sizes', ownerOf, tell }),
+  };
+  const during =
+    ({ take }: Line) =>
+    async <T>(containerId: string, work: () => Promise<T>): Promise<T> => {
+      const release = await take(containerId);
+      return await work().finally(release);
+    };
+  return {
+    transfer: lines.transfers.take,
+    piece: lines.pieces.take,
+    figures: during(lines.figures),
+    size: during(lines.sizes),
+    waiting: () => Object.values(lines).reduce((sum, { waiting }) => sum + waiting(), 0),
+    listen(listener) {
+      told = listener;
+    },
+  };
+}
+
+type Line = { take(containerId: string): Promise<Release>; waiting(): number };
+
+type Rules = {
+  readonly limits: SlotLimits;
+  /** null: it waits for as long as it takes. */
+  readonly wait: (WaitLimits & { readonly ms: number }) | null;
+  /** After so long others have the turn. `closes`: nothing more of that container has one until it ends. */
+  readonly late?: { readonly ms: number; readonly closes: boolean };
+  readonly work: EngineWait['work'] | 'pieces';
+  readonly ownerOf: (containerId: string) => string;
+  readonly tell: (wait: EngineWait) => void;
+};
+
+function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
+  const settle = new Map<string, (start: boolean) => void>();
+  let queue = EMPTY_QUEUE;
+  let count = 0;
+
+  function apply(event: QueueEvent): void {
+    const { queue: after, start } = nextQueue(queue, event, limits);
+    queue = after;
+    for (const id of start) settle.get(id)?.(true);
+  }
+
+  /** Where nobody waits it begins at once: a stream has thousands of pieces. */
+  function begins(request: SlotRequest): boolean | Promise<boolean> {
+    let isStarted = false;
+    settle.set(request.id, () => {
+      isStarted = true;
+    });
+    apply({ type: 'enter', request });
+    if (!isStarted) return later(request);
+    settle.delete(request.id);
+    return true;
+  }
+
+  async function later({ id }: SlotRequest): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    settle.set(id, resolve);
+    const timer = wait === null ? undefined : setTimeout(resolve, wait.ms, false);
+    const isStarted = await promise;
+    clearTimeout(timer);
+    settle.delete(id);
+    return isStarted;
+  }
+
+  function note(sinceMs: number, outcome: EngineWait['outcome']): void {
+    if (work !== 'pieces') tell({ work, outcome, seconds: (performance.now() - sinceMs) / 1000 });
+  }
+
+  return {
+    async take(containerId) {
+      count += 1;
+      const id = String(count);
+      const asked = { containerId, userId: ownerOf(containerId) };
+      const since = performance.now();
+      let isStarted = wait === null || !isFull(queue, asked, wait);
+      if (isStarted) {
+        const beginning = begins({ id, ...asked });
+        isStarted = beginning === true || (await beginning);
+      }
+      note(since, isStarted ? 'started' : 'engine_busy');
+      if (!isStarted) {
+        apply({ type: 'leave', id });
+        throw new RuntimeBusy('engine_busy', ENGINE_RETRY_SECONDS);
+      }
+      const giveUp = (): void => apply({ type: late?.closes ? 'late' : 'leave', id });
+      const timer = late === undefined ? undefined : setTimeout(giveUp, late.ms);
+      return () => {
+        clearTimeout(timer);
+        apply({ type: 'leave', id });
+      };
+    },
+    waiting: () => queue.waiting.length,
+  };
+}
+
+/** For so much of a stream a turn is enough: each costs some 30 microseconds. */
+const BYTES_OF_A_TURN = 262_144;
+
+/** Passes a stream on, a turn for each 256 KiB. None is held while its reader is slow. */
+export async function* inTurns(
+  source: AsyncIterable<Buffer>,
+  turn: () => Promise<Release>,
+  bytesOfATurn = BYTES_OF_A_TURN,
+): AsyncGenerator<Buffer> {
+  const pieces = source[Symbol.asyncIterator]();
+  let left = 0;
+  try {
+    for (;;) {
+      const release = left > 0 ? null : await turn();
+      if (release !== null) left = bytesOfATurn;
+      const piece = await pieces.next().finally(() => release?.());
+      if (piece.done) return;
+      left -= piece.value.length;
+      yield piece.value;
+    }
+  } finally {
+    await pieces.return?.();
+  }
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import {
+  EMPTY_QUEUE,
+  ENGINE_LATE_MS,
+  ENGINE_LIMITS,
+  ENGINE_RETRY_SECONDS,
+  ENGINE_WAIT_LIMITS,
+  ENGINE_WAIT_MS,
+  isFull,
+  isUnresponsive,
+  LATE_WAIT_MS,
+  nextQueue,
+  type QueueEvent,
+  type SlotRequest,
+} from '../../../domain/fair-queue.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { EngineWait } from '../../../ports/metrics.ts';
+
+/** For whom the engine is asked. Nothing: for Berth itself. */
+export type OnBehalf = { readonly containerId?: string; readonly userId?: string | null };
+
+export type EngineSlots = ReturnType<typeof engineSlots>;
+
+type Asked = Omit<SlotRequest, 'id'>;
+
+const MAX_KNOWN = 10_000;
+
+/** Lets a few calls change something in an engine at a time, fairly between users and containers. */
+export function engineSlots() {
+  const settle = new Map<string, (start: boolean) => void>();
+  const owners = new Map<string, string>();
+  // Containers whose last process start was late, also when nobody waits for it any more.
+  const suspects = new Set<string>();
+  let queue = EMPTY_QUEUE;
+  let told = (_wait: EngineWait): void => {};
+
+  function apply(event: QueueEvent): void {
+    const { queue: after, start } = nextQueue(queue, event, ENGINE_LIMITS);
+    queue = after;
+    for (const id of start) settle.get(id)?.(true);
+  }
+
+  const userOf = ({ containerId, userId }: OnBehalf): string =>
+    userId ?? owners.get(containerId ?? '') ?? containerId ?? 'berth';
+
+  /** Resolves with whether the slot has come in time. */
+  async function wait(request: SlotRequest, ms: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(resolve, ms, false);
+    settle.set(request.id, resolve);
+    apply({ type: 'enter', request });
+    const isStarted = await promise;
+    clearTimeout(timer);
+    settle.delete(request.id);
+    if (!isStarted) apply({ type: 'leave', id: request.id });
+    return isStarted;
+  }
+
+  function refusal({ containerId }: Asked, seconds: number): RuntimeBusy {
+    const code =
+      isUnresponsive(queue, containerId) || suspects.has(containerId)
+        ? 'container_unresponsive'
+        : 'engine_busy';
+    told({ work: 'calls', seconds, outcome: code });
+    return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
+  }
+
+  async function inTurn<T>(asked: Asked, isLimited: boolean, work: (id: string) => Promise<T>): Promise<T> {
+    const id = randomUUID();
+    const since = performance.now();
+    if (isLimited && isFull(queue, asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
+    const patience = suspects.has(asked.containerId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
+    const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
+    const seconds = (performance.now() - since) / 1000;
+    if (!isStarted) throw refusal(asked, seconds);
+    told({ work: 'calls', seconds, outcome: 'started' });
+    return await work(id).finally(() => apply({ type: 'leave', id }));
+  }
+
+  return {
+    /** Something that changes a container, a volume or a network. It waits for as long as it takes. */
+    change: <T>(of: OnBehalf, work: () => Promise<T>): Promise<T> =>
+      inTurn({ userId: userOf(of), containerId: `change ${of.containerId ?? randomUUID()}` }, false, work),
+
+    /**
+     * Starts a process in a container. Where that takes too long, others have the slot, and nothing more is started there until
+     * it has come to an end. Throws `RuntimeBusy` when the wait is over.
+     */
+    start: <T>(containerId: string, work: () => Promise<T>): Promise<T> =>
+      inTurn({ userId: userOf({ containerId }), containerId }, true, async (id) => {
+        let isLate = false;
+        const timer = setTimeout(() => {
+          isLate = true;
+          suspects.add(containerId);
+          trim(suspects);
+          apply({ type: 'late', id });
+        }, ENGINE_LATE_MS);
+        try {
+          const result = await work();
+          suspects.delete(containerId);
+          return result;
+        } catch (error) {
+          const isLost = isLate && error instanceof RuntimeUnavailable;
+          throw isLost ? new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS) : error;
+        } finally {
+          clearTimeout(timer);
+        }
+      }),
+
+    /** Whose container it is, for what is started in it from now on. */
+    belongs(containerId: string, ownerId: string | undefined): void {
+      if (ownerId === undefined || owners.get(containerId) === ownerId) return;
+      owners.delete(containerId);
+      owners.set(containerId, ownerId);
+      trim(owners);
+    },
+
+    /** Who is charged for what is done in the container. */
+    ownerOf: (containerId: string): string => userOf({ containerId }),
+
+    /** Whether the last start of a process in the container was late, and none has succeeded since. */
+    isSuspect: (containerId: string): boolean => suspects.has(containerId),
+
+    /** How many wait now. */
+    waiting: (): number => queue.waiting.length,
+
+    /** Told of every wait from now on. */
+    listen: (listener: (wait: EngineWait) => void): void => {
+      told = listener;
+    },
+  };
+}
+
+/** The oldest ones make room. */
+function trim(known: Map<string, unknown> | Set<string>): void {
+  const [oldest] = known.size > MAX_KNOWN ? known.keys() : [];
+  if (oldest !== undefined) known.delete(oldest);
+}

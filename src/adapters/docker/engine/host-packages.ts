@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { type Log, lastLines, readText, run, which } from '../host/host-commands.ts';
+import { throttled } from './engine-progress.ts';
+
+const REPORT_MS = 3000;
+
+type Progress = (message: string) => void;
+
+/** Programs by the Debian and Ubuntu package that brings them. */
+const ENGINE_PROGRAMS: Readonly<Record<string, string>> = {
+  dockerd: 'docker.io',
+  iptables: 'iptables',
+  ip: 'iproute2',
+  mount: 'util-linux',
+};
+
+/** Packages of the private engine that this machine lacks. */
+export async function missingEnginePackages(): Promise<readonly string[]> {
+  const missing = await missingPackages(ENGINE_PROGRAMS);
+  const confined = (await readText('/sys/module/apparmor/parameters/enabled'))?.startsWith('Y') === true;
+  const parser = confined ? await missingPackages({ apparmor_parser: 'apparmor' }) : [];
+  const modules = existsSync('/proc/sys/net/bridge') ? [] : await missingPackages({ modprobe: 'kmod' });
+  return [...missing, ...parser, ...modules];
+}
+
+/** The packages whose program is not installed. */
+export async function missingPackages(
+  programs: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    Object.entries(programs).map(async ([program, name]) => ((await which(program)) === null ? name : null)),
+  );
+  return found.filter((name) => name !== null);
+}
+
+export type InstallSettings = {
+  readonly progress: Progress;
+  readonly log: Log;
+  /** Ends the installation early. What it leaves half done is completed by the next one. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Installs distribution packages as root, saying so first. No service that comes with them is started: Berth
+ * runs its own. Throws with the end of the output when they can not be installed.
+ */
+export async function installPackages(names: readonly string[], settings: InstallSettings): Promise<void> {
+  const { progress, log, signal } = settings;
+  if ((await which('apt-get')) === null) throw new Error('apt-get is not available on this machine');
+  progress(`installing ${names.join(', ')} from the packages of this distribution`);
+  const update = await aptGet(['update'], settings, 180);
+  signal?.throwIfAborted();
+  if (update.code !== 0) log.warn(`apt-get update: ${lastLines(update.stderr, 3)}`);
+  const restore = await withoutServices();
+  try {
+    await completeInterrupted(settings);
+    const install = await aptGet(['install', '-y', '--no-install-recommends', ...names], settings, 900);
+    signal?.throwIfAborted();
+    if (install.code !== 0)
+      throw new Error(`apt-get install: ${lastLines(install.stderr || install.stdout, 3)}`);
+  } finally {
+    await restore();
+  }
+}
+
+/** apt-get refuses to install anything while an earlier installation is half done, such as one that was ended early. */
+async function completeInterrupted({ signal, log }: InstallSettings): Promise<void> {
+  const { code, stderr } = await run('dpkg', ['--configure', '-a'], {
+    timeoutSeconds: 300,
+    env: QUIET,
+    signal,
+  });
+  if (code !== 0) log.warn(`dpkg --configure -a: ${lastLines(stderr, 3)}`);
+}
+
+const QUIET = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' };
+
+function aptGet(
+  args: readonly string[],
+  { progress, signal }: InstallSettings,
+  timeoutSeconds: number,
+): ReturnType<typeof run> {
+  const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
+  const tell = throttled(REPORT_MS, (line: string) => progress(line.slice(0, 80)));
+  const onLine = (line: string): void => {
+    if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) tell(line);
+  };
+  return run('apt-get', [...options, ...args], { timeoutSeconds, env: QUIET, onLine, signal });
+}
+
+const UNITS = ['docker.service', 'docker.socket', 'containerd.service'];
+
+/** Keeps systemd from starting an engine of its own next to Berth's, now and at boot; returns the way back. */
+async function withoutServices(): Promise<() => Promise<void>> {
+  const none = async (): Promise<void> => {};
+  if (!existsSync('/run/systemd/system')) return none;
+  const known = await run('systemctl', ['cat', 'docker.service']);
+  if (known.code === 0) return none;
+  await run('systemctl', ['mask', '--runtime', ...UNITS]);
+  return async () => {
+    await run('systemctl', ['unmask', '--runtime', ...UNITS]);
+    await run('systemctl', ['disable', ...UNITS]);
+  };
+}

@@ -1,0 +1,49 @@
+import type Docker from 'dockerode';
+import { type EngineCalls, LIMITS } from './engine-client.ts';
+import { PASSING_LABEL } from './engine-names.ts';
+
+const MIB = 1024 * 1024;
+
+/** One program on one volume. */
+export type Passing = {
+  readonly instanceId: string;
+  readonly image: string;
+  readonly entrypoint: readonly string[];
+  readonly mount: { readonly volume: string; readonly at: string; readonly isReadOnly: boolean };
+  readonly rights?: Pick<Docker.HostConfig, 'CapAdd' | 'PidsLimit'>;
+};
+
+/**
+ * A container that is there for `use` alone. It reaches nothing but the volume. It has a label of its own in place of the
+ * installation's: nothing takes it for a workspace.
+ */
+export async function inPassing<T>(
+  { docker, change }: EngineCalls,
+  { instanceId, image, entrypoint, mount, rights }: Passing,
+  use: (container: Docker.Container) => Promise<T>,
+): Promise<T> {
+  const container = await change(LIMITS.create, (abortSignal) =>
+    docker.createContainer({
+      Image: image,
+      Labels: { [PASSING_LABEL]: instanceId },
+      Entrypoint: [...entrypoint],
+      Cmd: [],
+      User: '0:0',
+      HostConfig: {
+        NetworkMode: 'none',
+        Memory: 128 * MIB,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        Mounts: [{ Type: 'volume', Source: mount.volume, Target: mount.at, ReadOnly: mount.isReadOnly }],
+        ...rights,
+      },
+      abortSignal,
+    }),
+  );
+  try {
+    await change(LIMITS.start, (abortSignal) => container.start({ abortSignal }));
+    return await use(container);
+  } finally {
+    await container.remove({ force: true }).catch(() => {});
+  }
+}

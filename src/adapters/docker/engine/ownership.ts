@@ -1,0 +1,47 @@
+import type Docker from 'dockerode';
+import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import { inspect } from '../containers/create-container.ts';
+import type { EngineCalls } from './engine-client.ts';
+import { INSTANCE_LABEL } from './engine-names.ts';
+
+export type Ownership = {
+  /** The container, or a failure when it is absent or carries another label. */
+  require(handle: RuntimeHandle): Promise<Docker.Container>;
+  /** The container, null when absent, a failure when it carries another label. */
+  find(handle: RuntimeHandle): Promise<Docker.Container | null>;
+  remember(id: string): void;
+  forget(id: string): void;
+};
+
+/** Looks at a container's label once, before anything is done to it: labels never change. */
+export function ownership(calls: EngineCalls, instanceId: string): Ownership {
+  const known = new Set<string>();
+  const find = async ({ runtimeId, ownerId }: RuntimeHandle): Promise<Docker.Container | null> => {
+    calls.slots.belongs(runtimeId, ownerId);
+    const container = calls.docker.getContainer(fullId(runtimeId));
+    if (known.has(runtimeId)) return container;
+    const info = await inspect(calls, runtimeId);
+    if (info === null) return null;
+    if (info.Config.Labels[INSTANCE_LABEL] !== instanceId) {
+      throw new RuntimeFailure(`container ${runtimeId} does not belong to this installation`, 403);
+    }
+    known.add(runtimeId);
+    return container;
+  };
+  return {
+    find,
+    async require(handle) {
+      const container = await find(handle);
+      if (container === null) throw new RuntimeFailure(`no such container: ${handle.runtimeId}`, 404);
+      return container;
+    },
+    remember: (id) => known.add(id),
+    forget: (id) => known.delete(id),
+  };
+}
+
+/** The engine also resolves names and prefixes of ids; nothing but a full id may ever reach it. */
+export function fullId(runtimeId: string): string {
+  if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
+  throw new RuntimeFailure('not a full runtime id', 404);
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import type { CommandEvent, ContainerCommands } from '../../../ports/containers/container-commands.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import type { Ownership } from '../engine/ownership.ts';
+import {
+  COMMAND_NOT_FOUND,
+  closesWithin,
+  couldNotStart,
+  endMarked,
+  isStartReport,
+  notFoundWords,
+} from './exec.ts';
+import { exitCodeOf, openExec } from './exec-stream.ts';
+import { endOf, withTail } from './exec-tail.ts';
+import { type Frame, frames } from './stream-demux.ts';
+
+/** How long a killed command may take to let go of its connection. */
+const LET_GO_SECONDS = 2;
+
+/** Commands in containers of one Docker engine, read as they write. */
+export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCommands {
+  return {
+    async open(handle, request) {
+      const { command, env, workdir, stdin, timeoutSeconds } = request;
+      const { id } = await own.require(handle);
+      const marker = randomUUID();
+      const { exec, stream } = await openExec(calls, id, {
+        command,
+        env: { ...env, BERTH_EXEC: marker },
+        ...(workdir === undefined ? {} : { workdir }),
+        tty: false,
+        stdin: stdin !== undefined,
+      });
+      if (stdin !== undefined) stream.end(stdin);
+      const ending = endable(stream, () => endMarked(calls, id, `BERTH_EXEC=${marker}`, 0));
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        void ending.timeUp();
+      }, timeoutSeconds * 1000);
+      const exitCode = async (): Promise<number | null> => {
+        clearTimeout(timer);
+        return late ? null : await exitCodeOf(calls, exec);
+      };
+      const output = frames(withTail(stream, endOf(calls, exec)));
+      const end = async (): Promise<void> => {
+        clearTimeout(timer);
+        await ending.end();
+      };
+      return { events: withoutReport(events(output, ending, exitCode), command), end };
+    },
+  };
+}
+
+export type Ending = {
+  /** Lets go of the connection at once, and kills. Never throws. */
+  end(): Promise<void>;
+  /** Kills, and leaves the reader a moment for the rest of the output. Never throws. */
+  timeUp(): Promise<void>;
+  /** There is nothing to end any more. */
+  over(): void;
+  hasEnded(): boolean;
+};
+
+/**
+ * `kill` ends the program behind the stream, once. The engine waits for whoever reads a program that has ended,
+ * and lets the whole container wait along: so nobody keeps a connection that is not read.
+ */
+export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
+  let killed: Promise<void> | null = null;
+  let over = false;
+  const killOnce = (): Promise<void> => {
+    if (!over) killed ??= kill();
+    return killed ?? Promise.resolve();
+  };
+  return {
+    end: async () => {
+      if (!over) stream.destroy();
+      await killOnce();
+    },
+    timeUp: async () => {
+      await killOnce();
+      if (!(await closesWithin(stream, LET_GO_SECONDS))) stream.destroy();
+    },
+    over: () => {
+      over = true;
+    },
+    hasEnded: () => killed !== null,
+  };
+}
+
+async function* events(
+  output: AsyncIterable<Frame>,
+  ending: Ending,
+  exitCode: () => Promise<number | null>,
+): AsyncGenerator<CommandEvent> {
+  try {
+    for await (const { stream, data } of output) yield { kind: 'output', stream, data };
+    ending.over();
+  } catch (error) {
+    if (!ending.hasEnded())
+      throw new RuntimeUnavailable('the connection to the command broke', { cause: error });
+  }
+  yield { kind: 'exit', exitCode: await exitCode() };
+}
+
+/**
+ * The engine's own words about a command that it could not start name its paths: the shell's answer instead.
+ * They are told from a program's output by their being all of it.
+ */
+async function* withoutReport(
+  source: AsyncIterable<CommandEvent>,
+  command: readonly string[],
+): AsyncGenerator<CommandEvent> {
+  let held: CommandEvent | null = null;
+  let isFirst = true;
+  for await (const event of source) {
+    if (isFirst && event.kind === 'output' && isStartReport(event.data)) held = event;
+    else if (held !== null && event.kind === 'exit' && couldNotStart(event.exitCode)) {
+      yield { kind: 'output', stream: 'stderr', data: notFoundWords(command) };
+      yield { kind: 'exit', exitCode: COMMAND_NOT_FOUND };
+    } else {
+      if (held !== null) yield held;
+      held = null;
+      yield event;
+    }
+    isFirst = false;
+  }
+}

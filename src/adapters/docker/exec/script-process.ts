@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Duplex, Readable } from 'node:stream';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import type { Release } from '../engine/engine-queues.ts';
+import { KeptOutput } from './bounded-output.ts';
+import { endable } from './container-commands.ts';
+import { endMarked } from './exec.ts';
+import { openExec } from './exec-stream.ts';
+import { endOf, withTail } from './exec-tail.ts';
+import { frames } from './stream-demux.ts';
+
+/** A program that says nothing for so long is ended. */
+const SILENT_SECONDS = 60;
+/** How long an ending may take that was announced. */
+const FINISH_SECONDS = 5;
+const MAX_LEFTOVER_BYTES = 65_536;
+const MAX_LINE_BYTES = 4096;
+const MAX_ERROR_BYTES = 8192;
+
+/** One of our own programs at work in a container, whose output may be anything: the user can replace its tools. */
+export type ScriptRun = {
+  /** The next line of its output, null at the end. Throws when none comes in time, if there is a time. */
+  line(seconds?: number | null): Promise<string | null>;
+  /** The rest of its output. What is not read blocks it. Throws when it is silent for too long. */
+  rest(): AsyncGenerator<Buffer>;
+  /** The first 8 KiB of what it complained about so far. */
+  complaints(): string;
+  /**
+   * Gives it `content` as its input, each piece when its turn comes, and ends that; answers how many bytes it was. Leaves unread what
+   * it does not take.
+   */
+  feed(content: Readable, maxBytes: number, turn?: () => Promise<Release>): Promise<Fed>;
+  /** Lets it come to its end, or ends it when it has more to say. Never throws. */
+  finish(): Promise<void>;
+  /** Ends all that it started. Never throws. */
+  end(): Promise<void>;
+};
+
+export type Fed = number | 'too_large' | 'ended';
+
+export type Script = {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly stdin?: boolean;
+};
+
+export async function startScript(
+  calls: EngineCalls,
+  containerId: string,
+  { script, args, stdin = false }: Script,
+): Promise<ScriptRun> {
+  const marker = randomUUID();
+  const { exec, stream } = await openExec(calls, containerId, {
+    command: ['sh', '-c', script, 'berth', ...args],
+    env: { LC_ALL: 'C', BERTH_EXEC: marker },
+    tty: false,
+    stdin,
+  });
+  const ending = endable(stream, () => endMarked(calls, containerId, `BERTH_EXEC=${marker}`, 0));
+  const errors = new KeptOutput(MAX_ERROR_BYTES);
+  const output = stdoutOf(withTail(stream, endOf(calls, exec)), ending.over, (data) => errors.add(data));
+  let left: Buffer | null = null;
+  const next = async (seconds: number | null = SILENT_SECONDS): Promise<Buffer | null> => {
+    const taken = left ?? (await inTime(output.next(), seconds, ending.end)).value ?? null;
+    left = null;
+    return taken;
+  };
+  return {
+    async line(seconds) {
+      let text = Buffer.alloc(0);
+      for (let end = -1; end < 0; end = text.indexOf('\n')) {
+        const chunk = await next(seconds);
+        if (chunk === null || text.length > MAX_LINE_BYTES) return null;
+        text = Buffer.concat([text, chunk]);
+      }
+      const end = text.indexOf('\n');
+      left = text.subarray(end + 1);
+      return text.subarray(0, end).toString();
+    },
+    async *rest() {
+      for (let chunk = await next(); chunk !== null; chunk = await next()) if (chunk.length > 0) yield chunk;
+    },
+    complaints: () => errors.bytes().toString(),
+    feed: (content, maxBytes, turn) => feed(stream, content, maxBytes, turn),
+    finish: () => inTime(drained(next, ending.end), FINISH_SECONDS, ending.end).catch(() => {}),
+    end: ending.end,
+  };
+}
+
+async function* stdoutOf(
+  stream: AsyncIterable<Buffer>,
+  over: () => void,
+  complain: (data: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  for await (const frame of frames(stream)) {
+    if (frame.stream === 'stdout') yield frame.data;
+    else complain(frame.data);
+  }
+  over();
+}
+
+async function drained(
+  next: (seconds: null) => Promise<Buffer | null>,
+  end: () => Promise<void>,
+): Promise<void> {
+  let left = MAX_LEFTOVER_BYTES;
+  for (let chunk = await next(null); chunk !== null; chunk = await next(null)) {
+    left -= chunk.length;
+    if (left < 0) return await end();
+  }
+}
+
+async function inTime<T>(work: Promise<T>, seconds: number | null, end: () => Promise<void>): Promise<T> {
+  if (seconds === null) return await work;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new RuntimeFailure(`a program in the container was silent for ${seconds} s`, null));
+      void end();
+    }, seconds * 1000);
+  });
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+const AT_ONCE = async (): Promise<Release> => () => {};
+
+async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT_ONCE): Promise<Fed> {
+  let size = 0;
+  const closed = once(into, 'close');
+  // Left open, so that whoever sends it can still be told why it is not taken.
+  for await (const chunk of content.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > maxBytes) return 'too_large';
+    const release = await turn();
+    try {
+      if (into.destroyed || into.writableEnded) return 'ended';
+      if (!into.write(chunk)) await Promise.race([once(into, 'drain'), closed]);
+    } finally {
+      release();
+    }
+  }
+  into.end();
+  return size;
+}

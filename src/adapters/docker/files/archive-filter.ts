@@ -1,0 +1,126 @@
+import { Header } from 'tar/header';
+import { Pax } from 'tar/pax';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { blocks } from './byte-reader.ts';
+
+export type ArchiveLimits = {
+  readonly depth: number;
+  readonly archived: number;
+  readonly archiveBytes: number;
+};
+
+const BLOCK = 512;
+/** Long names come as an entry of their own in front. */
+const MAX_META_BYTES = 16_384;
+const META = ['NextFileHasLongPath', 'NextFileHasLongLinkpath', 'ExtendedHeader', 'GlobalExtendedHeader'];
+
+type Entry = {
+  readonly path: readonly string[];
+  readonly isFolder: boolean;
+  readonly sizeBytes: number;
+  readonly mode: number;
+  readonly modifiedAt: Date;
+};
+
+/**
+ * Passes regular files and folders of a tar stream on, below `root`, and leaves everything else out: links,
+ * devices, names that climb, are too deep or not UTF-8. The stream may come from anybody: it is counted as it
+ * passes, and more than the limits or a broken header is a fault.
+ */
+export async function* onlyFilesAndFolders(
+  source: AsyncIterable<Buffer>,
+  root: string,
+  limits: ArchiveLimits,
+): AsyncGenerator<Buffer> {
+  const reader = blocks(source);
+  let [count, bytes] = [0, 0];
+  let names: Names = {};
+  for (;;) {
+    const block = await reader.take(BLOCK);
+    if (block === null) throw tooEarly();
+    const header = headerOf(block, names);
+    if (header === null) break;
+    count += 1;
+    bytes += header.size;
+    if (count > limits.archived || bytes > limits.archiveBytes) {
+      throw new RuntimeFailure('the folder is too large for an archive', null);
+    }
+    if (META.includes(header.type)) {
+      names = { ...names, ...(await longNames(header.type, header.size, reader.take)) };
+      continue;
+    }
+    names = {};
+    const entry = entryOf(header, root, limits.depth);
+    const padded = Math.ceil(header.size / BLOCK) * BLOCK;
+    if (entry !== null) yield* encode(entry);
+    for await (const chunk of reader.pass(padded)) if (entry !== null) yield chunk;
+  }
+  yield Buffer.alloc(2 * BLOCK);
+}
+
+const tooEarly = (): RuntimeFailure => new RuntimeFailure('the archive ended too early', null);
+
+type Names = { readonly path?: string; readonly size?: number };
+type Decoded = {
+  readonly path: string;
+  readonly type: string;
+  readonly size: number;
+  readonly header: Header;
+};
+
+/** null at the end of the archive. A long name is told before its kind: one that was cut may look like a folder. */
+function headerOf(block: Buffer, names: Names): Decoded | null {
+  const header = new Header(block, 0, names);
+  if (header.nullBlock) return null;
+  const { path = '', type, size = 0, cksumValid } = header;
+  if (!cksumValid || !Number.isSafeInteger(size)) throw new RuntimeFailure('the archive is broken', null);
+  return { path, type, size: sizeOf(header, size), header };
+}
+
+/** Folders, links and devices have no content, whatever their header says. */
+const sizeOf = ({ type }: Header, size: number): number =>
+  ['Directory', 'SymbolicLink', 'CharacterDevice', 'BlockDevice', 'FIFO', 'Link'].includes(type) ? 0 : size;
+
+async function longNames(
+  type: string,
+  size: number,
+  take: (bytes: number) => Promise<Buffer | null>,
+): Promise<Names> {
+  if (size > MAX_META_BYTES) throw new RuntimeFailure('the archive has a name that is too long', null);
+  const padded = await take(Math.ceil(size / BLOCK) * BLOCK);
+  if (padded === null) throw tooEarly();
+  const content = padded.subarray(0, size).toString();
+  if (type === 'NextFileHasLongPath') return { path: content.replace(/\0.*/s, '') };
+  if (type !== 'ExtendedHeader') return {};
+  const { path, size: paxSize } = Pax.parse(content);
+  return { ...(path === undefined ? {} : { path }), ...(paxSize === undefined ? {} : { size: paxSize }) };
+}
+
+function entryOf({ path, type, size, header }: Decoded, root: string, maxDepth: number): Entry | null {
+  const isFolder = type === 'Directory';
+  if (!isFolder && type !== 'File' && type !== 'OldFile') return null;
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  // U+FFFD stands for bytes that are not UTF-8.
+  if (names.includes('..') || names.length > maxDepth || /[\0\uFFFD]/.test(path)) return null;
+  if (!isFolder && names.length === 0) return null;
+  return {
+    path: [root, ...names],
+    isFolder,
+    sizeBytes: size,
+    mode: (header.mode ?? 0o644) & 0o777,
+    modifiedAt: header.mtime ?? new Date(0),
+  };
+}
+
+function* encode({ path, isFolder, sizeBytes, mode, modifiedAt }: Entry): Generator<Buffer> {
+  const data = {
+    path: path.join('/') + (isFolder ? '/' : ''),
+    type: isFolder ? ('Directory' as const) : ('File' as const),
+    mode,
+    mtime: modifiedAt,
+    size: sizeBytes,
+  };
+  const header = new Header(data);
+  if (header.encode()) yield new Pax({ path: data.path, size: sizeBytes, mtime: modifiedAt }).encode();
+  if (header.block !== undefined) yield header.block;
+}

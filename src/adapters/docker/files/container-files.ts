@@ -1,0 +1,107 @@
+import type { Readable } from 'node:stream';
+import { FILE_LIMITS, type FileError, type FilePath } from '../../../domain/containers/files.ts';
+import { ok, type Result } from '../../../domain/result.ts';
+import type { ContainerFiles, Opened } from '../../../ports/containers/container-files.ts';
+import { type OutputRoom, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import { inTurns, type Release } from '../engine/engine-queues.ts';
+import type { Ownership } from '../engine/ownership.ts';
+import { readableOf } from '../exec/readable-bytes.ts';
+import { type ScriptRun, startScript } from '../exec/script-process.ts';
+import { onlyFilesAndFolders } from './archive-filter.ts';
+import { answerOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
+import { OPEN, REMOVE } from './file-scripts.ts';
+import { fileTime } from './file-times.ts';
+import { upload } from './file-upload.ts';
+import { listing } from './folder-listing.ts';
+
+/** Files in containers of one Docker engine, by programs that run as the container's user. */
+export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles {
+  return {
+    async open(handle, path, folderAs, room) {
+      const { id } = await own.require(handle);
+      const run = await startScript(calls, id, { script: OPEN, args: [folderAs, ...where('keep', path)] });
+      return await opened(
+        run,
+        { path, folderAs, room },
+        { piece: () => calls.work.piece(id), transfer: () => calls.work.transfer(id) },
+      );
+    },
+    async write(handle, path, content, maxBytes) {
+      const { id } = await own.require(handle);
+      const release = await calls.work.transfer(id);
+      return await upload(calls, id, path, content, maxBytes).finally(release);
+    },
+    async remove(handle, path) {
+      const { id } = await own.require(handle);
+      const run = await startScript(calls, id, { script: REMOVE, args: where('keep', path) });
+      const answer = await answerOf(run, WORK_SECONDS);
+      await run.finish();
+      return answer[0] === 'removed' ? ok(null) : refusal(answer, run);
+    },
+  };
+}
+
+type Asked = {
+  readonly path: FilePath;
+  readonly folderAs: 'archive' | 'listing';
+  readonly room: OutputRoom | undefined;
+};
+type Turns = { readonly piece: () => Promise<Release>; readonly transfer: () => Promise<Release> };
+
+async function opened(
+  run: ScriptRun,
+  { path, folderAs, room }: Asked,
+  turns: Turns,
+): Promise<Result<Opened, FileError>> {
+  const [kind, ...figures] = await answerOf(run);
+  if (kind === 'folder' && folderAs === 'listing') {
+    const found = await listing(run.rest(), FILE_LIMITS, room).finally(run.end);
+    return ok({ kind: 'listing', ...found });
+  }
+  if (kind === 'folder') {
+    const release = await turns.transfer().catch(async (error: unknown) => {
+      await run.end();
+      throw error;
+    });
+    const pieces = inTurns(run.rest(), turns.piece);
+    const archive = onlyFilesAndFolders(pieces, path.at(-1) ?? 'workspace', FILE_LIMITS);
+    const content = readable(archive, run);
+    content.once('close', release);
+    return ok({ kind: 'archive', content });
+  }
+  const [sizeBytes = Number.NaN, modified = Number.NaN] = figures.map(Number);
+  if (
+    kind === 'file' &&
+    Number.isSafeInteger(sizeBytes) &&
+    sizeBytes >= 0 &&
+    Number.isSafeInteger(modified)
+  ) {
+    const content = readable(exactly(inTurns(run.rest(), turns.piece), sizeBytes), run);
+    return ok({ kind: 'file', sizeBytes, modifiedAt: fileTime(modified), content });
+  }
+  await run.finish();
+  return refusal([kind ?? ''], run);
+}
+
+/** Its end, whoever causes it, is the end of the program as well. */
+const readable = (bytes: AsyncGenerator<Buffer>, run: ScriptRun): Readable =>
+  readableOf(thenFinish(bytes, run), () => void run.end());
+
+async function* thenFinish(bytes: AsyncGenerator<Buffer>, run: ScriptRun): AsyncGenerator<Buffer> {
+  yield* bytes;
+  await run.finish();
+}
+
+/** A file that grows is cut where it ended at first; one that shrinks is a fault, so that nobody keeps half of it. */
+export async function* exactly(source: AsyncIterable<Buffer>, sizeBytes: number): AsyncGenerator<Buffer> {
+  let left = sizeBytes;
+  if (left > 0) {
+    for await (const chunk of source) {
+      yield chunk.subarray(0, left);
+      left -= Math.min(left, chunk.length);
+      if (left === 0) break;
+    }
+  }
+  if (left > 0) throw new RuntimeFailure(`a file ended ${left} bytes too early`, null);
+}

@@ -1,0 +1,42 @@
+import type { FileError, FilePath } from '../../../domain/containers/files.ts';
+import { type Result, refuse } from '../../../domain/result.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { ScriptRun } from '../exec/script-process.ts';
+
+const HOME = '/workspace';
+/** Writing everything down, and removing a big folder, may take this long. */
+export const WORK_SECONDS = 300;
+
+/** Where a path lies, as the programs take it. */
+export const where = (folders: 'make' | 'keep', path: FilePath): readonly string[] => [
+  folders,
+  HOME,
+  ...path.slice(0, -1),
+  path.at(-1) ?? '.',
+];
+
+/** The first line of a program's output, in words. */
+export async function answerOf(run: ScriptRun, seconds?: number | null): Promise<readonly string[]> {
+  return (await run.line(seconds))?.split(' ') ?? [];
+}
+
+const REFUSALS: Readonly<Record<string, FileError['code']>> = {
+  absent: 'file_not_found',
+  outside: 'file_outside',
+  special: 'file_special',
+  in_the_way: 'file_in_the_way',
+  not_permitted: 'file_not_permitted',
+  no_tools: 'file_tools_missing',
+};
+
+/** The refusal that a program answered; what it only complained about is told from the system's words. */
+export function refusal(answer: readonly string[], run: ScriptRun): Result<never, FileError> {
+  const complaints = run.complaints();
+  const known = REFUSALS[answer[0] ?? ''];
+  if (known !== undefined) return refuse({ code: known });
+  if (/No space left|quota exceeded/i.test(complaints)) return refuse({ code: 'disk_full' });
+  if (/Permission denied|not permitted|Read-only/i.test(complaints)) {
+    return refuse({ code: 'file_not_permitted' });
+  }
+  throw new RuntimeFailure(`a program in the container failed: ${answer.join(' ')} ${complaints}`, null);
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { FileError, FilePath } from '../../../domain/containers/files.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Written } from '../../../ports/containers/container-files.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import type { Release } from '../engine/engine-queues.ts';
+import { type ScriptRun, startScript } from '../exec/script-process.ts';
+import { answerOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
+import { COMMIT, DISCARD, RECEIVE } from './file-scripts.ts';
+
+/**
+ * Receives into a temporary file beside the target, and renames that when all has come and is on the disk. A
+ * broken upload and a complete one look alike inside the container, so a program of its own does the renaming.
+ */
+export async function upload(
+  calls: EngineCalls,
+  id: string,
+  path: FilePath,
+  content: Readable,
+  maxBytes: number,
+): Promise<Result<Written, FileError>> {
+  const temporary = `.berth-upload-${randomUUID()}`;
+  const start = (script: string, args: readonly string[], stdin = false): Promise<ScriptRun> =>
+    startScript(calls, id, { script, args, stdin });
+  const receiving = await start(RECEIVE, [temporary, ...where('make', path)], true);
+  const first = await answerOf(receiving);
+  if (first[0] !== 'ready') {
+    await receiving.finish();
+    return refusal(first, receiving);
+  }
+  let isDone = false;
+  try {
+    const received = await receive(receiving, content, maxBytes, () => calls.work.piece(id));
+    if (!received.ok) return received;
+    const sizeBytes = received.value;
+    const commit = await start(COMMIT, [temporary, String(sizeBytes), ...where('keep', path)]);
+    const answer = await answerOf(commit, WORK_SECONDS);
+    await commit.finish();
+    isDone = answer[0] === 'new' || answer[0] === 'replaced';
+    return isDone ? ok({ sizeBytes, isNew: answer[0] === 'new' }) : refusal(answer, commit);
+  } finally {
+    if (!isDone) {
+      await receiving.end();
+      await start(DISCARD, [temporary, ...where('keep', path)])
+        .then((discard) => discard.finish())
+        .catch(() => {});
+    }
+  }
+}
+
+/** How many bytes were received, all of them written to the disk. */
+async function receive(
+  run: ScriptRun,
+  content: Readable,
+  maxBytes: number,
+  turn: () => Promise<Release>,
+): Promise<Result<number, FileError>> {
+  const answering = answerOf(run, null);
+  const feeding = run.feed(content, maxBytes, turn);
+  // Whichever of the two is left behind fails with nobody to tell.
+  feeding.catch(() => {});
+  answering.catch(() => {});
+  const fed = await Promise.race([feeding, answering.then(() => 'ended' as const)]);
+  if (fed === 'too_large') return refuse({ code: 'file_too_large' });
+  const limit = AbortSignal.timeout(WORK_SECONDS * 1000);
+  limit.addEventListener('abort', () => void run.end());
+  const answer = await answering;
+  await run.finish();
+  if (fed === 'ended' || answer[0] !== 'received' || Number(answer[1]) !== fed) return refusal(answer, run);
+  return ok(fed);
+}

@@ -1,0 +1,119 @@
+import { access, constants, readdir, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import {
+  type CommandOptions,
+  type CommandResult,
+  programEnvironment,
+  runCommand,
+} from '../../child-process.ts';
+
+/** The small part of a logger that this adapter needs. */
+export type Log = {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+};
+
+/** Administration tools live in folders that a user's PATH often lacks. */
+export function adminPath(): string {
+  return [process.env['PATH'] ?? '', '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(
+    delimiter,
+  );
+}
+
+/** Whether this process is root on Linux, so that it can manage an engine of its own. */
+export const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
+
+/** Runs a program of this machine to its end, as `runCommand` does: it never rejects. */
+export const run = (
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> =>
+  runCommand(command, args, {
+    ...options,
+    env: { ...programEnvironment(), ...options.env, PATH: adminPath(), LC_ALL: 'C' },
+  });
+
+/** Runs a command that must succeed, and returns its stdout. */
+export async function runOrThrow(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, options);
+  if (code === 0) return stdout;
+  throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${lastLines(stderr || stdout, 3)}`);
+}
+
+/** The end of a program's output, for a message of one line. */
+export const lastLines = (text: string, count: number): string =>
+  text.trim().split('\n').slice(-count).join(' | ').slice(-600);
+
+/** Full path of a program, or null when it is not installed. */
+export async function which(program: string): Promise<string | null> {
+  for (const folder of adminPath().split(delimiter)) {
+    const path = join(folder, program);
+    if (folder !== '' && (await isExecutable(path))) return path;
+  }
+  return null;
+}
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** Text of a small file, or null when it can not be read. */
+export const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+
+/** Every mount point below a folder, in the order of mounting. */
+export async function mountsBelow(folder: string): Promise<readonly string[]> {
+  const points = ((await readText('/proc/self/mountinfo')) ?? '')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '');
+  return points.filter((point) => point.startsWith(`${folder}/`));
+}
+
+export type HostProcess = { readonly pid: number; readonly argv: readonly string[] };
+
+/** Every process of this machine with its command line; kernel threads have none and are left out. */
+export async function processes(): Promise<readonly HostProcess[]> {
+  const names = await readdir('/proc');
+  const found = await Promise.all(
+    names
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (name) => {
+        const line = await readText(`/proc/${name}/cmdline`);
+        return line ? { pid: Number(name), argv: line.split('\0').slice(0, -1) } : null;
+      }),
+  );
+  return found.filter((each) => each !== null);
+}
+
+/** Start time in clock ticks since boot: with the pid it names a process for good. Null when it has ended. */
+export async function startTicks(pid: number): Promise<string | null> {
+  const stat = await readText(`/proc/${pid}/stat`);
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields === undefined || fields[0] === 'Z' ? null : (fields[19] ?? null);
+}
+
+/** Sends a signal; a process that has ended already is fine. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // ended in the meantime
+  }
+}
+
+/** Looks every `everyMs` until `check` holds; false when the time is over. */
+export async function until(check: () => Promise<boolean>, seconds: number, everyMs = 25): Promise<boolean> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    if (await check()) return true;
+    if (performance.now() >= end) return false;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}

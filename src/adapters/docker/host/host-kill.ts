@@ -1,0 +1,55 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { isRoot, readText, signal, until } from './host-commands.ts';
+
+const GONE_WITHIN_SECONDS = 10;
+const CGROUPS = '/sys/fs/cgroup';
+
+/**
+ * Kills every process of a container from outside, without the engine: as root of the machine that it runs on. Answers
+ * whether none is left.
+ */
+export async function killFromHost(containerId: string): Promise<boolean> {
+  if (!isRoot()) return false;
+  return await until(async () => {
+    const found = await processesOf(containerId);
+    // What is frozen does not die before it thaws.
+    for (const path of new Set(found.flatMap(({ groups }) => groups))) await thaw(path);
+    for (const { pid } of found) signal(pid, 'SIGKILL');
+    return found.length === 0;
+  }, GONE_WITHIN_SECONDS);
+}
+
+type InGroups = { readonly pid: number; readonly groups: readonly string[] };
+
+/** Processes in a control group that is named after the container, in whatever hierarchy. */
+async function processesOf(containerId: string): Promise<readonly InGroups[]> {
+  const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const groups = foldersOf((await readText(`/proc/${pid}/cgroup`)) ?? '', containerId);
+      return groups.length === 0 || (await hasEnded(pid)) ? null : { pid, groups };
+    }),
+  );
+  return found.filter((each) => each !== null);
+}
+
+/** `id:controllers:path` for each hierarchy; the one of version 2 has no controllers. */
+export const foldersOf = (text: string, containerId: string): readonly string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.includes(containerId))
+    .map((line) => line.split(':'))
+    .map(([, controllers = '', ...path]) => [CGROUPS, controllers, path.join(':').slice(1)])
+    .map((parts) => parts.filter((part) => part !== '').join('/'));
+
+/** One that has ended and waits for its parent has nothing left to kill. */
+const hasEnded = async (pid: number): Promise<boolean> => {
+  const stat = await readText(`/proc/${pid}/stat`);
+  return stat === null || stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+};
+
+/** A group without such a file is none that freezes. */
+async function thaw(folder: string): Promise<void> {
+  await writeFile(`${folder}/freezer.state`, 'THAWED', { flag: 'r+' }).catch(() => {});
+  await writeFile(`${folder}/cgroup.freeze`, '0', { flag: 'r+' }).catch(() => {});
+}

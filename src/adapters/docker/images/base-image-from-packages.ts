@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { lineSplitter, programEnvironment, startChild } from '../../child-process.ts';
+import { withTimeout } from '../engine/engine-client.ts';
+import { followToEnd } from '../engine/engine-progress.ts';
+import { installPackages, missingPackages } from '../engine/host-packages.ts';
+import { adminPath, isRoot, lastLines, mountsBelow, run } from '../host/host-commands.ts';
+import { ARCHIVE_KEYS, BASE_CHANGES, buildArgs, machineRecipe, type Recipe } from './base-image-recipe.ts';
+import type { BaseImageSettings, Draft } from './base-image-settings.ts';
+
+const BUILD_SECONDS = 900;
+const REPORT_MS = 3000;
+
+/** Builds the image from the packages of this machine's own distribution and imports it as the draft. */
+export async function buildFromPackages(
+  docker: Docker,
+  draft: Draft,
+  settings: BaseImageSettings,
+): Promise<void> {
+  if (!isRoot()) throw new Error('building the base image needs root');
+  const tools = await missingPackages({ mmdebstrap: 'mmdebstrap' });
+  const absent = existsSync(ARCHIVE_KEYS) ? tools : [...tools, 'debian-archive-keyring'];
+  if (absent.length > 0) await installPackages(absent, settings);
+  const recipe = await machineRecipe();
+  const folder = await mkdtemp(join(tmpdir(), 'berth-image-'));
+  try {
+    await chmod(folder, 0o755);
+    const build = await startBuild(recipe, folder, settings);
+    const imported = importDraft(docker, draft, build.archive, settings.signal);
+    // A failed build ends the archive early, which the engine may take for its end: only both count.
+    const [built, arrived] = await Promise.allSettled([build.done, imported]);
+    if (built.status === 'rejected') throw built.reason;
+    if (arrived.status === 'rejected') throw arrived.reason;
+  } finally {
+    await removeFolder(folder);
+  }
+}
+
+/** Removes what a build has left. A file system of the host that is still mounted there keeps everything in place. */
+async function removeFolder(folder: string): Promise<void> {
+  for (const mount of (await mountsBelow(folder)).toReversed()) await run('umount', ['--lazy', mount]);
+  if ((await mountsBelow(folder)).length === 0) await rm(folder, { recursive: true, force: true });
+}
+
+async function importDraft(
+  docker: Docker,
+  { repo, tag }: Draft,
+  archive: Readable,
+  signal?: AbortSignal,
+): Promise<void> {
+  const options = {
+    repo,
+    tag,
+    changes: [...BASE_CHANGES],
+    abortSignal: withTimeout(BUILD_SECONDS, signal),
+  };
+  const answer = await docker.importImage(archive, options);
+  await followToEnd(answer, () => {});
+}
+
+type Build = { readonly archive: Readable; readonly done: Promise<void> };
+
+async function startBuild(
+  { env, ...recipe }: Recipe,
+  folder: string,
+  { progress, signal }: BaseImageSettings,
+): Promise<Build> {
+  const startedAt = Date.now();
+  let step = 'starting';
+  let output = '';
+  const report = (): void =>
+    progress(`building the base image: ${step} (${Math.round((Date.now() - startedAt) / 1000)} s)`);
+  const own = { PATH: adminPath(), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive', TMPDIR: folder };
+  const [program, args] = await inNamespaces('mmdebstrap', buildArgs({ env, ...recipe }));
+  const limit = withTimeout(BUILD_SECONDS, signal);
+  const child = await startChild(program, args, {
+    env: { ...programEnvironment(), ...env, ...own },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: limit,
+  });
+  const onLine = (line: string): void => {
+    output = `${output}\n${line}`.slice(-2000);
+    if (line.startsWith('I: ')) step = line.slice(3, 80);
+  };
+  child.stderr?.on('data', lineSplitter(onLine));
+  const timer = setInterval(report, REPORT_MS);
+  report();
+  const done = new Promise<void>((resolve, reject) => {
+    child.once('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`mmdebstrap: ${lastLines(output, 3)}`)),
+    );
+  }).finally(() => clearInterval(timer));
+  return { archive: child.stdout as Readable, done };
+}
+
+/** In namespaces of its own, where this machine has them: processes and mounts of the build go with it, however it ends. */
+async function inNamespaces(program: string, args: readonly string[]): Promise<[string, readonly string[]]> {
+  const flags = ['--mount', '--pid', '--fork', '--kill-child'];
+  const { code } = await run('unshare', [...flags, 'true']);
+  return code === 0 ? ['unshare', [...flags, program, ...args]] : [program, args];
+}

@@ -1,0 +1,158 @@
+import type Docker from 'dockerode';
+import type { CapturedImage, CaptureSpec } from '../../../ports/containers/container-runtime.ts';
+import { inspect } from '../containers/create-container.ts';
+import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
+import {
+  CAPTURED_LABEL,
+  DB_ID_LABEL,
+  GENERATION_LABEL,
+  INSTANCE_LABEL,
+  OPERATION_LABEL,
+  OWNER_LABEL,
+} from '../engine/engine-names.ts';
+import { followToEnd } from '../engine/engine-progress.ts';
+
+/** Writing down all that was installed takes as long as the disk needs. */
+const CAPTURE_SECONDS = 600;
+/** The engine takes no more than 125; and each layer keeps what later ones have overwritten. */
+const MAX_LAYERS = 32;
+
+/** The same row and generation give the same name. Below `berth/`, so that no registry is ever asked for it. */
+export const capturedName = ({ dbId, generation }: Pick<CaptureSpec, 'dbId' | 'generation'>) =>
+  ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` }) as const;
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Makes the image of a container that is down, or finds the one that an earlier try of the same operation made. */
+export async function capture(
+  calls: EngineCalls,
+  id: string,
+  spec: CaptureSpec,
+  instanceId: string,
+  maxLayers = MAX_LAYERS,
+): Promise<string> {
+  const { repo, tag } = capturedName(spec);
+  const reference = `${repo}:${tag}`;
+  const made = await inspectImage(calls, reference);
+  if (made?.Config.Labels?.[OPERATION_LABEL] === spec.operationId) return reference;
+  const container = await inspect(calls, id);
+  const image = container && (await inspectImage(calls, container.Image));
+  const labels = labelsOf(spec, instanceId);
+  if ((image?.RootFS.Layers?.length ?? 0) >= maxLayers) await flatten(calls, id, spec, image, labels);
+  else await commit(calls, id, spec, envWithoutValues(image, container), labels);
+  return reference;
+}
+
+const labelsOf = (spec: CaptureSpec, instanceId: string): Labels => ({
+  [INSTANCE_LABEL]: instanceId,
+  [DB_ID_LABEL]: spec.dbId,
+  [GENERATION_LABEL]: String(spec.generation),
+  ...(spec.ownerId === null ? {} : { [OWNER_LABEL]: spec.ownerId }),
+  ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
+  [CAPTURED_LABEL]: 'true',
+});
+
+const inspectImage = (calls: EngineCalls, reference: string): Promise<Docker.ImageInspectInfo | null> =>
+  calls.read(LIMITS.inspect, (signal) =>
+    orNull([404], inspectThing(calls.docker.getImage(reference), signal)),
+  );
+
+/**
+ * The environment of the image that the container was made of. What the container was given besides may be secret; the
+ * engine adds it to an image, so its names stay, without values. Every container is given its own again.
+ */
+export function envWithoutValues(
+  image: Pick<Docker.ImageInspectInfo, 'Config'> | null,
+  container: Pick<Docker.ContainerInspectInfo, 'Config'> | null,
+): readonly string[] {
+  const own = image?.Config.Env ?? [];
+  const names = new Set(own.map(nameOf));
+  const given = (container?.Config.Env ?? []).map(nameOf).filter((name) => !names.has(name));
+  return [...own, ...given.map((name) => `${name}=`)];
+}
+
+const nameOf = (entry: string): string => entry.split('=', 1)[0] ?? '';
+
+/** One more layer, with what is different. */
+async function commit(
+  calls: EngineCalls,
+  id: string,
+  spec: CaptureSpec,
+  Env: readonly string[],
+  Labels: Labels,
+): Promise<void> {
+  const options = { _query: { container: id, ...capturedName(spec) }, _body: { Env, Labels } };
+  const committing = (abortSignal: AbortSignal) =>
+    calls.docker.getContainer(id).commit({ ...options, abortSignal });
+  await calls.change(CAPTURE_SECONDS, committing, { containerId: id });
+}
+
+/** All that there is as a single layer: nothing of it is shared with the catalogue's image any more. */
+async function flatten(
+  calls: EngineCalls,
+  id: string,
+  spec: CaptureSpec,
+  image: Docker.ImageInspectInfo | null,
+  labels: Labels,
+): Promise<void> {
+  const changes = [
+    ...(image?.Config.Env ?? []).flatMap((entry) => instruction('ENV', nameOf(entry), textOf(entry))),
+    ...Object.entries(labels).flatMap(([name, value]) => instruction('LABEL', name, value)),
+  ];
+  const flattening = async (abortSignal: AbortSignal): Promise<void> => {
+    const options = { abortSignal };
+    const everything = await calls.docker.getContainer(id).export(options);
+    const answer = await calls.docker.importImage(everything, {
+      ...capturedName(spec),
+      changes,
+      abortSignal,
+    });
+    await followToEnd(answer, () => {});
+  };
+  await calls.change(CAPTURE_SECONDS, flattening, { containerId: id });
+}
+
+const textOf = (entry: string): string => entry.slice(nameOf(entry).length + 1);
+
+/** None for a value of several lines, which an instruction can not have. */
+const instruction = (word: 'ENV' | 'LABEL', name: string, value: string): string[] =>
+  /[\r\n]/.test(value) ? [] : [`${word} ${name}="${value.replace(/["\\$]/g, '\\$&')}"`];
+
+/** Every image that was made of a container of this installation. */
+export async function capturedImages(
+  calls: EngineCalls,
+  instanceId: string,
+): Promise<readonly CapturedImage[]> {
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, `${CAPTURED_LABEL}=true`] };
+  const all = await calls.read(LIMITS.list, (abortSignal) =>
+    calls.docker.listImages({ filters: JSON.stringify(filters), abortSignal }),
+  );
+  return all.map(({ Id, RepoTags, Labels }) => ({
+    imageId: Id,
+    reference: RepoTags?.find((name) => name !== '<none>:<none>') ?? null,
+    dbId: Labels?.[DB_ID_LABEL] ?? '',
+  }));
+}
+
+/** 409: something is made of it still. An image that later ones lie on loses its name, and goes with the last of them. */
+export async function removeCaptured(
+  calls: EngineCalls,
+  { imageId, reference }: CapturedImage,
+  instanceId: string,
+): Promise<void> {
+  const image = await inspectImage(calls, imageId);
+  const labels = image?.Config.Labels;
+  if (labels?.[INSTANCE_LABEL] !== instanceId || labels[CAPTURED_LABEL] === undefined) return;
+  const remove = (name: string): Promise<true | null> =>
+    calls.change(LIMITS.start, (abortSignal) =>
+      orNull(
+        [404, 409],
+        calls.docker
+          .getImage(name)
+          .remove({ abortSignal })
+          .then(() => true as const),
+      ),
+    );
+  if ((await remove(imageId)) === true || reference === null) return;
+  if ((await inspectImage(calls, reference))?.Id === imageId) await remove(reference);
+}

@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream';
+import type { ContainerInsight, LogRequest } from '../../../ports/containers/container-insight.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import type { Ownership } from '../engine/ownership.ts';
+import { engineStream } from '../exec/engine-stream.ts';
+import { readableOf } from '../exec/readable-bytes.ts';
+import { frames } from '../exec/stream-demux.ts';
+import { usageReader } from './container-usage.ts';
+import { layerChanges } from './layer-changes.ts';
+
+/** Looks into containers of one Docker engine. */
+export function dockerInsight(calls: EngineCalls, own: Ownership): ContainerInsight {
+  const usage = usageReader(calls);
+  return {
+    logs: async (handle, request) => await logs(calls, (await own.require(handle)).id, request),
+    usage: async (handle) => await usage((await own.require(handle)).id),
+    changes: async (handle) => await layerChanges(calls, (await own.require(handle)).id),
+  };
+}
+
+async function logs(calls: EngineCalls, id: string, { tail, follow }: LogRequest): Promise<Readable> {
+  const answer = await engineStream(calls, `/containers/${id}/logs`, {
+    stdout: 'true',
+    stderr: 'true',
+    follow: String(follow),
+    tail: tail === null ? 'all' : String(tail),
+  });
+  return readableOf(textOf(answer), () => void answer.destroy());
+}
+
+async function* textOf(answer: Readable): AsyncGenerator<Buffer> {
+  for await (const { data } of frames(answer)) yield data;
+}

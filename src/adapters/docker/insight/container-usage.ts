@@ -1,0 +1,107 @@
+import type { ContainerUsage } from '../../../ports/containers/container-insight.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { cpuSeenInside } from './cpu-usage.ts';
+import { diskReader } from './disk-usage.ts';
+
+const FRESH_MS = 1000;
+/** Two readings that are closer together say little about the processor. */
+const MIN_APART_MS = 200;
+const MAX_APART_MS = 30_000;
+const MAX_KNOWN = 1000;
+
+/** What the engine's statistics are read for. */
+export type Statistics = {
+  readonly read: string;
+  readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };
+  readonly memory_stats?: { readonly usage?: number; readonly stats?: Readonly<Record<string, number>> };
+  readonly pids_stats?: { readonly current?: number };
+};
+
+export type Sample = { readonly at: number; readonly statistics: Statistics };
+
+type Answer = { readonly usage: Promise<ContainerUsage>; freshUntilMs: number };
+
+/** Reads the figures of containers, of each one at a time: who asks meanwhile, or within a second, gets the same answer. */
+export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
+  const answers = new Map<string, Answer>();
+  const samples = new Map<string, Sample>();
+  const disk = diskReader(calls);
+  const read = async (id: string): Promise<ContainerUsage> => {
+    const before = samples.get(id);
+    samples.delete(id);
+    const now = await sample(calls, id);
+    keep(samples, id, now);
+    const [cpuMillicores, diskBytes] = await Promise.all([cpuOf(calls, id, before, now), disk(id)]);
+    return { ...figuresOf(now), cpuMillicores, diskBytes };
+  };
+  return (id) => {
+    const last = answers.get(id);
+    if (last !== undefined && Date.now() < last.freshUntilMs) return last.usage;
+    const answer: Answer = { usage: read(id), freshUntilMs: Number.POSITIVE_INFINITY };
+    const isOver = (): void => {
+      answer.freshUntilMs = Date.now() + FRESH_MS;
+    };
+    answer.usage.then(isOver, () => {
+      if (answers.get(id) === answer) answers.delete(id);
+    });
+    keep(answers, id, answer);
+    return answer.usage;
+  };
+}
+
+/** The oldest ones make room. */
+function keep<T>(into: Map<string, T>, id: string, value: T): void {
+  into.delete(id);
+  into.set(id, value);
+  const oldest = into.keys().next().value;
+  if (into.size > MAX_KNOWN && oldest !== undefined) into.delete(oldest);
+}
+
+async function sample(calls: EngineCalls, id: string): Promise<Sample> {
+  const reading = async (abortSignal: AbortSignal): Promise<Statistics> => {
+    const options = { stream: false as const, 'one-shot': true, abortSignal };
+    return (await calls.docker.getContainer(id).stats(options)) as Statistics;
+  };
+  const statistics = await calls.work.figures(id, () => calls.read(LIMITS.inspect, reading));
+  const at = Date.parse(statistics.read);
+  // The engine's word for a container that does not run.
+  if (!(at > 0)) throw new RuntimeFailure('container is not running', 409);
+  return { at, statistics };
+}
+
+/** From the figures of an earlier call when that is of use, else by looking twice. */
+async function cpuOf(
+  calls: EngineCalls,
+  id: string,
+  before: Sample | undefined,
+  now: Sample,
+): Promise<number> {
+  if (isUseful(before, now)) return millicores(before, now);
+  const seen = await cpuSeenInside(calls, id).catch(() => null);
+  return seen ?? millicores(now, await sample(calls, id));
+}
+
+const usedBy = ({ statistics }: Sample): number => statistics.cpu_stats?.cpu_usage?.total_usage ?? 0;
+
+/** Far enough apart, and of the same life of the container. */
+function isUseful(before: Sample | undefined, now: Sample): before is Sample {
+  const apart = before === undefined ? 0 : now.at - before.at;
+  return (
+    before !== undefined && apart >= MIN_APART_MS && apart <= MAX_APART_MS && usedBy(before) <= usedBy(now)
+  );
+}
+
+/** Millicores are nanoseconds of processor in a microsecond of time. */
+export const millicores = (before: Sample, now: Sample): number =>
+  Math.max(0, Math.round((usedBy(now) - usedBy(before)) / (Math.max(1, now.at - before.at) * 1000)));
+
+export function figuresOf({ at, statistics }: Sample): Omit<ContainerUsage, 'cpuMillicores' | 'diskBytes'> {
+  const { usage = 0, stats = {} } = statistics.memory_stats ?? {};
+  const given = stats['total_inactive_file'] ?? stats['inactive_file'] ?? 0;
+  return {
+    at: new Date(at),
+    memoryBytes: Math.max(0, usage - given),
+    pids: statistics.pids_stats?.current ?? 0,
+  };
+}

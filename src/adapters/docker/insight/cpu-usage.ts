@@ -1,0 +1,39 @@
+import type { EngineCalls } from '../engine/engine-client.ts';
+import { startScript } from '../exec/script-process.ts';
+
+/**
+ * Prints, twice and a quarter of a second apart, the microseconds of processor that the container has used and
+ * the hundredths of a second that the machine is up.
+ */
+const CPU = `
+used() {
+  if [ -r /sys/fs/cgroup/cpu.stat ]; then
+    while read -r key value; do [ "$key" = usage_usec ] && echo "$value"; done < /sys/fs/cgroup/cpu.stat
+  else
+    read -r value < /sys/fs/cgroup/cpuacct/cpuacct.usage && echo "$((value / 1000))"
+  fi
+}
+look() { read -r up rest < /proc/uptime; echo "$(used) \${up%.*}\${up#*.}"; }
+look; sleep 0.25 || sleep 1; look
+`;
+
+/**
+ * Millicores in use now, as the container itself sees them; null when it can not tell. The engine looks once a
+ * second, which is too long to wait for a second look of its own.
+ */
+export async function cpuSeenInside(calls: EngineCalls, id: string): Promise<number | null> {
+  const run = await startScript(calls, id, { script: CPU, args: [] });
+  try {
+    const [before, after] = [figures(await run.line()), figures(await run.line())];
+    await run.finish();
+    const used = (after[0] - before[0]) / ((after[1] - before[1]) * 10);
+    return Number.isFinite(used) && used >= 0 ? Math.round(used) : null;
+  } finally {
+    await run.end();
+  }
+}
+
+function figures(line: string | null): readonly [microseconds: number, hundredths: number] {
+  const [used = Number.NaN, up = Number.NaN] = (line ?? '').split(' ').map(Number);
+  return [used, up];
+}

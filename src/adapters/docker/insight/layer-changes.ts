@@ -1,0 +1,185 @@
+import { opendir } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type Docker from 'dockerode';
+import { debianNames, type LayerChanges, type PathChange } from '../../../domain/containers/layer-changes.ts';
+import { isOfTheLayer } from '../../../domain/containers/loss-report.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { engineStream } from '../exec/engine-stream.ts';
+import { startScript } from '../exec/script-process.ts';
+import { DEBIAN, debianPackagesOf } from './debian-packages.ts';
+
+/** A list that is longer is cut: it is kept in memory, and a hundred bytes are a path. */
+const MAX_LISTED = 50_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+const MAX_PACKAGES = 2000;
+const FOLDER_BITS = 0o040000;
+const KIND_BITS = 0o170000;
+
+const KINDS: readonly PathChange['kind'][] = ['changed', 'added', 'removed'];
+
+/** Prints \`mode blocks path//\` for each of the paths on its input; no path contains two slashes in a row. */
+const MEASURE = `exec xargs -0 stat -c '%f %b %n//'`;
+
+/** All that differs from the image; of a running container also how big it is and which packages it belongs to. */
+export async function layerChanges(calls: EngineCalls, id: string): Promise<LayerChanges> {
+  const { layerBytes, isRunning, upper } = await layerOf(calls, id);
+  // The engine compares all files with those of the image, which takes a third of a second where there is nothing to find.
+  if (upper !== null && (await isUntouched(upper)))
+    return { paths: [], complete: true, layerBytes, debian: isRunning ? [] : null };
+  const list = await changeList(calls, id);
+  if (!isRunning) return { ...list, layerBytes, debian: null };
+  const sizes = await measured(calls, id, list.paths).catch(() => new Map<string, Size>());
+  const paths = list.paths.map((each) => ({ ...each, ...sizes.get(each.path) }));
+  const names = [...debianNames(list.paths).keys()].slice(0, MAX_PACKAGES);
+  const debian = await packages(calls, id, names).catch(() => null);
+  return { ...list, paths, layerBytes, debian };
+}
+
+type Size = Pick<PathChange, 'sizeBytes' | 'isFolder'>;
+
+type Sized = Docker.ContainerInspectInfo & {
+  readonly SizeRw?: number;
+  readonly GraphDriver?: { readonly Data?: { readonly UpperDir?: string } | null };
+};
+
+async function layerOf(
+  calls: EngineCalls,
+  id: string,
+): Promise<{
+  readonly layerBytes: number | null;
+  readonly isRunning: boolean;
+  readonly upper: string | null;
+}> {
+  const inspect = (size: boolean): Promise<Sized> =>
+    calls.read(LIMITS.list, (abortSignal) => {
+      const options = { size, abortSignal };
+      return calls.docker.getContainer(id).inspect(options);
+    });
+  // Summing up a big layer may take too long.
+  const info = await calls.work.size(id, () => inspect(true)).catch(() => inspect(false));
+  const upper = info.GraphDriver?.Data?.UpperDir ?? null;
+  return { layerBytes: info.SizeRw ?? null, isRunning: info.State.Running, upper };
+}
+
+/**
+ * Whether the private layer of a container, a folder of the engine's machine, has nothing but folders and what the engine
+ * writes itself. False also when it cannot be looked into: then the engine is asked.
+ */
+async function isUntouched(upper: string): Promise<boolean> {
+  try {
+    for await (const entry of await opendir(upper, { recursive: true })) {
+      if (entry.isDirectory()) continue;
+      if (isOfTheLayer(path.join(entry.parentPath, entry.name).slice(upper.length))) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type ChangeList = { readonly paths: readonly PathChange[]; readonly complete: boolean };
+
+/** Where the engine takes too long over it, the list is empty, and not complete. */
+async function changeList(calls: EngineCalls, id: string): Promise<ChangeList> {
+  try {
+    return await listed(await engineStream(calls, `/containers/${id}/changes`), MAX_LISTED);
+  } catch (error) {
+    if (!(error instanceof RuntimeUnavailable)) throw error;
+    await calls.ping();
+    return { paths: [], complete: false };
+  }
+}
+
+/** The first `most` of the engine's list, read as it comes: no piece holds up the service for long. */
+export async function listed(answer: AsyncIterable<Buffer>, most: number): Promise<ChangeList> {
+  const paths: PathChange[] = [];
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of answer) {
+    rest += decoder.write(chunk);
+    // A quote within a path is escaped, so these are between two entries.
+    const end = rest.lastIndexOf('},{"') + 1;
+    if (end > 0) {
+      for (const each of parsed(rest.slice(0, end))) paths.push(each);
+      rest = rest.slice(end + 1);
+    }
+    if (paths.length > most) return { paths: paths.slice(0, most), complete: false };
+  }
+  const last = rest.trimEnd();
+  // A list that breaks off keeps what is whole.
+  if (!last.endsWith(']') && last !== 'null') return { paths, complete: false };
+  for (const each of parsed(last.replace(/\]$/, ''))) paths.push(each);
+  return { paths: paths.slice(0, most), complete: paths.length <= most };
+}
+
+/** Entries with commas between them, the first of all behind a bracket. */
+function parsed(text: string): readonly PathChange[] {
+  const entries = JSON.parse(text === 'null' ? '[]' : `[${text.replace(/^\[/, '')}]`) as readonly {
+    readonly Path: string;
+    readonly Kind: number;
+  }[];
+  return entries.map(({ Path, Kind }) => ({
+    path: Path,
+    kind: KINDS[Kind] ?? 'changed',
+    sizeBytes: null,
+    isFolder: false,
+  }));
+}
+
+async function measured(
+  calls: EngineCalls,
+  id: string,
+  changes: readonly PathChange[],
+): Promise<ReadonlyMap<string, Size>> {
+  const there = changes.filter(({ kind }) => kind !== 'removed');
+  const run = await startScript(calls, id, { script: MEASURE, args: [], stdin: true });
+  try {
+    const feeding = run.feed(
+      Readable.from(there.map(({ path }) => Buffer.from(`${path}\0`))),
+      MAX_OUTPUT_BYTES,
+    );
+    feeding.catch(() => {});
+    return await sizesIn(run.rest());
+  } finally {
+    await run.end();
+  }
+}
+
+async function sizesIn(output: AsyncIterable<Buffer>): Promise<ReadonlyMap<string, Size>> {
+  const sizes = new Map<string, Size>();
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let left = MAX_OUTPUT_BYTES;
+  for await (const chunk of output) {
+    const records = (rest + decoder.write(chunk)).split('//\n');
+    rest = records.pop() ?? '';
+    for (const [path, size] of records.flatMap(sizeOf)) sizes.set(path, size);
+    left -= chunk.length;
+    if (left < 0) break;
+  }
+  return sizes;
+}
+
+function sizeOf(record: string): [string, Size][] {
+  const [, mode = '', blocks = '', path = ''] = /^([0-9a-f]+) (\d+) (\/.*)$/s.exec(record) ?? [];
+  if (path === '') return [];
+  const isFolder = (Number.parseInt(mode, 16) & KIND_BITS) === FOLDER_BITS;
+  return [[path, { sizeBytes: Number(blocks) * 512, isFolder }]];
+}
+
+async function packages(
+  calls: EngineCalls,
+  id: string,
+  names: readonly string[],
+): Promise<LayerChanges['debian']> {
+  if (names.length === 0) return [];
+  const run = await startScript(calls, id, { script: DEBIAN, args: names });
+  try {
+    return await debianPackagesOf(run.rest(), MAX_OUTPUT_BYTES);
+  } finally {
+    await run.end();
+  }
+}

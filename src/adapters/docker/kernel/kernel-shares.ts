@@ -1,0 +1,172 @@
+import { readdir, readlink } from 'node:fs/promises';
+import {
+  ALLOWANCE,
+  type KernelShare,
+  NO_COUNTS,
+  SHORT_ABOVE,
+  type SharedCounts,
+} from '../../../domain/containers/kernel-share.ts';
+import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
+import { cgroupName } from '../engine/engine-names.ts';
+import { readText, run, startTicks } from '../host/host-commands.ts';
+import { type Budget, type Seen, scanProcesses } from '../host/process-scan.ts';
+import { moreInFlight } from './in-flight-probe.ts';
+import { ofTheKernel } from './kernel-totals.ts';
+import { queueBytes, queueNames } from './message-queues.ts';
+import { linesOf, withShortOnes } from './scarce-counters.ts';
+
+/** Descriptors that one look at all containers reads, about a quarter of a second; those that were left out come first next time. */
+const BUDGET = 50_000;
+/** Of the list of a container's unix sockets, some 60,000. */
+const LIST_BYTES = 4 * 1024 * 1024;
+/** Containers whose message queues are measured in one look, as each takes a program; only those whose queues have changed. */
+const QUEUE_PROBES = 8;
+/** What each user in a container may have of the limits that its maker is charged for; a container cannot raise it (user_namespaces(7)). */
+const OF_ONE_USER = { max_inotify_instances: 1_024, max_inotify_watches: 524_288 } as const;
+
+type Settings = {
+  readonly instanceId: string;
+  /** Open files of a process in a container: so many descriptors may be in flight for all of them. */
+  readonly openFiles: number;
+};
+
+type Group = { readonly runtimeId: string; readonly pids: readonly number[] };
+/** What is remembered of a container between two looks. */
+type Known = {
+  hidden: ReadonlySet<string>;
+  first: number;
+  started: string | null;
+  queues: { readonly names: string; readonly bytes: number };
+};
+/** What one look may take. */
+type Room = Budget & { probes: number };
+
+/** What containers of an engine on this machine take of the kernel's counters, by what /proc says of their processes. */
+export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelShares {
+  let known = new Map<string, Known>();
+  let turn = 0;
+
+  async function share(group: Group, budget: Room, isShort: boolean): Promise<KernelShare> {
+    const { runtimeId, pids } = group;
+    const now = known.get(runtimeId) ?? unknown();
+    known.set(runtimeId, now);
+    // Each start makes another user namespace, often under the number of the one before.
+    const oldest = Math.min(...pids);
+    const started = `${oldest} ${await startTicks(oldest)}`;
+    if (started !== now.started) await boundUsers(oldest);
+    now.started = started;
+    const seen = await scanProcesses([...pids.slice(now.first), ...pids.slice(0, now.first)], budget);
+    now.first = seen.unseen === 0 ? 0 : (now.first + pids.length - seen.unseen) % pids.length;
+    const hidden = isShort ? await hiddenSockets(pids[0], seen) : new Set<string>();
+    const suspects = [...hidden].filter((inode) => now.hidden.has(inode)).length + (seen.unseen > 0 ? 1 : 0);
+    now.hidden = hidden;
+    // A socket that is in flight itself shows nobody what it holds: as much as it takes to be stopped.
+    const hiding = isShort ? suspects * (Math.floor(openFiles * ALLOWANCE) + 1) : 0;
+    const messageQueueBytes = await measureQueues(now, oldest, seen, budget);
+    const counts = { ...countsOf(seen), descriptorsInFlight: seen.inFlight + hiding, messageQueueBytes };
+    return { runtimeId, counts };
+  }
+
+  return {
+    async look() {
+      const groups = await groupsOf(cgroupName(instanceId));
+      if (groups === null) return null;
+      const most = Math.floor(openFiles * SHORT_ABOVE);
+      const root = await rootOf(groups[0]?.pids[0]);
+      const isMore = await moreInFlight(root, most);
+      known = new Map([...known].filter(([id]) => groups.some(({ runtimeId }) => runtimeId === id)));
+      turn = groups.length === 0 ? 0 : (turn + 1) % groups.length;
+      const budget = { left: BUDGET, probes: QUEUE_PROBES };
+      const shares: KernelShare[] = [];
+      for (const group of [...groups.slice(turn), ...groups.slice(0, turn)])
+        shares.push(await share(group, budget, isMore === true));
+      const { limits, totals } = await ofTheKernel(root);
+      const look = {
+        limits: { ...limits, descriptorsInFlight: openFiles },
+        totals: {
+          ...totals,
+          // Of the containers' other users it says nothing: what is seen of theirs counts.
+          ...(isMore === true ? { descriptorsInFlight: most + 1 } : {}),
+        },
+        shares,
+      };
+      const pidsOf = (id: string) => groups.find(({ runtimeId }) => runtimeId === id)?.pids ?? [];
+      return { ...look, shares: await withShortOnes(look, pidsOf, root) };
+    },
+  };
+}
+
+const unknown = (): Known => ({
+  hidden: new Set(),
+  first: 0,
+  started: null,
+  queues: { names: '', bytes: 0 },
+});
+
+/** Measured again when there are others. */
+async function measureQueues(now: Known, pid: number, { queues }: Seen, room: Room): Promise<number> {
+  const linked = await queueNames(pid);
+  const names = [...[...linked].flat(), ...queues.keys()].join('/');
+  if (names === now.queues.names || room.probes === 0) return now.queues.bytes;
+  if (names !== '') room.probes -= 1;
+  const bytes = await queueBytes(pid, [...linked.keys()], [...queues.values()]);
+  if (bytes !== null) now.queues = { names, bytes };
+  return now.queues.bytes;
+}
+
+const countsOf = (seen: Seen): SharedCounts => ({
+  ...NO_COUNTS,
+  inotifyInstances: seen.inotify,
+  pipePages: seen.pipePages,
+  pendingSignals: seen.pendingSignals,
+  terminals: seen.terminals,
+});
+
+const CGROUPS = '/sys/fs/cgroup';
+
+/** Running containers of an installation with their processes; null where this machine has no such groups. */
+async function groupsOf(name: string): Promise<readonly Group[] | null> {
+  const slice = `${name.split('-')[0]}.slice/${name}.slice`;
+  const inside = [`pids/${name}`, name, `pids/${slice}`, slice];
+  const folders = inside.map((folder) => `${CGROUPS}/${folder}`);
+  for (const folder of folders) {
+    const names = await readdir(folder).catch(() => null);
+    if (names !== null) return (await Promise.all(names.map((each) => groupIn(folder, each)))).flat();
+  }
+  return null;
+}
+
+async function groupIn(folder: string, name: string): Promise<readonly Group[]> {
+  const runtimeId = /^(?:docker-)?([0-9a-f]{64})(?:\.scope)?$/.exec(name)?.[1];
+  if (runtimeId === undefined) return [];
+  const pids = ((await readText(`${folder}/${name}/cgroup.procs`)) ?? '').split('\n').map(Number);
+  const found = pids.filter((pid) => pid > 0);
+  return found.length === 0 ? [] : [{ runtimeId, pids: found }];
+}
+
+/** The user of this machine that root of a container is. */
+async function rootOf(pid: number | undefined): Promise<number> {
+  const map = pid === undefined ? null : await readText(`/proc/${pid}/uid_map`);
+  return Number(/^\s*0\s+(\d+)/.exec(map ?? '')?.[1] ?? 0);
+}
+
+const userSpace = (pid: number | 'self'): Promise<string | null> =>
+  readlink(`/proc/${pid}/ns/user`).catch(() => null);
+
+/** Bounds the limits of a container's own user namespace; one that it shares with this machine stays as it is. */
+async function boundUsers(pid: number): Promise<void> {
+  const [theirs, ours] = await Promise.all([userSpace(pid), userSpace('self')]);
+  if (theirs === null || theirs === ours) return;
+  const script = Object.entries(OF_ONE_USER).map(([name, most]) => `echo ${most} > /proc/sys/user/${name}`);
+  await run('nsenter', ['--user', '--target', String(pid), 'sh', '-c', script.join('; ')], {
+    timeoutSeconds: 5,
+  });
+}
+
+/** Unix sockets of a container that none of its processes has: they are in flight, with all that they hold. */
+async function hiddenSockets(pid: number | undefined, { sockets }: Seen): Promise<ReadonlySet<string>> {
+  const inodes: string[] = [];
+  for await (const lines of linesOf(`/proc/${pid}/net/unix`, LIST_BYTES))
+    for (const line of lines.split('\n')) inodes.push(line.split(/\s+/)[6] ?? '0');
+  return new Set(inodes.filter((inode) => /^[1-9]\d*$/.test(inode) && !sockets.has(`socket:[${inode}]`)));
+}

@@ -1,0 +1,66 @@
+import { chainName } from '../engine/engine-names.ts';
+import { run, runOrThrow } from '../host/host-commands.ts';
+import { chainsOf, type FirewallPlan, ownRules, restoreScript, restoreScript6 } from './firewall-rules.ts';
+
+const WAIT = ['--wait', '5'] as const;
+
+/** The rules of an installation, of IPv4 and then of IPv6. */
+type Rules = readonly string[];
+
+/** Sets the rules, or sets them again after something flushed them. Throws when the packet filter refuses. */
+export async function applyFirewall(
+  plan: FirewallPlan,
+): Promise<{ readonly before: Rules; readonly after: Rules }> {
+  const restore = ['--noflush', ...WAIT];
+  const four = async (): Promise<readonly string[]> => {
+    const saved = await runOrThrow('iptables-save', []);
+    await runOrThrow('iptables-restore', restore, { input: restoreScript(plan, saved) });
+    return [saved, await runOrThrow('iptables-save', [])];
+  };
+  const six = async (): Promise<readonly string[]> => {
+    // Machines without IPv6 have nothing to close here.
+    const saved = await run('ip6tables-save', []);
+    if (saved.code !== 0) return ['', ''];
+    await run('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
+    return [saved.stdout, (await run('ip6tables-save', [])).stdout];
+  };
+  const [of4, of6] = await Promise.all([four(), six()]);
+  const rulesAt = (at: 0 | 1): Rules => [
+    ...ownRules(of4[at] ?? '', plan.chain),
+    ...ownRules(of6[at] ?? '', plan.chain).map((rule) => `${rule} (IPv6)`),
+  ];
+  return { before: rulesAt(0), after: rulesAt(1) };
+}
+
+/** Removes all rules of an installation; absent is fine. */
+export async function removeFirewall(instanceId: string): Promise<void> {
+  const chain = chainName(instanceId);
+  const own = new Set(Object.values(chainsOf(chain)));
+  await Promise.all(
+    ['iptables', 'ip6tables'].map(async (command) => {
+      const saved = (await run(`${command}-save`, [])).stdout;
+      const script = removalScript(saved, own);
+      if (script !== '') await run(`${command}-restore`, ['--noflush', ...WAIT], { input: script });
+    }),
+  );
+}
+
+/** Of iptables-save, what takes these chains out again: the ways into them, their rules, themselves. */
+export function removalScript(saved: string, chains: ReadonlySet<string>): string {
+  const isOurs = (name: string | undefined): boolean => name !== undefined && chains.has(name);
+  return saved
+    .split(/^(?=\*)/m)
+    .map((table) => {
+      const lines = table.split('\n');
+      const hooks = lines.filter((line) => isOurs(/^-A \S+ -j (\S+)$/.exec(line)?.[1]));
+      const names = lines.map((line) => /^:(\S+) /.exec(line)?.[1]).filter(isOurs);
+      if (names.length === 0) return '';
+      const steps = [
+        ...hooks.map((line) => line.replace('-A', '-D')),
+        ...names.map((name) => `-F ${name}`),
+        ...names.map((name) => `-X ${name}`),
+      ];
+      return `${lines[0]}\n${steps.join('\n')}\nCOMMIT\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,201 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import type Docker from 'dockerode';
+import {
+  type EngineCalls,
+  engineCalls,
+  inspectThing,
+  LIMITS,
+  orNull,
+  statusOf,
+} from '../engine/engine-client.ts';
+import { bridgeName, chainName, INSTANCE_LABEL, networkName } from '../engine/engine-names.ts';
+import { removeCgroups } from '../host/cgroups.ts';
+import { isRoot, type Log, run, runOrThrow } from '../host/host-commands.ts';
+import { applyFirewall, removeFirewall } from './firewall.ts';
+import { changedRules, neededOpenings, type Opening } from './firewall-rules.ts';
+import { configuredResolvers, defaultRouteMtu, ownAddresses, takenAddresses } from './host-network.ts';
+import { packageOpenings } from './package-mirrors.ts';
+import { pickSubnet } from './subnet.ts';
+
+export type NetworkSettings = {
+  readonly instanceId: string;
+  readonly log: Log;
+  /** Null: that of this machine's way out. */
+  readonly mtu?: number | null;
+};
+
+const CREATE_ATTEMPTS = 5;
+
+export type InstanceNetwork = {
+  readonly name: string;
+  readonly bridge: string;
+  readonly subnet: string;
+  /** Why the packet filter does not protect this machine and its networks from containers, or null when it does. */
+  readonly warning: string | null;
+  /**
+   * Sets the packet filter again, in case something flushed it or a resolver changed. Throws when refused. Answers what
+   * others changed since it was set last.
+   */
+  assertRules(): Promise<readonly string[]>;
+};
+
+type Engine = { readonly docker: Docker; readonly kind: 'external' | 'private'; readonly isLocal: boolean };
+
+/**
+ * The one bridge network of this installation: no traffic between its containers, none to this machine, none to
+ * internal addresses but resolvers and package mirrors. Made when absent.
+ */
+export async function ensureNetwork(engine: Engine, settings: NetworkSettings): Promise<InstanceNetwork> {
+  const { instanceId, log } = settings;
+  const subnet = await ensureBridgeNetwork(engine, settings);
+  const bridge = bridgeName(instanceId);
+  const mirrors = engine.isLocal && isRoot() ? await packageOpenings() : [];
+  let kept: readonly string[] | null = null;
+  const assertRules = oneAtATime(async () => {
+    const openings = await openingsNow(mirrors);
+    const isRouter = engine.kind === 'private';
+    if (isRouter) await routePackets();
+    await filterBridgedPackets();
+    const plan = { chain: chainName(instanceId), bridge, subnet, openings, isRouter };
+    const { before, after } = await applyFirewall(plan);
+    const changed = kept === null ? [] : changedRules(kept, before);
+    kept = after;
+    return changed;
+  });
+  const warning = await protect(engine, assertRules);
+  if (warning !== null) log.warn(warning);
+  return {
+    name: networkName(instanceId),
+    bridge,
+    subnet,
+    warning,
+    assertRules: warning === null ? assertRules : async () => [],
+  };
+}
+
+/** Removes the network with its rules and the group of its containers, once no container is left; absent is fine. */
+export async function removeNetwork({ docker, isLocal }: Engine, instanceId: string): Promise<void> {
+  const network = docker.getNetwork(networkName(instanceId));
+  await engineCalls(docker).change(LIMITS.start, (abortSignal) =>
+    orNull([404], network.remove({ abortSignal })),
+  );
+  if (!isLocal || !isRoot()) return;
+  await removeFirewall(instanceId);
+  await removeCgroups(instanceId);
+}
+
+async function protect(engine: Engine, assertRules: () => Promise<unknown>): Promise<string | null> {
+  if (!engine.isLocal) return 'the engine is on another machine: its packet filter must be set there';
+  if (!isRoot()) return 'not root: containers can reach services of this machine and of its networks';
+  try {
+    await assertRules();
+    return null;
+  } catch (error) {
+    if (engine.kind === 'private') throw error;
+    return `the packet filter refuses: containers can reach services of this machine (${(error as Error).message})`;
+  }
+}
+
+/** Two that look for missing rules at the same time would both add them. */
+function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return () => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+async function openingsNow(mirrors: readonly Opening[]): Promise<readonly Opening[]> {
+  const [resolvers, own] = await Promise.all([configuredResolvers(), ownAddresses()]);
+  const dns = resolvers.map((address): Opening => ({ address, port: 53, protocols: ['udp', 'tcp'] }));
+  return neededOpenings([...dns, ...mirrors], own);
+}
+
+type NetworkInfo = {
+  readonly Labels?: Readonly<Record<string, string>> | null | undefined;
+  readonly IPAM?:
+    | { readonly Config?: readonly { readonly Subnet?: string | undefined }[] | null | undefined }
+    | undefined;
+};
+
+const subnetsOf = (info: NetworkInfo): readonly string[] =>
+  (info.IPAM?.Config ?? []).map((config) => config.Subnet ?? '').filter((subnet) => subnet !== '');
+
+async function ensureBridgeNetwork({ docker, isLocal }: Engine, settings: NetworkSettings): Promise<string> {
+  const { instanceId } = settings;
+  const calls = engineCalls(docker);
+  const present = async (): Promise<string | null> =>
+    ownSubnet(await inspectNetwork(calls, networkName(instanceId)), instanceId);
+  const before = await present();
+  if (before !== null) return before;
+  const mtu = settings.mtu ?? (isLocal ? await defaultRouteMtu() : 1500);
+  const taken = [...(await takenAddresses()), ...(await engineSubnets(calls))];
+  for (let attempt = 1; ; attempt += 1) {
+    const subnet = pickSubnet(instanceId, taken);
+    try {
+      const options = networkOptions(instanceId, subnet, mtu);
+      await calls.change(LIMITS.start, (abortSignal) => docker.createNetwork({ ...options, abortSignal }));
+      return subnet;
+    } catch (error) {
+      // Another start of this installation made it, or the engine knows of an overlap that routes do not show.
+      const made = await present();
+      if (made !== null) return made;
+      if (statusOf(error) === null || attempt === CREATE_ATTEMPTS) throw error;
+      taken.push(subnet);
+    }
+  }
+}
+
+function ownSubnet(info: NetworkInfo | null, instanceId: string): string | null {
+  if (info === null) return null;
+  const subnet = subnetsOf(info)[0];
+  if (info.Labels?.[INSTANCE_LABEL] === instanceId && subnet !== undefined) return subnet;
+  throw new Error(`network ${networkName(instanceId)} exists but does not belong to this installation`);
+}
+
+/** What the engine is asked for: isolation between containers, our own bridge name and our own subnet. */
+export const networkOptions = (
+  instanceId: string,
+  subnet: string,
+  mtu: number,
+): Docker.NetworkCreateOptions => ({
+  Name: networkName(instanceId),
+  CheckDuplicate: true,
+  Driver: 'bridge',
+  EnableIPv6: false,
+  IPAM: { Driver: 'default', Config: [{ Subnet: subnet }] },
+  Labels: { [INSTANCE_LABEL]: instanceId },
+  Options: {
+    'com.docker.network.bridge.name': bridgeName(instanceId),
+    'com.docker.network.bridge.enable_icc': 'false',
+    'com.docker.network.driver.mtu': String(mtu),
+  },
+});
+
+const inspectNetwork = (calls: EngineCalls, name: string): Promise<NetworkInfo | null> =>
+  calls.read(LIMITS.inspect, (signal) =>
+    orNull<NetworkInfo>([404], inspectThing(calls.docker.getNetwork(name), signal)),
+  );
+
+async function engineSubnets(calls: EngineCalls): Promise<readonly string[]> {
+  const all = await calls.read(LIMITS.list, (abortSignal) => calls.docker.listNetworks({ abortSignal }));
+  return all.flatMap((info) => subnetsOf(info as NetworkInfo));
+}
+
+const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
+
+/** Lets this machine route for containers. If it routed for nobody before, it goes on not to for others. */
+async function routePackets(): Promise<void> {
+  if ((await readFile(FORWARDING, 'utf8')).trim() === '1') return;
+  await runOrThrow('iptables', ['--wait', '5', '-P', 'FORWARD', 'DROP']);
+  await writeFile(FORWARDING, '1');
+}
+
+/** Traffic between two ports of one bridge passes the packet filter only when the kernel is told so. */
+async function filterBridgedPackets(): Promise<void> {
+  if (!existsSync('/proc/sys/net/bridge')) await run('modprobe', ['br_netfilter']);
+  await writeFile('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
+  await writeFile('/proc/sys/net/bridge/bridge-nf-call-ip6tables', '1').catch(() => {});
+}

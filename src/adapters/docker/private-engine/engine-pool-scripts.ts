@@ -1,0 +1,51 @@
+import { BOUND_DIRTY } from '../volumes/loop-device-script.ts';
+
+/**
+ * `IMAGE AT BYTES JOURNAL_MIB`: mounts the file system of the engine's data at AT. An absent image is made first and appears
+ * only when it is whole. A larger size grows it: in place, else unmounted, with a file that undoes growing that was interrupted.
+ * An image that cannot grow keeps its size. Run it under the image's lock; it may be repeated after any interruption.
+ *
+ * Layers have programs with setuid bits, so the options keep them.
+ */
+export const MOUNT_POOL = `
+${BOUND_DIRTY}
+image=$1 at=$2 want=$3 journal=$4
+attached() { losetup -n -O NAME -j "$image" | head -n 1; }
+attach() {
+  device=$(attached)
+  if [ -n "$device" ]; then mount -o nodev,discard,noinit_itable "$device" "$at"
+  else mount -o loop,nodev,discard,noinit_itable "$image" "$at"; fi
+}
+make() {
+  rm -f "$image.new"
+  (umask 077; truncate -s "$want" "$image.new") &&
+    mkfs.ext4 -q -F -m 0 -i 8192 -J "size=$journal" -E nodiscard,lazy_journal_init=1 "$image.new" &&
+    sync "$image.new" && mv "$image.new" "$image" && sync "$(dirname "$image")"
+}
+repair() {
+  if [ -e "$image.undo" ]; then e2undo -f "$image.undo" "$image" >/dev/null && rm -f "$image.undo" || return 1; fi
+  e2fsck -p "$image" >&2
+  [ $? -le 1 ]
+}
+grow() {
+  touch "$image.grow"
+  truncate -s "$want" "$image" && losetup -c "$(attached)" && resize2fs "$(attached)" >/dev/null 2>&1 && return 0
+  umount "$at" || return 1
+  e2fsck -fp "$image" >/dev/null
+  [ $? -le 1 ] && resize2fs -z "$image.undo" "$image" >/dev/null && sync "$image"
+  grown=$?
+  [ $grown = 0 ] && rm -f "$image.undo" || repair || exit 1
+  attach || exit 1
+  return $grown
+}
+mountpoint -q "$at" && exit 0
+mkdir -p "$at"
+[ -e "$image" ] || make || exit 1
+[ -n "$(attached)" ] || repair || exit 1
+attach || exit 1
+if [ "$(stat -c %s "$image")" -lt "$want" ] || [ -e "$image.grow" ]; then
+  grow && rm -f "$image.grow" || echo 'it could not grow' >&2
+fi
+chmod 711 "$at"
+bound_dirty "$(attached)"
+`;

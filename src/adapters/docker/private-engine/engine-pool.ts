@@ -1,0 +1,92 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { floorBytes } from '../../../domain/containers/disk-quota.ts';
+import { missingPackages } from '../engine/host-packages.ts';
+import { lastLines, readText, run } from '../host/host-commands.ts';
+import { MOUNT_POOL } from './engine-pool-scripts.ts';
+import type { Layout } from './private-engine-paths.ts';
+
+const MIB = 1024 * 1024;
+/** Room for the base image and a few layers. */
+const LEAST_BYTES = 1024 * MIB;
+const LEAST_SET_MB = 256;
+/** Growing takes a check of the whole file system where the kernel does not let it grow in use, so small steps are left out. */
+const GROWS_BY = 1.25;
+/** ext4's own default for larger file systems; a small one would lose too much of its room. */
+const JOURNAL_MIB = { most: 64, least: 4 };
+const LOCK_SECONDS = 60;
+const WORK_SECONDS = 600;
+
+/** How large the file system of an engine's data may be. */
+export type PoolWish = {
+  /** null: half of what the host has above its floor. 0: none is made. */
+  readonly poolMb: number | null;
+  /** What must stay free on the host, as `floorBytes` takes it. */
+  readonly floorMb: number | null;
+};
+
+/** null when the engine's data has a file system of its own, else why not. */
+export type PoolFault = string | null;
+
+const TOOLS = {
+  'mkfs.ext4': 'e2fsprogs',
+  e2fsck: 'e2fsprogs',
+  resize2fs: 'e2fsprogs',
+  losetup: 'mount',
+  flock: 'util-linux',
+} as const;
+
+/** Packages of the pool that this machine lacks. */
+export const missingPoolPackages = async (): Promise<readonly string[]> => [
+  ...new Set(await missingPackages(TOOLS)),
+];
+
+/**
+ * Mounts the pool where the engine has its data, and makes it first on a machine whose engine has no data yet. An engine that
+ * has data without a pool keeps it. Throws only when a pool that exists cannot be mounted: without it the engine would be empty.
+ */
+export async function mountPool(at: Layout, wish: PoolWish): Promise<PoolFault> {
+  const image = await stat(at.pool).catch(() => null);
+  if (image === null) {
+    if (wish.poolMb === 0) return 'it is set so';
+    if ((await readdir(at.storage).catch(() => [])).length > 0) return 'its data is from before it could be';
+  }
+  const have = image === null ? null : { bytes: image.size, allocated: image.blocks * 512 };
+  const bytes = await wantedBytes(at.home, wish, have);
+  const journal = Math.max(JOURNAL_MIB.least, Math.min(JOURNAL_MIB.most, Math.floor(bytes / MIB / 64)));
+  const script = ['sh', '-c', MOUNT_POOL, 'berth', at.pool, at.dataRoot, String(bytes), String(journal)];
+  const command = ['-w', String(LOCK_SECONDS), `${at.pool}.lock`, ...script];
+  const { code, stderr } = await run('flock', command, { timeoutSeconds: WORK_SECONDS });
+  if (code === 0) return null;
+  const fault = `its file system could not be mounted: ${lastLines(stderr, 2)}`;
+  if (await exists(at.pool)) throw new Error(`${at.pool}: ${fault}`);
+  return fault;
+}
+
+/** Whether the engine's data is on its pool now. */
+export async function poolFault(at: Layout): Promise<PoolFault> {
+  const mounts = ((await readText('/proc/self/mountinfo')) ?? '').split('\n').map((line) => line.split(' '));
+  const isPool = mounts.some(([, , device, , point]) => point === at.dataRoot && device?.startsWith('7:'));
+  return isPool ? null : 'it was started without';
+}
+
+type Have = { readonly bytes: number; readonly allocated: number };
+
+/** The other half of the host's free space is for the volumes. */
+async function wantedBytes(home: string, { poolMb, floorMb }: PoolWish, have: Have | null): Promise<number> {
+  if (poolMb !== null && poolMb > 0) return Math.max(poolMb, LEAST_SET_MB) * MIB;
+  const { bavail, blocks, bsize } = await statfs(home);
+  const usable = bavail * bsize + (have?.allocated ?? 0) - floorBytes(blocks * bsize, floorMb);
+  return poolBytes(usable, have?.bytes ?? 0);
+}
+
+/** Size of the pool for so many bytes above the host's floor, when it has `haveBytes` now. */
+export function poolBytes(usableBytes: number, haveBytes: number): number {
+  const wanted = Math.max(LEAST_BYTES, Math.floor(usableBytes / 2 / MIB) * MIB);
+  return haveBytes > 0 && wanted < haveBytes * GROWS_BY ? haveBytes : wanted;
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,23 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { readText } from '../host/host-commands.ts';
+import type { Layout } from './private-engine-paths.ts';
+
+/** What an installation used first: another engine would not have its containers and volumes. */
+export type Recorded =
+  | { readonly kind: 'external'; readonly endpoint: string }
+  | { readonly kind: 'private'; readonly remap: boolean };
+
+/** Null when nothing was recorded yet. */
+export async function readRecord(at: Layout): Promise<Recorded | null> {
+  const text = await readText(at.record);
+  try {
+    return text === null ? null : (JSON.parse(text) as Recorded);
+  } catch {
+    return null;
+  }
+}
+
+export async function writeRecord(at: Layout, recorded: Recorded): Promise<void> {
+  await mkdir(at.home, { recursive: true, mode: 0o700 });
+  await writeFile(at.record, `${JSON.stringify(recorded)}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,225 @@
+import type Docker from 'dockerode';
+import {
+  addressOf,
+  DEFAULT_SOCKET,
+  floorWarning,
+  type Probe,
+  probe,
+  tooOld,
+} from '../engine/engine-probe.ts';
+import { installPackages, missingEnginePackages } from '../engine/host-packages.ts';
+import { isRoot, type Log, which } from '../host/host-commands.ts';
+import { limitsWarning, lowLimits } from '../kernel/kernel-limits.ts';
+import { missingPoolPackages, type PoolFault } from './engine-pool.ts';
+import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
+import { findDaemon, startPrivateEngine } from './private-engine.ts';
+import { type Layout, layoutOf } from './private-engine-paths.ts';
+import { clearPrivateEngine, stopPrivateEngine } from './private-engine-stop.ts';
+
+export type EngineSettings = {
+  /** Where a private engine keeps images, containers and volumes. */
+  readonly dataDir: string;
+  /** `external` forbids a private engine and the installation of packages. */
+  readonly mode: 'auto' | 'external';
+  /** Value of DOCKER_HOST, or null. */
+  readonly dockerHost: string | null;
+  /** Value of DOCKER_CERT_PATH, or null. */
+  readonly certPath?: string | null;
+  /** Size of the private engine's file system in MB; null: as large as is safe. 0: none of its own. */
+  readonly poolMb?: number | null;
+  /** What must stay free on the host; null for the rule of `floorBytes`. */
+  readonly floorMb?: number | null;
+  /** Told before anything that takes longer than a moment or changes this machine. */
+  readonly progress: (message: string) => void;
+  readonly log: Log;
+  /** Ends the search: it throws then, and what it began is gone. */
+  readonly signal?: AbortSignal | undefined;
+  /** The private engine goes on after `stop`. */
+  readonly keepRunning?: boolean;
+};
+
+type Stoppable = {
+  /** Ends what was started here: containers, engine, bridges, rules. Does nothing to an engine of others. */
+  stop(): Promise<void>;
+};
+
+export type RunningEngine = Stoppable & {
+  readonly kind: 'external' | 'private';
+  readonly docker: Docker;
+  /** As a DOCKER_HOST value. */
+  readonly endpoint: string;
+  readonly version: string;
+  /** It runs on this machine, so that its packet filter and files can be reached. */
+  readonly isLocal: boolean;
+  readonly mend: null;
+  /** Why its data shares a file system with other data; null when it has its own, or is not known to us. */
+  readonly poolFault: PoolFault;
+  /** What the operator should know, or null. */
+  readonly warning: string | null;
+  /** Starts an engine of our own again whose process has ended. Does nothing to one that is there, or to another's. */
+  revive(): Promise<void>;
+};
+
+export type MissingEngine = Stoppable & {
+  readonly kind: 'none';
+  readonly docker: null;
+  readonly endpoint: null;
+  readonly version: null;
+  readonly isLocal: false;
+  /** The step that mends it. */
+  readonly mend: string;
+  readonly warning: null;
+};
+
+export type Engine = RunningEngine | MissingEngine;
+
+const DEFAULT_ENDPOINT = `unix://${DEFAULT_SOCKET}`;
+
+/** Finds an engine that answers, else starts a private one where that is possible. Throws only by its signal. */
+export async function openEngine(settings: EngineSettings): Promise<Engine> {
+  const at = layoutOf(settings.dataDir);
+  const recorded = await readRecord(at);
+  const keepsPrivate =
+    recorded?.kind === 'private' && settings.dockerHost === null && settings.mode === 'auto';
+  const looked = keepsPrivate ? [] : await lookAround(settings);
+  settings.signal?.throwIfAborted();
+  const found = looked.find((each) => each.answer?.answers === true);
+  if (found?.answer?.answers === true) return await useExternal(at, recorded, found.endpoint, found.answer);
+  if (settings.mode === 'external') return missing(mendExternal(looked, 'unset BERTH_ENGINE'));
+  if (recorded?.kind === 'external') {
+    return missing(
+      `start the engine at ${recorded.endpoint}, which this installation uses, or delete ${at.record}`,
+    );
+  }
+  if (!isRoot()) return missing(mendExternal(looked, 'start Berth as root'));
+  return await usePrivate(settings, at, recorded?.remap ?? null);
+}
+
+type Looked = { readonly endpoint: string; readonly answer: Probe | null; readonly fault: string | null };
+
+async function lookAround({ dockerHost, certPath, log }: EngineSettings): Promise<readonly Looked[]> {
+  const endpoints = dockerHost === null ? [DEFAULT_ENDPOINT] : [dockerHost, DEFAULT_ENDPOINT];
+  const looked = await Promise.all(endpoints.map((endpoint) => lookAt(endpoint, certPath ?? null)));
+  const first = looked[0];
+  if (dockerHost !== null && first?.answer?.answers !== true) {
+    log.warn(
+      `no engine answers at DOCKER_HOST=${dockerHost}${first?.fault === null ? '' : `: ${first?.fault}`}`,
+    );
+  }
+  return looked;
+}
+
+async function lookAt(endpoint: string, certPath: string | null): Promise<Looked> {
+  try {
+    const answer = await probe(addressOf(endpoint, endpoint === DEFAULT_ENDPOINT ? null : certPath));
+    return { endpoint, answer, fault: answer.answers ? tooOld(answer.version) : answer.detail };
+  } catch (error) {
+    return { endpoint, answer: null, fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function useExternal(
+  at: Layout,
+  recorded: Recorded | null,
+  endpoint: string,
+  answer: Extract<Probe, { answers: true }>,
+): Promise<Engine> {
+  const old = tooOld(answer.version);
+  if (old !== null) return missing(`${old}: update the engine at ${endpoint}`);
+  const before =
+    recorded === null ? null : recorded.kind === 'private' ? 'a private engine' : recorded.endpoint;
+  const moved =
+    before === null || before === endpoint ? null : `containers made on ${before} are not on ${endpoint}`;
+  if (recorded === null) await writeRecord(at, { kind: 'external', endpoint });
+  const isLocal = endpoint.startsWith('unix://');
+  return {
+    kind: 'external',
+    docker: answer.docker,
+    endpoint,
+    version: answer.version.engine,
+    isLocal,
+    mend: null,
+    poolFault: 'it is not run by Berth',
+    warning: joined(moved, floorWarning(answer.version), isLocal ? limitsWarning(await lowLimits()) : null),
+    revive: async () => {},
+    stop: async () => {},
+  };
+}
+
+async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean | null): Promise<Engine> {
+  const { log, progress, signal } = settings;
+  const pool = { poolMb: settings.poolMb ?? null, floorMb: settings.floorMb ?? null };
+  try {
+    const absent = await missingEnginePackages();
+    if (absent.length > 0) await installPackages(absent, settings);
+    await installPoolTools(settings);
+    const engine = await startPrivateEngine(at, pool, remap, progress, signal);
+    if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
+    const exposed = engine.remapped
+      ? null
+      : 'user namespaces are not available: root in a container is root of this machine, confined';
+    return {
+      kind: 'private',
+      docker: engine.docker,
+      endpoint: `unix://${at.socket}`,
+      version: engine.version.engine,
+      isLocal: true,
+      mend: null,
+      poolFault: engine.poolFault,
+      warning: joined(exposed, floorWarning(engine.version), limitsWarning(await lowLimits())),
+      revive: async () => {
+        if (engine.shared || (await findDaemon(at)) !== null) return;
+        await startPrivateEngine(at, pool, engine.remapped, progress);
+      },
+      stop: async () => {
+        if (!engine.shared && settings.keepRunning !== true) await stopPrivateEngine(at, engine.docker, log);
+      },
+    };
+  } catch (error) {
+    await clearPrivateEngine(at);
+    signal?.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error(`private engine: ${reason}`);
+    return missing(`${await privateStep(at)} (${reason})`);
+  }
+}
+
+/** Without them the engine shares its file system, and says why. */
+async function installPoolTools(settings: EngineSettings): Promise<void> {
+  const absent = await missingPoolPackages();
+  if (absent.length === 0) return;
+  await installPackages(absent, settings).catch((error: unknown) => {
+    settings.signal?.throwIfAborted();
+    settings.log.warn(`file system of the engine: ${String(error)}`);
+  });
+}
+
+const missing = (mend: string): MissingEngine => ({
+  kind: 'none',
+  docker: null,
+  endpoint: null,
+  version: null,
+  isLocal: false,
+  mend,
+  warning: null,
+  stop: async () => {},
+});
+
+function mendExternal(looked: readonly Looked[], otherwise: string): string {
+  const forbidden = looked.some(({ answer }) => answer?.answers === false && answer.reason === 'forbidden');
+  if (forbidden) return 'sudo usermod -aG docker $USER, then sign in again';
+  return `start Docker (sudo systemctl start docker) or set DOCKER_HOST; or ${otherwise}, so that Berth starts an engine of its own`;
+}
+
+/** Which step mends a private engine that could not be started. */
+async function privateStep(at: Layout): Promise<string> {
+  const absent = await missingEnginePackages();
+  if (absent.length === 0) return `see ${at.log}, or start Docker and set DOCKER_HOST`;
+  const canInstall = (await which('apt-get')) !== null;
+  return canInstall
+    ? `apt-get update && apt-get install ${absent.join(' ')}`
+    : 'install Docker 20.10 or newer';
+}
+
+const joined = (...parts: readonly (string | null)[]): string | null =>
+  parts.filter((part) => part !== null).join('; ') || null;

@@ -1,0 +1,80 @@
+import { join, resolve } from 'node:path';
+import { shortHash } from '../network/subnet.ts';
+
+/** Every place and name of one private engine. Derived from the data folder alone, so that a next run finds it. */
+export type Layout = {
+  readonly hash: string;
+  /** Lasting files, in the data folder. */
+  readonly home: string;
+  /** Image of a file system of its own for the engine's data. */
+  readonly pool: string;
+  /** The engine's data where there is no pool. */
+  readonly storage: string;
+  readonly log: string;
+  /** What is remembered about the choice of the engine. */
+  readonly record: string;
+  /** Short-lived files. Short on purpose: the path of a unix socket has at most 107 bytes. */
+  readonly run: string;
+  /** The pool, or `storage` again by a bind mount: reachable for remapped users whatever folder the data is in. */
+  readonly dataRoot: string;
+  readonly execRoot: string;
+  readonly socket: string;
+  readonly pidFile: string;
+  readonly config: string;
+  readonly owner: string;
+  readonly bridge: string;
+};
+
+export function layoutOf(dataDir: string): Layout {
+  const home = join(resolve(dataDir), 'engine');
+  const hash = shortHash(home);
+  const run = `/run/berth-${hash}`;
+  return {
+    hash,
+    home,
+    pool: join(home, 'pool.img'),
+    storage: join(home, 'root'),
+    log: join(home, 'dockerd.log'),
+    record: join(home, 'engine.json'),
+    run,
+    dataRoot: join(run, 'root'),
+    execRoot: join(run, 'exec'),
+    socket: join(run, 'docker.sock'),
+    pidFile: join(run, 'dockerd.pid'),
+    config: join(run, 'daemon.json'),
+    owner: join(run, 'owner'),
+    bridge: `berth-${hash}`,
+  };
+}
+
+/**
+ * Arguments of dockerd. It changes no packet filter of this machine (another engine may run beside it):
+ * Berth sets the rules of its network itself. Containers outlive a crash of dockerd.
+ */
+export function daemonArgs(at: Layout, mtu: number, remap: boolean): readonly string[] {
+  return [
+    `--data-root=${at.dataRoot}`,
+    `--exec-root=${at.execRoot}`,
+    `--host=unix://${at.socket}`,
+    `--pidfile=${at.pidFile}`,
+    `--containerd-namespace=berth-${at.hash}`,
+    `--containerd-plugins-namespace=berth-${at.hash}-plugins`,
+    `--config-file=${at.config}`,
+    '--group=root',
+    `--bridge=${at.bridge}`,
+    `--mtu=${mtu}`,
+    '--iptables=false',
+    '--ip6tables=false',
+    '--ip-forward=false',
+    '--ip-masq=false',
+    '--userland-proxy=false',
+    '--live-restore',
+    '--no-new-privileges',
+    '--default-ulimit=core=0:0',
+    '--log-driver=json-file',
+    '--log-opt=max-size=10m',
+    '--log-opt=max-file=2',
+    '--log-level=warn',
+    ...(remap ? ['--userns-remap=default'] : []),
+  ];
+}

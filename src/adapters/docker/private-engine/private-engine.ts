@@ -1,0 +1,185 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type Docker from 'dockerode';
+import { programEnvironment, startChild } from '../../child-process.ts';
+import { type EngineVersion, probe } from '../engine/engine-probe.ts';
+import {
+  adminPath,
+  type HostProcess,
+  signal as kill,
+  lastLines,
+  mountsBelow,
+  processes,
+  readText,
+  run,
+  runOrThrow,
+  startTicks,
+  until,
+  which,
+} from '../host/host-commands.ts';
+import { raiseLimits } from '../kernel/kernel-limits.ts';
+import { defaultRouteMtu, ensureBridge } from '../network/host-network.ts';
+import { mountPool, type PoolFault, type PoolWish, poolFault } from './engine-pool.ts';
+import { daemonArgs, type Layout } from './private-engine-paths.ts';
+
+export type PrivateEngine = {
+  readonly docker: Docker;
+  readonly version: EngineVersion;
+  /** Containers are in a user namespace of their own: their root is nobody on this machine. */
+  readonly remapped: boolean;
+  /** Why its data shares a file system with other data; null when it has its own. */
+  readonly poolFault: PoolFault;
+  /** Another live process started this engine and will stop it. */
+  readonly shared: boolean;
+};
+
+const START_SECONDS = 20;
+const ADOPT_SECONDS = 5;
+/** From the signal to give up; what follows has to be done within ten seconds. */
+const GIVE_UP_MS = 3_000;
+const MAX_LOG_BYTES = 10_000_000;
+
+/**
+ * Starts the private engine, or takes over the one that an earlier, killed run left. `remap` null: user
+ * namespaces if this machine can. Throws with the end of dockerd's log when it does not come up. With `signal` it gives
+ * up, but for an engine that answers soon after.
+ */
+export async function startPrivateEngine(
+  at: Layout,
+  pool: PoolWish,
+  remap: boolean | null,
+  progress: (message: string) => void,
+  signal?: AbortSignal,
+): Promise<PrivateEngine> {
+  const shared = await claim(at);
+  await raiseLimits();
+  const adopted = await adopt(at);
+  if (adopted !== null) return { ...adopted, poolFault: await poolFault(at), shared };
+  signal?.throwIfAborted();
+  progress('starting a private container engine');
+  const fault = await prepare(at, pool);
+  return { ...(await launch(at, remap ?? (await canRemap()), signal)), poolFault: fault, shared: false };
+}
+
+/** Whether this machine lets root make user namespaces and has what dockerd needs to map ids into one. */
+async function canRemap(): Promise<boolean> {
+  const [unshared, adduser] = await Promise.all([run('unshare', ['--user', 'true']), which('useradd')]);
+  return unshared.code === 0 && adduser !== null;
+}
+
+/** The dockerd that works on this data root, whoever started it. */
+export async function findDaemon(at: Layout): Promise<HostProcess | null> {
+  const all = await processes();
+  const isOurs = ({ argv }: HostProcess): boolean =>
+    basename(argv[0] ?? '') === 'dockerd' && argv.includes(`--data-root=${at.dataRoot}`);
+  return all.find(isOurs) ?? null;
+}
+
+type Running = Omit<PrivateEngine, 'shared' | 'poolFault'>;
+
+async function adopt(at: Layout): Promise<Running | null> {
+  const daemon = await findDaemon(at);
+  if (daemon === null) return null;
+  const engine = await answering(at, ADOPT_SECONDS, () => true);
+  if (engine !== null) {
+    const remapped = daemon.argv.some((arg) => arg.startsWith('--userns-remap'));
+    return { ...engine, remapped };
+  }
+  // Hung: its containers outlive it, and the next one finds them.
+  kill(daemon.pid, 'SIGKILL');
+  await until(async () => (await startTicks(daemon.pid)) === null, 5);
+  return null;
+}
+
+/** A containerd whose dockerd was killed is dying too: the next dockerd would wait for it instead of its own. */
+async function endContainerd(at: Layout): Promise<void> {
+  const find = async (): Promise<readonly HostProcess[]> =>
+    (await processes()).filter(
+      ({ argv }) =>
+        basename(argv[0] ?? '') === 'containerd' && argv.some((arg) => arg.startsWith(`${at.execRoot}/`)),
+    );
+  for (const { pid } of await find()) kill(pid, 'SIGKILL');
+  await until(async () => (await find()).length === 0, 5);
+  await rm(join(at.execRoot, 'containerd', 'containerd.pid'), { force: true });
+}
+
+async function prepare(at: Layout, pool: PoolWish): Promise<PoolFault> {
+  await endContainerd(at);
+  await mkdir(at.home, { recursive: true, mode: 0o700 });
+  await mkdir(at.dataRoot, { recursive: true, mode: 0o711 });
+  await rm(at.pidFile, { force: true });
+  await writeFile(at.config, '{}\n', { mode: 0o600 });
+  const fault = await mountData(at, pool);
+  await ensureBridge(at.bridge, at.hash, await defaultRouteMtu());
+  const size = await stat(at.log).then(
+    (file) => file.size,
+    () => 0,
+  );
+  if (size > MAX_LOG_BYTES) await rename(at.log, `${at.log}.1`);
+  return fault;
+}
+
+/** Mounts the engine's data. What a killed engine left mounted stays: its containers run on it. */
+async function mountData(at: Layout, pool: PoolWish): Promise<PoolFault> {
+  if ((await mountsBelow(at.run)).includes(at.dataRoot)) return await poolFault(at);
+  const fault = await mountPool(at, pool);
+  if (fault === null) return null;
+  await mkdir(at.storage, { recursive: true, mode: 0o711 });
+  await runOrThrow('mount', ['--bind', at.storage, at.dataRoot]);
+  return fault;
+}
+
+async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise<Running> {
+  const log = openSync(at.log, 'a', 0o600);
+  const env = { ...programEnvironment(), PATH: adminPath() };
+  // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.
+  const child = await startChild('dockerd', daemonArgs(at, await defaultRouteMtu(), remap), {
+    detached: true,
+    stdio: ['ignore', log, log],
+    cwd: '/',
+    env,
+  }).finally(() => closeSync(log));
+  let ended = false;
+  child.once('exit', () => (ended = true));
+  child.unref();
+  const isGivenUp = someTimeAfter(signal, GIVE_UP_MS);
+  const engine = await answering(at, START_SECONDS, () => !ended && !isGivenUp());
+  if (engine !== null) return { ...engine, remapped: remap };
+  if (child.pid !== undefined && !ended) kill(child.pid, 'SIGKILL');
+  signal?.throwIfAborted();
+  throw new Error(`dockerd did not start: ${lastLines(await readFile(at.log, 'utf8'), 2)}`);
+}
+
+/** A daemon that is about to come up is waited for even then: it is stopped in order as soon as it answers. */
+function someTimeAfter(signal: AbortSignal | undefined, ms: number): () => boolean {
+  let isOver = false;
+  const begin = (): unknown => setTimeout(() => (isOver = true), ms).unref();
+  if (signal?.aborted) begin();
+  else signal?.addEventListener('abort', begin, { once: true });
+  return () => isOver;
+}
+
+async function answering(
+  at: Layout,
+  seconds: number,
+  alive: () => boolean,
+): Promise<Omit<Running, 'remapped'> | null> {
+  let found: Omit<Running, 'remapped'> | null = null;
+  await until(async () => {
+    const answer = await probe({ socketPath: at.socket }, 2);
+    if (answer.answers) found = { docker: answer.docker, version: answer.version };
+    return found !== null || !alive();
+  }, seconds);
+  return found;
+}
+
+/** Writes down who stops this engine in the end; true when another live process is to. */
+async function claim(at: Layout): Promise<boolean> {
+  await mkdir(at.run, { recursive: true, mode: 0o711 });
+  const [pid, ticks] = ((await readText(at.owner)) ?? '').trim().split(' ');
+  const isOther = Number(pid) > 0 && Number(pid) !== process.pid;
+  if (isOther && ticks !== undefined && (await startTicks(Number(pid))) === ticks) return true;
+  await writeFile(at.owner, `${process.pid} ${await startTicks(process.pid)}\n`);
+  return false;
+}

@@ -1,0 +1,72 @@
+import type { Writable } from 'node:stream';
+import { incompleteBytes } from '../../../domain/utf8.ts';
+import { asTmuxKeys, ESCAPE, incompleteInput } from './tmux-keys.ts';
+
+/**
+ * How long the beginning of a character or of a key waits for its rest. Then it goes on as it is, so nothing is lost whenever
+ * the rest comes. Nobody types half a character, but some editors of a line throw it away. The Escape key is such a
+ * beginning as well, and waits less than anybody notices.
+ */
+const HOLD_CHARACTER_MS = 1_000;
+const HOLD_KEY_MS = 25;
+
+/** What a reader of input needs whole, and the form in which it gets the rest. */
+export type InputForm = {
+  /** The end of this input that may belong together with what comes next. */
+  incomplete(input: Buffer): Buffer;
+  encode(input: Buffer): Buffer;
+};
+
+export const PLAIN_INPUT: InputForm = {
+  incomplete: (input) => input.subarray(input.length - incompleteBytes(input)),
+  encode: (input) => input,
+};
+export const TMUX_INPUT: InputForm = { incomplete: incompleteInput, encode: asTmuxKeys };
+
+type Waiting = { readonly end: number; readonly done: () => void };
+
+/** Writes the input of one terminal, and holds back what is incomplete. */
+export class InputWriter {
+  readonly #stream: Writable;
+  readonly #form: InputForm;
+  #held: Buffer = Buffer.alloc(0);
+  #taken = 0;
+  #waiting: readonly Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(stream: Writable, form: InputForm) {
+    this.#stream = stream;
+    this.#form = form;
+    stream.once('close', () => clearTimeout(this.#timer));
+  }
+
+  /** `done` when the stream has all of it, and all before it. */
+  write(input: Buffer, done: () => void): void {
+    this.#taken += input.length;
+    this.#waiting = [...this.#waiting, { end: this.#taken, done }];
+    if (input.length === 0 && this.#held.length > 0) return;
+    clearTimeout(this.#timer);
+    const all = this.#held.length === 0 ? input : Buffer.concat([this.#held, input]);
+    this.#held = this.#form.incomplete(all);
+    this.#send(all.subarray(0, all.length - this.#held.length));
+    if (this.#held.length === 0) return;
+    const holdMs = this.#held[0] === ESCAPE ? HOLD_KEY_MS : HOLD_CHARACTER_MS;
+    this.#timer = setTimeout(() => this.#release(), holdMs);
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = Buffer.alloc(0);
+    this.#send(held);
+  }
+
+  #send(input: Buffer): void {
+    const sent = this.#taken - this.#held.length;
+    const over = this.#waiting.filter(({ end }) => end <= sent);
+    this.#waiting = this.#waiting.filter(({ end }) => end > sent);
+    if (input.length === 0 && over.length === 0) return;
+    this.#stream.write(this.#form.encode(input), (error) => {
+      if (!error) for (const { done } of over) done();
+    });
+  }
+}

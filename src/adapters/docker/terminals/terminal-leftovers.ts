@@ -1,0 +1,20 @@
+import type { Leftovers } from '../../../domain/terminals/terminal-reaping.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import { printedBy } from '../exec/exec.ts';
+import { LIST_LEFTOVERS } from '../exec/process-scripts.ts';
+
+const SESSION = /^session ([A-Za-z0-9_-]{1,80})$/;
+const MARK = /^BERTH_TERM=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+/** Room for more processes than any machine runs at once. Of a list that is cut nothing is believed. */
+const MAX_BYTES = 8_388_608;
+const WITHIN_SECONDS = 30;
+
+/** What terminals have left in a container. It is the container's word, so nothing of it is taken but names. */
+export async function listLeftovers(calls: EngineCalls, containerId: string): Promise<Leftovers> {
+  const printed = await printedBy(calls, containerId, LIST_LEFTOVERS, [], MAX_BYTES, WITHIN_SECONDS);
+  const lines = new Set(printed.toString('latin1').split('\n'));
+  if (!lines.has('end')) throw new RuntimeFailure('a container did not say what is left in it', null);
+  const found = (pattern: RegExp): string[] => [...lines].flatMap((line) => pattern.exec(line)?.[1] ?? []);
+  return { sessions: found(SESSION), marks: found(MARK) };
+}

@@ -1,0 +1,54 @@
+import type { Duplex } from 'node:stream';
+import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
+import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { LookedBack } from '../../../ports/terminals/terminal-backend.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import { printedBy, printedWhole, runScript } from '../exec/exec.ts';
+import {
+  asScrollback,
+  endOf,
+  FIGURES_BYTES,
+  HISTORY_BYTES,
+  HISTORY_ROWS,
+  snapshotOf,
+} from './tmux-history.ts';
+import { DRAW_ANEW, HISTORY, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
+
+/** What only tmux knows of a terminal: what scrolled by, and how its shell ended. */
+export type TmuxAttachment = {
+  readonly session: string;
+  /** Puts the history before all that is read of the stream from then on. */
+  putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
+  lookBack(room?: OutputRoom): Promise<LookedBack>;
+  drawAnew(): Promise<void>;
+  /** Asked after the end of the attachment: what became of the session. */
+  ending(): Promise<StreamEnd>;
+};
+
+/** `shown` is the session of a participant, which shares the windows of `session`. */
+export type AttachedTo = { readonly session: string; readonly shown: string; readonly marker: string };
+
+export function tmuxAttachment(
+  calls: EngineCalls,
+  containerId: string,
+  { session, shown, marker }: AttachedTo,
+): TmuxAttachment {
+  // One byte more than is sent tells whether there was more.
+  const args = [shown, String(HISTORY_ROWS), String(HISTORY_BYTES + 1)];
+  const most = HISTORY_BYTES + 1 + FIGURES_BYTES;
+  return {
+    session: shown,
+    async putHistory(stream, rows, after) {
+      const [lines] = await Promise.all([printedBy(calls, containerId, HISTORY, args, most), after]);
+      const isOpen = !stream.destroyed && !stream.readableEnded;
+      if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
+    },
+    async lookBack(room) {
+      return snapshotOf(await printedWhole(calls, containerId, SNAPSHOT, args, most, room));
+    },
+    async drawAnew() {
+      await runScript(calls, containerId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
+    },
+    ending: async () => endOf(await runScript(calls, containerId, HOW_ENDED, [session, shown])),
+  };
+}

@@ -1,0 +1,53 @@
+import { TMUX } from '../exec/process-scripts.ts';
+import { CHOOSE_TMUX } from './tmux-volume-scripts.ts';
+
+/** `SESSION ROWS BYTES`: prints the newest of the history, unless a program has the whole screen. */
+export const HISTORY = `
+${CHOOSE_TMUX}
+choose_tmux || exit 0
+state=$(${TMUX} display-message -p -t "=$1:" '#{alternate_on} #{history_size}' 2>/dev/null) || exit 0
+case "$state" in
+  '0 0') ;;
+  '0 '*) ${TMUX} capture-pane -p -e -J -t "=$1:" -S "-$2" -E -1 | tail -c "$3";;
+esac
+exit 0
+`;
+
+/**
+ * `SESSION ROWS BYTES`: prints \`full_screen\` when a program has the whole screen to itself. Else a line of figures, and the newest
+ * of the history with the screen below it: by one command, between whose parts tmux reads no output.
+ */
+export const SNAPSHOT = `
+${CHOOSE_TMUX}
+choose_tmux || exit 0
+figures='shell #{pane_width} #{pane_height} #{history_size} #{cursor_x} #{cursor_y}'
+${TMUX} if-shell -F -t "=$1:" '#{alternate_on}' 'display-message -p full_screen' \\
+  "display-message -p -t '=$1:' '$figures' ; capture-pane -p -e -J -t '=$1:' -S -$2" 2>/dev/null |
+  { IFS= read -r first && echo "$first" && tail -c "$3"; }
+exit 0
+`;
+
+/** `SESSION NAME=VALUE`: draws the screen anew for the attachment with this in its environment. */
+export const DRAW_ANEW = `
+${CHOOSE_TMUX}
+choose_tmux || exit 0
+${TMUX} list-clients -t "=$1" -F '#{client_pid} #{client_tty}' 2>/dev/null | while read -r pid tty; do
+  tr '\\0' '\\n' < "/proc/$pid/environ" | grep -qxF "$2" && ${TMUX} refresh-client -t "$tty"
+done
+exit 0
+`;
+
+/**
+ * `SESSION SHOWN`: prints `on` while the session that is shown is there, else `over`, with the exit code of the shell that
+ * the session ended with, if it is known; nothing when tmux does not say.
+ */
+export const HOW_ENDED = `
+${CHOOSE_TMUX}
+choose_tmux || exit 0
+said=$(${TMUX} has-session -t "=$2" 2>&1) && echo on && exit 0
+case "$said" in
+  *"can't find session"* | *"no server running"* | *"error connecting"*)
+    echo "over $(cat "/run/berth-exit.$1" 2>/dev/null)";;
+esac
+exit 0
+`;

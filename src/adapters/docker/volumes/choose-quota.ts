@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import {
+  chooseQuota,
+  type Fault,
+  type QuotaChoice,
+  type QuotaSetting,
+} from '../../../domain/containers/disk-quota.ts';
+import { type EngineCalls, engineCalls, engineInfo, LIMITS, orNull } from '../engine/engine-client.ts';
+import { installPackages, missingPackages } from '../engine/host-packages.ts';
+import { isRoot, type Log } from '../host/host-commands.ts';
+import { shortHash } from '../network/subnet.ts';
+import type { RunningEngine } from '../private-engine/open-engine.ts';
+import { bindOf, type DiskSettings } from './container-volumes.ts';
+import { type RootOwner, volumeImages } from './disk-image.ts';
+import type { DataFolder } from './host-space.ts';
+import { CANARY_MB, canaryVolume, overfill } from './quota-probe.ts';
+
+export type QuotaWish = {
+  readonly setting: QuotaSetting;
+  readonly instanceId: string;
+  readonly dataDir: string;
+  /** Whether missing tools may be installed. */
+  readonly mayInstall: boolean;
+  readonly progress: (message: string) => void;
+  readonly log: Log;
+  /** Ends an installation of tools, and what has not begun yet. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type ChosenQuota = { readonly disk: DiskSettings; readonly choice: QuotaChoice };
+
+const TOOLS = {
+  'mkfs.ext4': 'e2fsprogs',
+  e2fsck: 'e2fsprogs',
+  resize2fs: 'e2fsprogs',
+  losetup: 'mount',
+  mount: 'mount',
+  flock: 'util-linux',
+} as const;
+
+/** Where the images of an installation are mounted: apart from the engine's folders, which are cleared away whole. */
+const mountsOf = (instanceId: string): string => `/run/berth-${shortHash(instanceId)}-volumes`;
+
+/** Tries each way to a hard quota until one has refused what does not fit. Never throws. */
+export async function chooseDiskQuota(engine: RunningEngine, wish: QuotaWish): Promise<ChosenQuota> {
+  const calls = engineCalls(engine.docker);
+  const { instanceId, dataDir, setting } = wish;
+  const canHaveImages = engine.isLocal && isRoot();
+  const { rootOwner, rootFolder } = await factsOf(calls).catch(() => ({ rootOwner: ROOT, rootFolder: '' }));
+  const settings: DiskSettings = {
+    mode: 'measured',
+    images: canHaveImages
+      ? volumeImages({ images: join(dataDir, 'volumes'), mounts: mountsOf(instanceId) })
+      : null,
+    folders: foldersOf(engine, dataDir, rootFolder),
+    rootOwner,
+    isLocal: engine.isLocal,
+  };
+  const faults = setting === 'soft' ? { image: null, engine: null } : await tryBoth(calls, settings, wish);
+  const choice = chooseQuota(setting, faults.image, faults.engine);
+  return { disk: { ...settings, mode: choice.mode }, choice };
+}
+
+const foldersOf = (
+  { isLocal, poolFault }: RunningEngine,
+  dataDir: string,
+  rootFolder: string,
+): readonly DataFolder[] =>
+  isLocal && rootFolder !== ''
+    ? [
+        { path: dataDir, isPool: false },
+        { path: rootFolder, isPool: poolFault === null },
+      ]
+    : [];
+
+async function tryBoth(
+  calls: EngineCalls,
+  settings: DiskSettings,
+  wish: QuotaWish,
+): Promise<{ readonly image: Fault; readonly engine: Fault }> {
+  const image = await faultOf(tryImage(calls, settings, wish));
+  if (image === null || wish.signal?.aborted) return { image, engine: 'not tried' };
+  return { image, engine: await faultOf(tryVolume(calls, wish.instanceId, { size: `${CANARY_MB}m` })) };
+}
+
+async function tryImage(
+  calls: EngineCalls,
+  { images, rootOwner: owner }: DiskSettings,
+  wish: QuotaWish,
+): Promise<Fault> {
+  const { instanceId, mayInstall } = wish;
+  if (images === null) return 'images need root on the machine of the engine';
+  const absent = [...new Set(await missingPackages(TOOLS))];
+  if (absent.length > 0) {
+    if (!mayInstall) return `images need ${absent.join(', ')}`;
+    await installPackages(absent, wish);
+  }
+  const volume = canaryVolume(instanceId);
+  const image = images.imageOf(volume);
+  try {
+    await images.remove(volume, image);
+    await images.make(volume, image, CANARY_MB, owner);
+    await images.mount(volume, image, null, 'strict');
+    return await tryVolume(calls, instanceId, bindOf(images.dataOf(volume)));
+  } finally {
+    await images.remove(volume, image);
+  }
+}
+
+async function tryVolume(
+  calls: EngineCalls,
+  instanceId: string,
+  DriverOpts: Record<string, string>,
+): Promise<Fault> {
+  const { docker } = calls;
+  const name = canaryVolume(instanceId);
+  const remove = (): Promise<unknown> => orNull([404], docker.getVolume(name).remove());
+  await remove();
+  try {
+    await calls.change(LIMITS.start, (abortSignal) =>
+      docker.createVolume({ Name: name, DriverOpts, abortSignal }),
+    );
+    return await overfill(calls, name);
+  } finally {
+    await remove();
+  }
+}
+
+const faultOf = (trial: Promise<Fault>): Promise<Fault> =>
+  trial.catch((error: unknown) => (error instanceof Error ? error.message : String(error)).trim());
+
+const ROOT: RootOwner = { uid: 0, gid: 0 };
+
+/** With user namespaces the engine's folder is named after the ids that a container's root has on this machine. */
+async function factsOf(calls: EngineCalls): Promise<{ rootOwner: RootOwner; rootFolder: string }> {
+  const info = await calls.read(LIMITS.inspect, (signal) => engineInfo(calls.docker, signal));
+  const { DockerRootDir: rootFolder = '', SecurityOptions = [] } = info as {
+    DockerRootDir?: string;
+    SecurityOptions?: readonly string[];
+  };
+  const remapped = /\/(\d+)\.(\d+)$/.exec(rootFolder);
+  const isRemapped = SecurityOptions.some((option) => option.startsWith('name=userns'));
+  const rootOwner =
+    isRemapped && remapped !== null ? { uid: Number(remapped[1]), gid: Number(remapped[2]) } : ROOT;
+  return { rootOwner, rootFolder };
+}

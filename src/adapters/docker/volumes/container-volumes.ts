@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import type Docker from 'dockerode';
+import { type QuotaMode, quotaOf } from '../../../domain/containers/disk-quota.ts';
+import {
+  type ContainerSpec,
+  RuntimeFailure,
+  type VolumeFacts,
+  type VolumeReader,
+} from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
+import { DB_ID_LABEL, DISK_LABEL, IMAGE_LABEL, INSTANCE_LABEL, QUOTA_LABEL } from '../engine/engine-names.ts';
+import type { RootOwner, VolumeImages } from './disk-image.ts';
+import type { DataFolder } from './host-space.ts';
+import { countedBytes } from './volume-usage.ts';
+
+/** How the volumes of an installation keep their size. */
+export type DiskSettings = {
+  /** For new ones; each remembers its own. */
+  readonly mode: QuotaMode;
+  /** null where this machine cannot have images. */
+  readonly images: VolumeImages | null;
+  /** Whose file systems new data goes to, as far as they are on this machine. */
+  readonly folders: readonly DataFolder[];
+  readonly rootOwner: RootOwner;
+  /** The engine's files can be read from here. */
+  readonly isLocal: boolean;
+};
+
+export type Volumes = {
+  facts(volume: string): Promise<VolumeFacts | null>;
+  /** Makes the volume when it is absent, and ready for the engine. One that belongs to somebody else is never used. */
+  ensure(spec: ContainerSpec): Promise<void>;
+  /** Makes the volume of a container ready, in the size that the container was made for. */
+  beforeStart(info: Docker.ContainerInspectInfo): Promise<void>;
+  afterStop(info: Pick<Docker.ContainerInspectInfo, 'Mounts'>): Promise<void>;
+  remove(volume: string): Promise<void>;
+  usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
+};
+
+/** Nothing but the engine's own volumes, counted through it. */
+export const COUNTED: DiskSettings = {
+  mode: 'measured',
+  images: null,
+  folders: [],
+  rootOwner: { uid: 0, gid: 0 },
+  isLocal: false,
+};
+
+/** Volumes on one engine. An image is looked for before the engine is believed: what is on it must not get lost. */
+export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: DiskSettings): Volumes {
+  const { docker } = calls;
+  const { images } = disk;
+  const inspect = (volume: string): Promise<Docker.VolumeInspectInfo | null> =>
+    calls.read(LIMITS.inspect, (signal) => orNull([404], inspectThing(docker.getVolume(volume), signal)));
+  const own = async (volume: string): Promise<Docker.VolumeInspectInfo | null> => {
+    const present = await inspect(volume);
+    if (present === null || present.Labels?.[INSTANCE_LABEL] === instanceId) return present;
+    throw new RuntimeFailure(`volume ${volume} does not belong to this installation`, 403);
+  };
+  const hasImage = (volume: string): boolean => images !== null && existsSync(images.imageOf(volume));
+
+  /** The image of a volume that has one. A data folder that was moved since has it at its new place. */
+  const imageOf = (present: Docker.VolumeInspectInfo): string | null => {
+    if (modeOf(present) !== 'image') return null;
+    const recorded = present.Labels?.[IMAGE_LABEL] ?? '';
+    return images !== null && !existsSync(recorded) ? images.imageOf(present.Name) : recorded;
+  };
+  /** Our volumes that the engine was seen to keep by itself: labels never change. */
+  const withoutImage = new Set<string>();
+  const withImage = async (
+    volume: string,
+    work: (images: VolumeImages, image: string) => Promise<unknown>,
+  ): Promise<void> => {
+    const present = await own(volume);
+    const image = present === null ? null : imageOf(present);
+    if (image === null) {
+      if (present !== null) withoutImage.add(volume);
+      return;
+    }
+    if (images === null) throw new RuntimeFailure(`volume ${volume} is an image, which needs root`, null);
+    await work(images, image);
+  };
+
+  /** What the engine is told about a new volume, once that is ready to be used. */
+  const prepared = async ({
+    volume,
+    resources,
+  }: ContainerSpec): Promise<Partial<Docker.VolumeCreateOptions>> => {
+    const mode = hasImage(volume) ? 'image' : disk.mode;
+    if (mode === 'none') throw new RuntimeFailure('no hard quota is to be had here, and it is set', null);
+    const Labels: Record<string, string> = { [QUOTA_LABEL]: mode };
+    if (mode === 'engine') return { Labels, DriverOpts: { size: `${resources.diskMb}m` } };
+    if (mode === 'measured' || images === null) return { Labels };
+    const image = images.imageOf(volume);
+    await images.make(volume, image, resources.diskMb, disk.rootOwner);
+    await images.mount(volume, image, null, 'strict');
+    return { Labels: { ...Labels, [IMAGE_LABEL]: image }, DriverOpts: bindOf(images.dataOf(volume)) };
+  };
+
+  return {
+    async facts(volume) {
+      const present = await inspect(volume);
+      if (present !== null) return factsOf(modeOf(present));
+      return hasImage(volume) ? factsOf('image') : null;
+    },
+    async ensure(spec) {
+      if ((await own(spec.volume)) !== null) {
+        return await withImage(spec.volume, (all, image) => all.mount(spec.volume, image, null, 'strict'));
+      }
+      const { Labels, DriverOpts } = await prepared(spec);
+      const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
+      const options = { Name: spec.volume, Labels: labels, ...(DriverOpts ? { DriverOpts } : {}) };
+      await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
+    },
+    async beforeStart({ Mounts, Config, State }) {
+      const volume = volumeOf(Mounts);
+      if (volume === null || State.Running) return;
+      const diskMb = Number(Config.Labels[DISK_LABEL]) || null;
+      // One that has run before had its room already, and is never refused it when a change is undone.
+      const isFresh = State.StartedAt.startsWith('0001-');
+      const mode = isFresh ? 'strict' : 'lenient';
+      await withImage(volume, (all, image) => all.mount(volume, image, diskMb, mode));
+    },
+    async afterStop({ Mounts }) {
+      const volume = volumeOf(Mounts);
+      if (volume === null || withoutImage.has(volume)) return;
+      await withImage(volume, (all, image) => all.unmount(volume, image));
+    },
+    async remove(volume) {
+      const present = await own(volume);
+      const image = present === null ? null : imageOf(present);
+      await calls.change(LIMITS.start, (abortSignal) =>
+        orNull([404], docker.getVolume(volume).remove({ abortSignal })),
+      );
+      withoutImage.delete(volume);
+      if (images !== null) await images.remove(volume, image ?? images.imageOf(volume));
+    },
+    async usedBytes(volume, reader) {
+      const present = await own(volume);
+      if (present === null) return null;
+      const image = imageOf(present);
+      if (image !== null && images !== null) return await images.usedBytes(volume, image);
+      const folder = disk.isLocal ? present.Mountpoint : null;
+      return await countedBytes(calls, { instanceId, volume, folder, reader });
+    },
+  };
+}
+
+/** A mount that is not there leaves nothing to bind: the container does not start. */
+export const bindOf = (device: string): Record<string, string> => ({ type: 'none', o: 'bind', device });
+
+const factsOf = (mode: QuotaMode): VolumeFacts => ({ quota: quotaOf(mode), isResizable: mode !== 'engine' });
+
+/** A volume without the label is from before there were quotas. */
+function modeOf({ Labels }: Docker.VolumeInspectInfo): QuotaMode {
+  const mode = Labels?.[QUOTA_LABEL];
+  return mode === 'image' || mode === 'engine' ? mode : 'measured';
+}
+
+const volumeOf = (mounts: Docker.ContainerInspectInfo['Mounts']): string | null =>
+  mounts.find(({ Destination }) => Destination === '/workspace')?.Name ?? null;

@@ -1,0 +1,110 @@
+/**
+ * What is done to the image of a volume on this machine, as plain sh. Each script runs under the volume's lock to its
+ * end, also when the process that began it is killed, and can be done again after any interruption: an image becomes
+ * visible only when it is whole, and its parts end in `.new` until then.
+ */
+
+import { BOUND_DIRTY } from './loop-device-script.ts';
+
+/** Exit codes with a meaning of their own. */
+export const IMAGE_EXITS = { missing: 3, doesNotFit: 4 } as const;
+
+/** The folder inside the image that containers see: without the mount it is not there, and nothing can start on it. */
+export const DATA_FOLDER = 'data';
+
+/** Twice the usual inodes: dependencies of programs are many small files. */
+const MKFS = 'mkfs.ext4 -q -F -m 0 -i 8192 -J size=32 -E nodiscard';
+const OPTIONS = 'nodev,nosuid,discard';
+
+/** `IMAGE BYTES UID GID`: makes the image when it is absent; root of the container owns what is in it. */
+export const MAKE_IMAGE = `
+set -e
+[ -e "$1" ] && exit 0
+rm -rf "$1.new" "$1.root"
+mkdir -p "$1.root/${DATA_FOLDER}"
+chmod 755 "$1.root" "$1.root/${DATA_FOLDER}"
+chown "$3:$4" "$1.root/${DATA_FOLDER}"
+(umask 077; truncate -s "$2" "$1.new")
+${MKFS} -d "$1.root" "$1.new"
+rm -rf "$1.root"
+sync "$1.new"
+mv "$1.new" "$1"
+`;
+
+/**
+ * `move_over` puts the files into a new file system of the wanted size, which takes the place of the image once it is
+ * whole. Only while nothing uses the image: then its device is gone as soon as our own mount is.
+ */
+const MOVE_OVER = `
+move_over() {
+  while mountpoint -q "$at"; do umount "$at" || break; done
+  tries=0
+  while [ -n "$(attached)" ]; do
+    [ $tries -lt 50 ] || { echo 'it is in use' >&2; return 1; }
+    tries=$((tries + 1)); sleep 0.1
+  done
+  clear_copy
+  mkdir -p "$at.old" "$at.new"
+  (umask 077; truncate -s "$want" "$image.new")
+  ${MKFS} "$image.new" && mount -o loop,nodev,nosuid "$image.new" "$at.new" &&
+    mount -o loop,nodev,nosuid "$image" "$at.old" && cp -a "$at.old/${DATA_FOLDER}" "$at.new/" &&
+    umount "$at.old" && umount "$at.new" && sync "$image.new" && mv "$image.new" "$image" && moved=0 || moved=1
+  clear_copy
+  return $moved
+}
+clear_copy() {
+  umount "$at.old" 2>/dev/null; umount "$at.new" 2>/dev/null
+  rmdir "$at.old" "$at.new" 2>/dev/null; rm -f "$image.new"
+}
+`;
+
+/**
+ * `IMAGE AT BYTES strict|lenient`: mounts the image at AT and gives it that size. It grows in place, or by moving over
+ * where the kernel does not let us; it shrinks by moving over. What cannot shrink is a fault when strict, and keeps its
+ * size when lenient. BYTES 0 leaves the size. IMAGE.grow tells of growing that was begun.
+ */
+export const MOUNT_IMAGE = `
+image=$1 at=$2 want=$3 mode=$4
+attached() { losetup -n -O NAME -j "$image" | head -n 1; }
+${BOUND_DIRTY}${MOVE_OVER}
+mount_image() {
+  device=$(attached)
+  [ -n "$device" ] && { mount -o ${OPTIONS} "$device" "$at"; return; }
+  e2fsck -p "$image" >/dev/null
+  [ $? -le 1 ] && mount -o loop,${OPTIONS} "$image" "$at"
+}
+make_ready() {
+  mountpoint -q "$at" && return 0
+  mkdir -p "$at" && mount_image && bound_dirty "$(attached)"
+}
+grow() {
+  touch "$image.grow" && truncate -s "$want" "$image" && make_ready || return 1
+  device=$(attached)
+  losetup -c "$device" && resize2fs "$device" >/dev/null 2>&1 || move_over || return 1
+  rm -f "$image.grow"
+}
+[ -f "$image" ] || exit ${IMAGE_EXITS.missing}
+have=$(stat -c %s "$image")
+if [ "$want" -gt 0 ]; then
+  if [ "$have" -gt "$want" ]; then
+    rm -f "$image.grow"
+    move_over || [ "$mode" = lenient ] || exit ${IMAGE_EXITS.doesNotFit}
+  elif [ "$have" -lt "$want" ] || [ -e "$image.grow" ]; then
+    grow || exit 1
+  fi
+fi
+make_ready
+`;
+
+/** `AT`: takes the mount away; programs that use the file system keep it. */
+export const UNMOUNT_IMAGE = `
+while mountpoint -q "$1"; do umount "$1" || umount --lazy "$1" || exit; done
+rmdir "$1" 2>/dev/null || true
+`;
+
+/** `IMAGE AT`: takes it away for good. A container that still ran on it would keep what it has open. */
+export const REMOVE_IMAGE = `
+set -- "$2" "$1"
+${UNMOUNT_IMAGE}
+rm -rf "$2" "$2.new" "$2.root" "$2.grow"
+`;

@@ -1,0 +1,111 @@
+import { mkdir, readdir, rm, rmdir, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { mountsBelow, run } from '../host/host-commands.ts';
+import {
+  DATA_FOLDER,
+  IMAGE_EXITS,
+  MAKE_IMAGE,
+  MOUNT_IMAGE,
+  REMOVE_IMAGE,
+  UNMOUNT_IMAGE,
+} from './disk-image-scripts.ts';
+
+const MIB = 1024 * 1024;
+const LOCK_SECONDS = 60;
+/** Longer than the copying of the largest volume takes; nobody's request waits so long. */
+const WORK_SECONDS = 1800;
+
+/**
+ * Size of the image whose file system holds `diskMb` of files: journal, tables and the part that ext4 keeps to itself
+ * come on top, so that nobody gets less than was promised.
+ */
+export const imageBytes = (diskMb: number): number => Math.ceil((diskMb + 56) * 1.04) * MIB;
+
+export type ImagePlaces = {
+  /** Where images lie; lasting. */
+  readonly images: string;
+  /** Where they are mounted; the same for every process of the installation. */
+  readonly mounts: string;
+};
+
+/** User and group of a container's root on this machine. */
+export type RootOwner = { readonly uid: number; readonly gid: number };
+
+/** Volumes that are file systems of their own in files of this machine. Needs root. */
+export type VolumeImages = {
+  imageOf(volume: string): string;
+  /** What the engine binds into containers: there only while the image is mounted. */
+  dataOf(volume: string): string;
+  make(volume: string, image: string, diskMb: number, owner: RootOwner): Promise<void>;
+  /** Mounts it and gives it that size; null leaves the size. Lenient keeps a size that cannot shrink. */
+  mount(volume: string, image: string, diskMb: number | null, mode: 'strict' | 'lenient'): Promise<void>;
+  unmount(volume: string, image: string): Promise<void>;
+  remove(volume: string, image: string): Promise<void>;
+  usedBytes(volume: string, image: string): Promise<number>;
+  /** Takes every mount away. Containers that run keep theirs. */
+  close(): Promise<void>;
+};
+
+export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
+  const at = (volume: string): string => join(mounts, named(volume));
+  const imageOf = (volume: string): string => join(images, `${named(volume)}.img`);
+  const locked = async (
+    volume: string,
+    image: string,
+    script: string,
+    args: readonly (string | number)[],
+  ): Promise<void> => {
+    await mkdir(mounts, { recursive: true, mode: 0o700 });
+    await mkdir(images, { recursive: true, mode: 0o700 });
+    const lock = ['-w', String(LOCK_SECONDS), lockOf(image)];
+    const command = [...lock, 'sh', '-c', script, 'berth', ...args.map(String)];
+    const { code, stderr } = await run('flock', command, { timeoutSeconds: WORK_SECONDS });
+    if (code !== 0)
+      throw new RuntimeFailure(`volume ${volume}: ${wordsOf(code)} ${stderr.trim()}`.trim(), null);
+  };
+  const mount: VolumeImages['mount'] = (volume, image, diskMb, mode) =>
+    locked(volume, image, MOUNT_IMAGE, [image, at(volume), diskMb === null ? 0 : imageBytes(diskMb), mode]);
+  const unmount: VolumeImages['unmount'] = (volume, image) =>
+    locked(volume, image, UNMOUNT_IMAGE, [at(volume)]);
+  return {
+    imageOf,
+    dataOf: (volume) => join(at(volume), DATA_FOLDER),
+    make: (volume, image, diskMb, { uid, gid }) =>
+      locked(volume, image, MAKE_IMAGE, [image, imageBytes(diskMb), uid, gid]),
+    mount,
+    unmount,
+    async remove(volume, image) {
+      await locked(volume, image, REMOVE_IMAGE, [image, at(volume)]);
+      await rm(lockOf(image), { force: true });
+    },
+    async usedBytes(volume, image) {
+      const wasMounted = (await mountsBelow(mounts)).includes(at(volume));
+      if (!wasMounted) await mount(volume, image, null, 'lenient');
+      const { blocks, bfree, bsize } = await statfs(at(volume));
+      if (!wasMounted) await unmount(volume, image);
+      return (blocks - bfree) * bsize;
+    },
+    async close() {
+      const names = await readdir(mounts).catch(() => []);
+      await Promise.all(names.map((name) => unmount(name, imageOf(name))));
+      await rmdir(mounts).catch(() => {});
+    },
+  };
+}
+
+/** Beside the image, where every process that knows of it finds it. */
+const lockOf = (image: string): string => `${image}.lock`;
+
+/** A volume's name becomes a path. */
+function named(volume: string): string {
+  if (/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/.test(volume)) return volume;
+  throw new RuntimeFailure('not a name of a volume', null);
+}
+
+function wordsOf(code: number): string {
+  if (code === IMAGE_EXITS.missing) return 'its image is missing; it is not replaced by an empty one';
+  return code === IMAGE_EXITS.doesNotFit
+    ? 'it cannot shrink:'
+    : `its image could not be made ready (${code}):`;
+}

@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { Header } from 'tar/header';
+import type { Fault } from '../../../domain/containers/disk-quota.ts';
+import { type EngineCalls, orNull } from '../engine/engine-client.ts';
+import { followToEnd } from '../engine/engine-progress.ts';
+import { shortHash } from '../network/subnet.ts';
+
+/** Size of the volume that is overfilled. */
+export const CANARY_MB = 8;
+const FITS_MB = 1;
+/** More than any way of keeping so small a size allows. */
+const TOO_MUCH_MB = 40;
+const MIB = 1024 * 1024;
+const ANSWER_SECONDS = 30;
+
+export const canaryVolume = (instanceId: string): string => `berth-canary-${shortHash(instanceId)}`;
+
+/**
+ * Whether the engine really refuses what does not fit: it is made to write into the volume through its own mounts, by
+ * way of a container that never runs, of an image without any content. Null when it refuses that and takes what fits.
+ */
+export async function overfill({ docker }: EngineCalls, volume: string): Promise<Fault> {
+  const image = `berth/canary:${volume}`;
+  const name = volume;
+  await clear(docker, name);
+  try {
+    const [repo, tag] = image.split(':') as [string, string];
+    const empty = Readable.from([Buffer.alloc(1024)]);
+    await followToEnd(await docker.importImage(empty, { repo, tag }), () => {});
+    const container = await docker.createContainer({
+      name,
+      Image: image,
+      Cmd: ['none'],
+      HostConfig: {
+        NetworkMode: 'none',
+        Mounts: [{ Type: 'volume', Source: volume, Target: '/workspace', ReadOnly: false }],
+      },
+    });
+    const small = await write(container, FITS_MB);
+    if (small !== null) return `the engine could not write into a volume: ${small}`;
+    const large = await write(container, TOO_MUCH_MB);
+    if (large === null) return 'the engine let a volume grow beyond its size';
+    return /no space left|disk quota exceeded/i.test(large) ? null : `overfilling a volume: ${large}`;
+  } finally {
+    await clear(docker, name);
+    await docker
+      .getImage(image)
+      .remove()
+      .catch(() => {});
+  }
+}
+
+const clear = (docker: Docker, name: string): Promise<unknown> =>
+  orNull([404], docker.getContainer(name).remove({ force: true })).catch(() => null);
+
+/** Null when all of it was written, else the engine's words. */
+async function write(container: Docker.Container, sizeMb: number): Promise<Fault> {
+  const abortSignal = AbortSignal.timeout(ANSWER_SECONDS * 1000);
+  try {
+    await container.putArchive(Readable.from(archive(sizeMb)), { path: '/workspace', abortSignal } as {
+      path: string;
+    });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message.trim() : String(error);
+  }
+}
+
+function* archive(sizeMb: number): Generator<Buffer> {
+  const header = new Header({
+    path: 'canary',
+    type: 'File',
+    mode: 0o600,
+    size: sizeMb * MIB,
+    mtime: new Date(0),
+  });
+  header.encode();
+  if (header.block !== undefined) yield header.block;
+  const block = Buffer.alloc(MIB, 0x5a);
+  for (let left = sizeMb; left > 0; left -= 1) yield block;
+  yield Buffer.alloc(1024);
+}

@@ -1,0 +1,87 @@
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { type CastFacts, wholePart } from '../../domain/terminals/recording.ts';
+import type { RecordingFile, RecordingFiles } from '../../ports/terminals/recording-files.ts';
+
+const ENDING = '.cast';
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** So much of the end of a file is looked at first for a line that is whole. */
+const END_BYTES = 1_048_576;
+
+/** Files below `folder`, which is made when it is missing; readable by nobody else. */
+export function recordingFilesIn(folder: string): RecordingFiles {
+  const at = (id: string): string => {
+    if (!ID.test(id)) throw new Error('not the id of a recording');
+    return path.join(folder, `${id}${ENDING}`);
+  };
+  return {
+    async create(id) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return growing(await open(at(id), 'ax', 0o600));
+    },
+
+    async read(id, maxBytes) {
+      const handle = await orNull(open(at(id), 'r'));
+      if (handle === null) return null;
+      const sizeBytes = Math.min((await handle.stat()).size, maxBytes);
+      if (sizeBytes > 0) return { content: handle.createReadStream({ end: sizeBytes - 1 }), sizeBytes };
+      await handle.close();
+      return { content: Readable.from([], { objectMode: false }), sizeBytes };
+    },
+
+    async mend(id) {
+      const handle = await orNull(open(at(id), 'r+'));
+      if (handle === null) return null;
+      try {
+        const facts = await wholeOf(handle);
+        await handle.truncate(facts.sizeBytes);
+        await handle.datasync();
+        return facts;
+      } finally {
+        await handle.close();
+      }
+    },
+
+    remove: (id) => rm(at(id), { force: true }),
+
+    async untouched(forMs) {
+      const latest = Date.now() - forMs;
+      const names = (await orNull(readdir(folder))) ?? [];
+      const ids = names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
+      const found = ids.filter((id) => ID.test(id));
+      const times = await Promise.all(found.map((id) => orNull(stat(at(id)))));
+      return found.filter((_, index) => (times[index]?.mtimeMs ?? Number.POSITIVE_INFINITY) <= latest);
+    },
+  };
+}
+
+const growing = (handle: FileHandle): RecordingFile => ({
+  async append(lines) {
+    await handle.appendFile(lines);
+    await handle.datasync();
+  },
+  close: () => handle.close(),
+});
+
+async function wholeOf(handle: FileHandle): Promise<CastFacts> {
+  const { size } = await handle.stat();
+  for (let wanted = END_BYTES; ; wanted *= 2) {
+    const start = Math.max(0, size - wanted);
+    const end = Buffer.alloc(size - start);
+    await handle.read(end, 0, end.length, start);
+    const whole = wholePart(end);
+    if (whole !== null) return { ...whole, sizeBytes: start + whole.sizeBytes };
+    if (start === 0) return { sizeBytes: 0, durationMs: 0 };
+  }
+}
+
+/** null for what is not there. */
+async function orNull<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

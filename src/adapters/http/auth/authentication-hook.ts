@@ -1,0 +1,175 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator, Soon } from '../../../app/identity/auth/authenticator.ts';
+import type { Authenticated } from '../../../app/identity/auth/verified-credential.ts';
+import type { LastingUses } from '../../../app/identity/limits/concurrent-use.ts';
+import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
+import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import { authorize, type Caller, credentialId } from '../../../domain/identity/caller.ts';
+import { requestCost } from '../../../domain/identity/request-rate.ts';
+import type { RouteScope } from '../../../domain/identity/scope.ts';
+import { TOKEN_START } from '../../../domain/identity/token.ts';
+import type { UseLimits } from '../../../domain/identity/use-limits.ts';
+import { type Result, refuse } from '../../../domain/result.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+import { noticeAnswers, releaseAtEnd } from '../connections/concurrent-use.ts';
+import type { Http } from '../fastify-types.ts';
+import { credentialKind } from '../request-metrics.ts';
+import { bearerOf } from './bearer-token.ts';
+import { isLocal } from './local-requests.ts';
+import type { LoginTokens } from './login-token.ts';
+import { addressOf, originOf } from './request-origin.ts';
+
+export type AuthDeps = {
+  readonly authenticator: Authenticator;
+  readonly tokens: LoginTokens;
+  readonly limits: RequestLimits;
+  /** What users do at once. */
+  readonly lasting: LastingUses;
+  /** For requests without a credential, by address. */
+  readonly requestsPerMinute: () => Promise<number>;
+  readonly metrics: Metrics;
+  /** Whether the service is ending, and takes nothing new. */
+  readonly isDraining: () => boolean;
+  /** Whether programs on this machine read the metrics without a credential. */
+  readonly localMetrics: boolean;
+  /** Origins that a browser may send; others are refused before anything else is looked at. */
+  readonly allowedOrigins: ReadonlySet<string>;
+};
+
+/** One hook for plain requests and upgrades alike: origin, credential, limit, scope, in this order. */
+export function authenticateEverything(http: Http, deps: AuthDeps): void {
+  const declared = new Map<string, RouteScope>();
+  http.decorate('routeScopes', declared);
+  http.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.scope === undefined) throw new Error(`route ${String(method)} ${url} declares no scope`);
+    for (const each of [method].flat()) declared.set(`${each} ${url}`, config.scope);
+  });
+  noticeAnswers(http);
+  http.decorateRequest('caller', null as unknown as Caller);
+  http.decorateRequest('limits', null as unknown as UseLimits);
+  // Worked out when somebody asks, which most requests do not.
+  http.decorateRequest('origin', {
+    getter() {
+      return originOf(this);
+    },
+  });
+  // Not async: a request whose credential is known goes on at once, without a promise on its way.
+  http.addHook('onRequest', (request, reply, done) => {
+    if (deps.isDraining()) {
+      reply.header('connection', 'close');
+      return done(new Refusal({ code: 'service_restarting' }));
+    }
+    const { origin } = request.headers;
+    if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
+      return done(new Refusal({ code: 'origin_not_allowed' }));
+    }
+    const { scope, localToo, knowsAdmins } = request.routeOptions.config;
+    if (localToo && deps.localMetrics && isLocal(request)) return done();
+    if (knowsAdmins && bearerOf(request) !== null) {
+      void noticeAdmin(request, deps).then(() => done());
+      return;
+    }
+    if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
+    const found = identify(request, scope, deps);
+    if (found instanceof Promise) found.then((one) => done(judge(request, reply, one, deps)), done);
+    else done(judge(request, reply, found, deps));
+  });
+}
+
+type Done = (error?: Error) => void;
+
+/** Sets the caller when it is an administrator. Never throws: a missing database is for the route to say. */
+async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
+  try {
+    const bearer = bearerOf(request) ?? '';
+    const credential = bearer.startsWith(TOKEN_START) ? bearer : deps.tokens.verify(bearer);
+    const caller = credential === null ? null : await deps.authenticator.withoutUse(credential);
+    if (caller !== null && authorize(caller, 'admin').ok) request.caller = caller;
+  } catch (err) {
+    request.log.debug({ err }, 'could not look whether it is an administrator');
+  }
+}
+
+/** Whoever has no credential yet is counted by address, where a request may change something. */
+function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {
+  if (request.method !== 'POST') {
+    done();
+    return;
+  }
+  const key = limits.keyOfAddress(addressOf(request));
+  requestsPerMinute()
+    .then((perMinute) => limits.admit(key, perMinute))
+    .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
+}
+
+/** The judgement, counted. */
+function judge(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  found: Result<Authenticated, DomainError>,
+  deps: AuthDeps,
+): Refusal | undefined {
+  const refusal = enter(request, reply, found, deps);
+  deps.metrics.authenticated(
+    found.ok ? found.value.caller.credential.kind : credentialKind(request),
+    refusal?.error.code ?? 'ok',
+  );
+  return refusal;
+}
+
+/** Lets the caller in, or says why not. */
+function enter(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  found: Result<Authenticated, DomainError>,
+  { limits, lasting }: AuthDeps,
+): Refusal | undefined {
+  if (!found.ok) return new Refusal(found.error);
+  const { caller, requestsPerMinute, limits: ofUser } = found.value;
+  const { scope = 'login', whileLocked, lasting: use } = request.routeOptions.config;
+  const asked = [
+    { key: credentialId(caller.credential), perMinute: requestsPerMinute },
+    { key: `user ${caller.user.id}`, perMinute: ofUser.requestsPerMinute },
+  ];
+  if (ofUser.requestsPerMinute > 0) reply.header('ratelimit-policy', `${ofUser.requestsPerMinute};w=60`);
+  const room = limits.admitFor(asked, costOf(request));
+  if (!room.ok) return new Refusal(room.error);
+  const allowed = authorize(caller, scope, whileLocked);
+  if (!allowed.ok) return new Refusal(allowed.error);
+  if (use !== undefined) {
+    const taken = lasting.take(caller.user.id, use, ofUser);
+    if (!taken.ok) return new Refusal(taken.error);
+    releaseAtEnd(request, reply, taken.value);
+  }
+  request.caller = caller;
+  request.limits = ofUser;
+  return undefined;
+}
+
+/** Bodies that are parsed cost by their size; one that does not say it, as much as the route takes. */
+function costOf({ headers, routeOptions }: FastifyRequest): number {
+  if (headers['content-type']?.startsWith('application/json') !== true) return 1;
+  const bytes = Number(headers['content-length'] ?? routeOptions.bodyLimit ?? 0);
+  return requestCost(Number.isFinite(bytes) ? Math.min(bytes, routeOptions.bodyLimit ?? bytes) : 0);
+}
+
+function identify(
+  request: FastifyRequest,
+  scope: RouteScope,
+  { authenticator, tokens }: AuthDeps,
+): Soon<Result<Authenticated, DomainError>> {
+  const bearer = bearerOf(request);
+  if (bearer?.startsWith(TOKEN_START)) return authenticator.byApiToken(bearer);
+  // A route for API tokens answers any other credential as one that is not good.
+  if (scope === 'api_token' && request.headers.authorization !== undefined) {
+    return refuse({ code: 'api_token_rejected' });
+  }
+  const claims = bearer === null ? null : tokens.verify(bearer);
+  return claims === null
+    ? refuse({ code: 'unauthorized' })
+    : authenticator.bySession(claims.sessionId, claims.userId);
+}
+
+/** Reading across origins is for the browser to forbid; a change or a socket is for us. */
+const changes = (request: FastifyRequest): boolean =>
+  (request.method !== 'GET' && request.method !== 'HEAD') || request.headers.upgrade !== undefined;

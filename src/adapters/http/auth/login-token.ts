@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import fastifyJwt from '@fastify/jwt';
+import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
+import type { Http } from '../fastify-types.ts';
+import { type Claims, readClaims } from './login-token-claims.ts';
+
+const ALGORITHM = 'HS256';
+/** RFC 9068: a token made for another purpose with the same key can never be taken for this one. */
+const TYPE = 'at+jwt';
+const ISSUER = 'berth';
+const AUDIENCE = 'berth-api';
+const MIN_KEY_BYTES = 32;
+const MAX_CACHED = 10_000;
+const MAX_LENGTH = 2_048;
+/** Three parts; 32 bytes of signature in their only spelling, so that one token has one text. */
+const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/;
+
+/** What a verified login token says. Whether its session still holds is for the database. */
+export type LoginClaims = { readonly userId: string; readonly sessionId: string };
+
+export type SigningKey = { readonly id: string; readonly jwt: Buffer };
+
+/** The first signs, all of them verify. The same array until something changes. */
+export type SigningKeys = () => readonly SigningKey[];
+
+export type LoginTokens = {
+  sign(claims: LoginClaims): { readonly token: string; readonly expiresAt: Date };
+  /** null for anything that this installation did not sign, or that is past its time. */
+  verify(token: string): LoginClaims | null;
+};
+
+/**
+ * Signs and verifies with one algorithm (R15). Which key verifies is decided by the whole header: only the very headers
+ * that the live keys write are known, so nothing that a stranger puts into one is ever interpreted.
+ */
+export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginTokens> {
+  const [first] = usable(keys());
+  await http.register(fastifyJwt, {
+    secret: first.jwt,
+    sign: { algorithm: ALGORITHM, iss: ISSUER, aud: AUDIENCE },
+    verify: {
+      algorithms: [ALGORITHM],
+      checkTyp: TYPE,
+      allowedIss: ISSUER,
+      allowedAud: AUDIENCE,
+      requiredClaims: ['iss', 'aud', 'sub', 'sid', 'exp', 'iat', 'jti'],
+    },
+  });
+  const sign = (payload: object, key: SigningKey): string =>
+    http.jwt.sign(payload, { key: key.jwt, header: { alg: ALGORITHM, typ: TYPE, kid: key.id } });
+  const keyByHeader = byHeader(sign, keys);
+  const known = verified(keys);
+
+  function verifyNow(token: string): Claims | null {
+    const shaped = token.length <= MAX_LENGTH && SHAPE.test(token);
+    const key = shaped ? keyByHeader(token.split('.', 1)[0] ?? '') : undefined;
+    if (key === undefined) return null;
+    try {
+      return readClaims(http.jwt.verify(token, { key: key.jwt }), { issuer: ISSUER, audience: AUDIENCE });
+    } catch {
+      return null;
+    }
+  }
+
+  return {
+    sign({ userId, sessionId }) {
+      const expiresAt = Math.floor(Date.now() / 1000) + LOGIN_TOKEN_MINUTES * 60;
+      const payload = { sub: userId, sid: sessionId, jti: randomUUID(), exp: expiresAt };
+      return { token: sign(payload, usable(keys())[0]), expiresAt: new Date(expiresAt * 1000) };
+    },
+    verify: (token) => known(token, verifyNow),
+  };
+}
+
+/** Without a key, or with a short one, anybody could sign. */
+function usable(keys: readonly SigningKey[]): readonly [SigningKey, ...SigningKey[]] {
+  const [first, ...rest] = keys;
+  if (first === undefined || keys.some(({ jwt }) => jwt.length < MIN_KEY_BYTES)) {
+    throw new Error('login tokens need keys of at least 32 bytes');
+  }
+  return [first, ...rest];
+}
+
+/** The header that each live key writes, to that key. */
+function byHeader(sign: (payload: object, key: SigningKey) => string, keys: SigningKeys) {
+  let seen: readonly SigningKey[] = [];
+  let headers: ReadonlyMap<string, SigningKey> = new Map();
+  return (header: string): SigningKey | undefined => {
+    const live = keys();
+    if (live !== seen) {
+      headers = new Map(usable(live).map((key) => [sign({}, key).split('.', 1)[0] ?? '', key]));
+      seen = live;
+    }
+    return headers.get(header);
+  };
+}
+
+/** Remembers tokens that verified, until they expire or a key changes; the signature is the costly part. */
+function verified(keys: SigningKeys) {
+  const kept = new Map<string, Claims>();
+  let seen = keys();
+  return (token: string, verify: (token: string) => Claims | null): LoginClaims | null => {
+    const live = keys();
+    if (live !== seen) kept.clear();
+    seen = live;
+    const found = kept.get(token);
+    if (found !== undefined && Date.now() < found.expiresAtMs) return found;
+    kept.delete(token);
+    const claims = verify(token);
+    if (claims === null) return null;
+    const [oldest] = kept.size < MAX_CACHED ? [] : kept.keys();
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(token, claims);
+    return claims;
+  };
+}

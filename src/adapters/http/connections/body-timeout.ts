@@ -1,0 +1,23 @@
+import type { Http } from '../fastify-types.ts';
+
+const BODY_SECONDS = 30;
+const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
+
+/**
+ * A body must have come in time, but on routes with `slowBody`, which watch their own. Node's own limit
+ * knows no exceptions, so an upload of any size could not pass it.
+ */
+export function limitBodies(http: Http, seconds = BODY_SECONDS): void {
+  http.addHook('onRequest', async (request, reply) => {
+    const { headers, raw, routeOptions } = request;
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    if (!hasBody || routeOptions.config.slowBody === true) return;
+    const timer = setTimeout(() => {
+      if (raw.complete || raw.destroyed) return;
+      if (!reply.raw.headersSent && raw.socket.writable) raw.socket.write(TIMED_OUT);
+      raw.destroy();
+    }, seconds * 1000);
+    timer.unref();
+    reply.raw.once('close', () => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Refusal } from '../../../domain/errors.ts';
+import type { Http } from '../fastify-types.ts';
+import { waitingConnections } from './connection-queue.ts';
+
+/** Descriptors for the database, the engine, files, and programs that are started. */
+const RESERVE = 100;
+/** Of a limit so small that the reserve would take most of it. */
+const RESERVE_SHARE = 0.4;
+/** Connections above the budget: those that are being closed, and those that are told to come back. */
+const PASSING = 16;
+
+/** Descriptors that connections may use, of all that this process may have open. */
+export const connectionBudget = (openFiles: number): number =>
+  openFiles - Math.min(RESERVE, Math.ceil(openFiles * RESERVE_SHARE));
+
+/**
+ * Keeps connections within a budget of descriptors. A connection counts once, and twice while it carries a request or is
+ * an open socket: what serves it holds a descriptor as well. When the budget is spent, connections that wait are closed
+ * for those that come. When none waits, a request is answered with 503.
+ */
+export function limitConnections(http: Http, budget: number): void {
+  const { server } = http;
+  server.maxConnections = budget + PASSING;
+  const waiting = waitingConnections();
+  /** Requests of each connection that is not waiting. */
+  const busy = new Map<Socket, number>();
+  const isSpent = (): boolean => waiting.count() + 2 * busy.size > budget;
+  const makeRoom = (newcomer: Socket): void => {
+    while (isSpent() && waiting.dropOne(newcomer));
+  };
+  const begin = (socket: Socket): void => {
+    waiting.delete(socket);
+    busy.set(socket, (busy.get(socket) ?? 0) + 1);
+    makeRoom(socket);
+  };
+  const end = (socket: Socket): void => {
+    const left = (busy.get(socket) ?? 0) - 1;
+    if (left > 0) busy.set(socket, left);
+    else if (busy.delete(socket) && !socket.destroyed) waiting.add(socket, 'kept_alive');
+  };
+  server.prependListener('connection', (socket: Socket) => {
+    socket.once('close', () => {
+      waiting.delete(socket);
+      busy.delete(socket);
+    });
+    waiting.add(socket, 'fresh');
+    makeRoom(socket);
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    begin(socket);
+    response.once('close', () => end(socket));
+  });
+  // An upgraded connection stays busy until it closes.
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => begin(socket));
+  http.addHook('onRequest', (_request, reply, done) => {
+    if (!isSpent()) return done();
+    reply.header('connection', 'close');
+    done(new Refusal({ code: 'service_overloaded' }));
+  });
+}

@@ -1,0 +1,29 @@
+import type { AddressSockets } from '../../../app/identity/limits/sockets-by-address.ts';
+import { Refusal } from '../../../domain/errors.ts';
+import { addressOf } from '../auth/request-origin.ts';
+import type { Http } from '../fastify-types.ts';
+import { isSocket, releaseWithSocket } from './concurrent-use.ts';
+
+export type SocketLimit = {
+  readonly addressSockets: AddressSockets;
+  /** What one address may have open. */
+  readonly socketsPerAddress: () => Promise<number>;
+};
+
+/**
+ * Refuses a socket where its address has too many, before the upgrade. It runs after the authentication, so that only sockets
+ * of people who are signed in count.
+ */
+export function limitSocketsByAddress(http: Http, { addressSockets, socketsPerAddress }: SocketLimit): void {
+  http.addHook('onRequest', (request, reply, done) => {
+    if (!request.ws || !isSocket(request.routeOptions.config.lasting)) return done();
+    socketsPerAddress()
+      .then((most) => {
+        const taken = addressSockets.take(addressOf(request), most);
+        if (!taken.ok) return new Refusal(taken.error);
+        releaseWithSocket(reply, taken.value);
+        return undefined;
+      })
+      .then(done, done);
+  });
+}

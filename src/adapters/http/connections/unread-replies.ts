@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Http } from '../fastify-types.ts';
+
+const SWEEP_MS = 1_000;
+/** A minute: as long as a client may take over nothing. */
+const STALL_SWEEPS = 60;
+/** What a client must take in that time to count as one that reads. */
+const PACE_BYTES = 16_384;
+/** Of all answers that wait in memory for their clients. Above it, those that stand still for longest are closed. */
+const TOTAL_BYTES = 64 * 1_048_576;
+/** How long one must stand still to be closed for the sake of the others. */
+const HURRY_SWEEPS = 2;
+
+type Progress = { delivered: number; sweeps: number };
+
+/**
+ * Closes connections that do not read their answer, whether that is one string, a file or a stream. Counts from its head
+ * on, and only while something waits to be read: a request that is worked on and a log in which nothing happens have no limit.
+ * Counting sweeps, it blames no client for the time in which the event loop stood still.
+ */
+export function limitUnreadAnswers(
+  http: Http,
+  { sweepMs = SWEEP_MS, stallSweeps = STALL_SWEEPS, totalBytes = TOTAL_BYTES } = {},
+): void {
+  const answering = new Map<Socket, Progress>();
+  http.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    if (!answering.has(socket)) answering.set(socket, { delivered: 0, sweeps: 0 });
+    response.once('close', () => answering.delete(socket));
+  });
+  const timer = setInterval(() => {
+    let total = 0;
+    const still: (readonly [sweeps: number, socket: Socket, unread: number])[] = [];
+    for (const [socket, progress] of answering) {
+      const unread = unreadBytes(socket);
+      total += unread;
+      noteProgress(progress, socket, unread);
+      if (progress.sweeps >= stallSweeps) socket.destroy();
+      else if (progress.sweeps >= HURRY_SWEEPS) still.push([progress.sweeps, socket, unread]);
+    }
+    if (total <= totalBytes) return;
+    for (const [, socket, unread] of still.sort(([a], [b]) => b - a)) {
+      socket.destroy();
+      total -= unread;
+      if (total <= totalBytes) return;
+    }
+  }, sweepMs);
+  timer.unref();
+  http.server.once('close', () => clearInterval(timer));
+}
+
+function noteProgress(progress: Progress, socket: Socket, unread: number): void {
+  const delivered = deliveredBytes(socket, unread);
+  if (unread > 0 && delivered - progress.delivered < PACE_BYTES) {
+    progress.sweeps += 1;
+    return;
+  }
+  progress.delivered = delivered;
+  progress.sweeps = 0;
+}
+
+// Node.js counts what the kernel has not taken of a large write; it uses the same figures for its own timeout.
+type Counting = { readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } };
+
+/** Bytes of the answer that wait in this process. */
+const unreadBytes = (socket: Socket): number =>
+  Math.max(socket.writableLength, (socket as Counting)._handle?.writeQueueSize ?? 0);
+
+/** Bytes that the kernel has taken. */
+function deliveredBytes(socket: Socket, unread: number): number {
+  const { bytesWritten, writeQueueSize } = (socket as Counting)._handle ?? {};
+  return bytesWritten === undefined || writeQueueSize === undefined
+    ? socket.bytesWritten - unread
+    : bytesWritten - writeQueueSize;
+}

@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { onNotFound } from '../errors.ts';
+import type { Http } from '../fastify-types.ts';
+
+/** RFC 6455. */
+const WEBSOCKET_VERSION = '13';
+
+/**
+ * Refuses an upgrade as plain HTTP where there is no WebSocket, and one that no browser asks for: in HTTP/1.0, or of another
+ * version. The connection ends with the answer. It runs after the authentication, so that who has no credential gets 401.
+ */
+export function refuseOtherUpgrades(http: Http): void {
+  http.addHook('onRequest', (request, reply, done) => {
+    if (!request.ws) done();
+    else if (request.routeOptions.config.subprotocol === undefined) onNotFound(request, reply);
+    else if (!isUsual(request)) upgradeRequired(reply);
+    else done();
+  });
+}
+
+const isUsual = ({ raw }: FastifyRequest): boolean =>
+  raw.httpVersion === '1.1' && String(raw.headers['sec-websocket-version']) === WEBSOCKET_VERSION;
+
+const upgradeRequired = (reply: FastifyReply): FastifyReply =>
+  reply.code(426).headers({ upgrade: 'websocket', 'sec-websocket-version': WEBSOCKET_VERSION }).send({
+    error: 'this address takes WebSockets of version 13 over HTTP/1.1',
+    code: 'upgrade_required',
+  });

@@ -1,0 +1,34 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Idempotency, Note, Work } from '../../app/idempotency.ts';
+import type { KeptAnswer } from '../../ports/idempotency-key-store.ts';
+import { orThrow } from './errors.ts';
+
+/** For the reader; what a key may be is judged where it is used. */
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description: 'A repeat with the same key and body does nothing and gets the same answer.',
+    }),
+  ),
+});
+
+type Keyed = FastifyRequest<{ Headers: Static<typeof IdempotencyHeaders> }>;
+
+const NOBODY_ASKS: Note = async () => {};
+
+/** Does the work once for each `Idempotency-Key`; without the header, each time. */
+export async function onlyOnce<B extends KeptAnswer['body']>(
+  keys: Idempotency,
+  request: Pick<Keyed, 'headers' | 'method' | 'url' | 'caller' | 'body'>,
+  reply: Pick<FastifyReply, 'header'>,
+  work: Work<B>,
+): Promise<KeptAnswer<B>> {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return await work.first(NOBODY_ASKS);
+  const route = `${request.method} ${request.url.split('?', 1)[0]}`;
+  const userId = request.caller.user.id;
+  const done = orThrow(await keys.once({ userId, route, key }, request.body, work));
+  if (done.isRepeat) reply.header('idempotency-replayed', 'true');
+  return done;
+}

@@ -1,0 +1,38 @@
+import { Refusal } from '../../domain/errors.ts';
+import { type PageRequest, UnknownPage } from '../../ports/pagination.ts';
+
+const DEFAULT_LIMIT = 50;
+
+type PageQuery = { readonly cursor?: string; readonly limit?: string };
+
+/** A part of a long list by the query's cursor; one that no list gave out is a fault of the query. */
+export async function paged<T>(query: PageQuery, read: (request: PageRequest) => Promise<T>): Promise<T> {
+  const { cursor = null, limit } = query;
+  try {
+    return await read({ after: cursor, limit: limit === undefined ? DEFAULT_LIMIT : Number(limit) });
+  } catch (error) {
+    if (!(error instanceof UnknownPage)) throw error;
+    throw new Refusal({ code: 'validation_failed', fields: { cursor: 'is not one that was given out' } });
+  }
+}
+
+// RFC 3339, as far as it is used: a day without a time says nothing about the zone.
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i;
+
+/** Times of a query, by field; throws when one of them is none. */
+export function timesOf<K extends string>(query: { readonly [F in K]?: string }, fields: readonly K[]) {
+  const times: Partial<Record<K, Date>> = {};
+  for (const field of fields) {
+    const text = query[field];
+    if (text === undefined) continue;
+    const time = new Date(TIME.test(text) ? text : Number.NaN);
+    if (Number.isNaN(time.getTime())) {
+      throw new Refusal({
+        code: 'validation_failed',
+        fields: { [field]: 'must be an ISO 8601 time with a zone' },
+      });
+    }
+    times[field] = time;
+  }
+  return times;
+}

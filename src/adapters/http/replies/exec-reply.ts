@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { ExecResult } from '../../../ports/containers/container-runtime.ts';
+
+/** Bytes of output that become text at once; the event loop is free between two pieces. */
+const PIECE_BYTES = 16_384;
+/**
+ * Each stream as JSON. Twice the bytes that are kept of a stream, so that text is never cut here: a line feed or a quote
+ * is two bytes, a control character is six, and a byte that is no text is three.
+ */
+const MAX_JSON_BYTES = 2 * 1_048_576;
+
+/** The answer of a command, made piece by piece as it is read: an `ExecResultBody`. */
+export function execAnswer(result: ExecResult): string | Readable {
+  const pieces = jsonOf(result);
+  return result.stdout.length + result.stderr.length <= PIECE_BYTES
+    ? [...pieces].join('')
+    : Readable.from(pieces, { objectMode: false });
+}
+
+export function* jsonOf(result: ExecResult, maxJsonBytes = MAX_JSON_BYTES): Generator<string> {
+  yield `{"exit_code":${JSON.stringify(result.exitCode)},"stdout":"`;
+  const isOutWhole = yield* textOf(result.stdout, maxJsonBytes);
+  yield '","stderr":"';
+  const isErrWhole = yield* textOf(result.stderr, maxJsonBytes);
+  const truncated = result.truncated || !isOutWhole || !isErrWhole;
+  yield `","truncated":${truncated},"duration_ms":${result.durationMs}}`;
+}
+
+/** The inside of a JSON string, up to `maxBytes`; returns whether that was all. */
+function* textOf(output: Buffer, maxBytes: number): Generator<string, boolean> {
+  const decoder = new StringDecoder('utf8');
+  let left = maxBytes;
+  for (let at = 0; at < output.length; at += PIECE_BYTES) {
+    const bytes = output.subarray(at, at + PIECE_BYTES);
+    const isLast = at + PIECE_BYTES >= output.length;
+    const text = decoder.write(bytes) + (isLast ? decoder.end() : '');
+    const json = JSON.stringify(text).slice(1, -1);
+    const size = Buffer.byteLength(json);
+    if (size > left) {
+      yield beginningOf(text, left);
+      return false;
+    }
+    left -= size;
+    if (json !== '') yield json;
+  }
+  return true;
+}
+
+/** As many whole characters as fit. */
+function beginningOf(text: string, maxBytes: number): string {
+  let json = '';
+  let left = maxBytes;
+  for (const character of text) {
+    const next = JSON.stringify(character).slice(1, -1);
+    left -= Buffer.byteLength(next);
+    if (left < 0) break;
+    json += next;
+  }
+  return json;
+}

@@ -1,0 +1,110 @@
+import type { TSchema } from '@sinclair/typebox';
+import type { CatalogueAdmin, EntryAdmin } from '../../../../app/containers/catalogue.ts';
+import type { CatalogueKind } from '../../../../domain/containers/catalogue.ts';
+import type { CatalogueRepository } from '../../../../ports/containers/catalogue-repository.ts';
+import { orThrow } from '../../errors.ts';
+import * as schema from '../../schema/catalogue.ts';
+import { IdParams } from '../../schema/common.ts';
+import type { Routes } from '../../server.ts';
+import { toImage, toRole, toRoleBody, toTier, toTierBody, toTierChange } from './catalogue-body.ts';
+
+/** Create, list, change and delete, the same for each kind of entry. */
+export const adminCatalogueRoutes =
+  (catalogue: CatalogueRepository, admin: CatalogueAdmin): Routes =>
+  (http, tokens) => {
+    entryRoutes({
+      one: 'tier',
+      list: schema.TierList,
+      read: async () => ({ tiers: (await catalogue.tiers()).map(toTierBody) }),
+      body: schema.TierBody,
+      toBody: toTierBody,
+      created: schema.NewTierRequest,
+      toEntry: toTier,
+      changed: schema.TierChangeRequest,
+      toChange: toTierChange,
+      entries: admin.tiers,
+    })(http, tokens);
+    entryRoutes({
+      one: 'image',
+      list: schema.ImageList,
+      read: async () => ({ images: [...(await catalogue.images())] }),
+      body: schema.ImageBody,
+      toBody: (image) => image,
+      created: schema.NewImageRequest,
+      toEntry: toImage,
+      changed: schema.ImageChangeRequest,
+      toChange: (change) => change,
+      entries: admin.images,
+    })(http, tokens);
+    entryRoutes({
+      one: 'role',
+      list: schema.WholeRoleList,
+      read: async () => ({ roles: (await catalogue.roles()).map(toRoleBody) }),
+      body: schema.RoleBody,
+      toBody: toRoleBody,
+      created: schema.NewRoleRequest,
+      toEntry: toRole,
+      changed: schema.RoleChangeRequest,
+      toChange: (change) => change,
+      entries: admin.roles,
+    })(http, tokens);
+  };
+
+/** How entries of one kind travel; bodies have been validated by their schemas before they are read. */
+type Entries<T> = {
+  readonly one: CatalogueKind;
+  readonly list: TSchema;
+  readonly read: () => Promise<unknown>;
+  readonly body: TSchema;
+  readonly toBody: (entry: T) => unknown;
+  readonly created: TSchema;
+  readonly toEntry: (body: never) => T;
+  readonly changed: TSchema;
+  readonly toChange: (body: never) => Partial<T>;
+  readonly entries: EntryAdmin<T>;
+};
+
+const entryRoutes =
+  <T>(kind: Entries<T>): Routes =>
+  (http) => {
+    const { one, entries, toBody } = kind;
+    const path = `/api/admin/${one}s`;
+    const config = (does: string) => ({ scope: 'admin', failure: `failed to ${does}` }) as const;
+
+    http.get(
+      path,
+      { config: config(`list ${one}s`), schema: { response: { 200: kind.list } } },
+      async () => await kind.read(),
+    );
+
+    http.post(
+      path,
+      { config: config(`create ${one}`), schema: { body: kind.created, response: { 201: kind.body } } },
+      async ({ body, caller, origin }, reply) => {
+        const made = orThrow(await entries.create(kind.toEntry(body as never), caller, origin));
+        return reply.code(201).send(toBody(made));
+      },
+    );
+
+    http.patch(
+      `${path}/:id`,
+      {
+        config: config(`update ${one}`),
+        schema: { params: IdParams, body: kind.changed, response: { 200: kind.body } },
+      },
+      async ({ params, body, caller, origin }) =>
+        toBody(orThrow(await entries.change(params.id, kind.toChange(body as never), caller, origin))),
+    );
+
+    http.delete(
+      `${path}/:id`,
+      {
+        config: config(`delete ${one}`),
+        schema: { params: IdParams, response: { 200: schema.RemovedEntryBody } },
+      },
+      async ({ params: { id: key }, caller, origin }) => {
+        orThrow(await entries.remove(key, caller, origin));
+        return { key, deleted: true as const };
+      },
+    );
+  };

@@ -1,0 +1,97 @@
+import type { Static } from '@sinclair/typebox';
+import type { Started } from '../../../../app/containers/container-lifecycle.ts';
+import type { CreateRequest } from '../../../../app/containers/create-container.ts';
+import type { Kept } from '../../../../app/containers/deleted-containers.ts';
+import type { Visible } from '../../../../app/containers/find-container.ts';
+import type { Updated, UpdateRequest } from '../../../../app/containers/update-container.ts';
+import type { Container } from '../../../../domain/containers/container.ts';
+import type {
+  ContainerBody,
+  CreateContainerRequest,
+  StartedBody,
+  UnderWayBody,
+  UpdateContainerRequest,
+  UpdatedBody,
+} from '../../schema/containers.ts';
+import { toChangesBody } from './insight.ts';
+
+/** A container on the wire. `cpu_shares` is the interface's word for millicores. */
+export const toContainerBody = (container: Container): ContainerBody => ({
+  id: container.runtimeId,
+  db_id: container.dbId,
+  name: container.name,
+  image: container.image,
+  status: container.state,
+  status_reason: container.stateReason,
+  role: container.role,
+  resources: {
+    memory_mb: container.resources.memoryMb,
+    cpu_shares: container.resources.cpuMillicores,
+    disk_mb: container.resources.diskMb,
+  },
+  created_at: container.createdAt.toISOString(),
+  last_used_at: container.lastUsedAt?.toISOString() ?? null,
+  started_at: container.startedAt?.toISOString() ?? null,
+  volume: {
+    name: container.volume,
+    size_mb: container.resources.diskMb,
+    used_mb: container.diskUsedMb,
+    quota: container.diskQuota,
+  },
+  layer: { limit_mb: container.layerAllowedMb, used_mb: container.layerUsedMb },
+  owner: { id: container.ownerId, username: container.ownerUsername },
+  role_setup: { status: container.roleSetup.status, detail: container.roleSetup.detail },
+});
+
+/** One that is shared with the caller says how. */
+export const toVisibleBody = ({ container, access }: Visible): ContainerBody => ({
+  ...toContainerBody(container),
+  ...(access === null ? {} : { collaboration: { id: access.collaborationId, mode: access.mode } }),
+});
+
+/** One that can be restored still. */
+export const toDeletedBody = ({ container, keptUntil }: Kept): ContainerBody => ({
+  ...toContainerBody(container),
+  ...(container.deletedAt === null ? {} : { deleted_at: container.deletedAt.toISOString() }),
+  kept_until: keptUntil.toISOString(),
+});
+
+export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({
+  name: body.name,
+  ...(body.image === undefined ? {} : { image: body.image }),
+  ...(body.role === undefined ? {} : { role: body.role }),
+  ...(body.memory_mb === undefined ? {} : { memoryMb: body.memory_mb }),
+  ...(body.cpu_shares === undefined ? {} : { cpuMillicores: body.cpu_shares }),
+  ...(body.disk_mb === undefined ? {} : { diskMb: body.disk_mb }),
+  ...(body.env === undefined ? {} : { env: body.env }),
+});
+
+export const toUpdateRequest = (body: UpdateContainerRequest): UpdateRequest => ({
+  name: body.name,
+  resources: { memoryMb: body.memory_mb, cpuMillicores: body.cpu_shares, diskMb: body.disk_mb },
+  carryOver: body.carry_over ?? false,
+});
+
+export const toUnderWayBody = (container: Container): Static<typeof UnderWayBody> => ({
+  ...toContainerBody(container),
+  message: 'still working on it',
+});
+
+/** `left_behind` is there only when something may have been lost; null when it is not known what. */
+export const toUpdatedBody = ({ container, restarted, leftBehind }: Updated): Static<typeof UpdatedBody> => ({
+  message: 'settings updated',
+  restarted,
+  container: toContainerBody(container),
+  ...(leftBehind === undefined ? {} : { left_behind: leftBehind && toChangesBody(leftBehind) }),
+});
+
+/** `old_id`, `recreated` and `volume_kept` are there only when it was made anew. */
+export const toStartedBody = ({ container, recreated }: Started): StartedBody => ({
+  message: recreated === null ? 'container started' : 'container recreated and started',
+  id: container.runtimeId,
+  name: container.name,
+  status: 'running',
+  ...(recreated === null
+    ? {}
+    : { old_id: recreated.oldId, recreated: true, volume_kept: recreated.volumeKept }),
+});

@@ -1,0 +1,188 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Containers } from '../../../../app/containers/containers.ts';
+import type { Updated } from '../../../../app/containers/update-container.ts';
+import type { Idempotency } from '../../../../app/idempotency.ts';
+import { CONTAINER_STATES, type Container } from '../../../../domain/containers/container.ts';
+import { orThrow } from '../../errors.ts';
+import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
+import { Closed, IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/containers.ts';
+import type { Routes } from '../../server.ts';
+import {
+  toContainerBody,
+  toCreateRequest,
+  toDeletedBody,
+  toStartedBody,
+  toUnderWayBody,
+  toUpdatedBody,
+  toUpdateRequest,
+  toVisibleBody,
+} from './container-body.ts';
+
+const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
+
+const ListQuery = Closed({
+  status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
+  /** `true`: those that were deleted and can be restored, instead of those that are there. */
+  deleted: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+});
+
+/** One that is still being made is answered as such. */
+const toCreatedAnswer = (made: Container) => ({
+  status: made.state === 'creating' ? 202 : 201,
+  body: toContainerBody(made),
+});
+
+const toUpdatedAnswer = (
+  updated: Updated,
+): { status: 200 | 202; body: Static<typeof schema.UnderWayBody> | Static<typeof schema.UpdatedBody> } =>
+  updated.underWay
+    ? { status: 202, body: toUnderWayBody(updated.container) }
+    : { status: 200, body: toUpdatedBody(updated) };
+
+export const containerRoutes =
+  (containers: Containers, keys: Idempotency): Routes =>
+  (http, tokens) => {
+    http.post(
+      '/api/containers',
+      {
+        config: { scope: 'write', failure: 'failed to create container' },
+        schema: {
+          headers: IdempotencyHeaders,
+          body: schema.CreateContainerRequest,
+          response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
+        },
+      },
+      async (request, reply) => {
+        const { caller, origin } = request;
+        const wanted = toCreateRequest(request.body);
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async (note) =>
+            toCreatedAnswer(orThrow(await containers.create(wanted, caller, origin, note))),
+          again: async (dbId) => {
+            const made = await containers.get(dbId, caller);
+            return made.ok ? toCreatedAnswer(made.value.container) : null;
+          },
+        });
+        return reply.code(status as 201 | 202).send(body);
+      },
+    );
+
+    http.get(
+      '/api/containers',
+      {
+        config: { scope: 'read', failure: 'failed to list containers' },
+        schema: { querystring: ListQuery, response: { 200: schema.ContainerList } },
+      },
+      async (request) => {
+        const { status, deleted } = request.query;
+        const found =
+          deleted === 'true'
+            ? (await containers.listKept(request.caller)).map(toDeletedBody)
+            : (await containers.list(request.caller)).map(toVisibleBody);
+        return { containers: found.filter((one) => status === undefined || one.status === status) };
+      },
+    );
+
+    http.get(
+      '/api/containers/:id',
+      {
+        config: { scope: 'read', failure: 'failed to read container' },
+        schema: { params: IdParams, response: { 200: schema.ContainerBody } },
+      },
+      async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
+    );
+
+    lifecycleRoutes(containers, keys)(http, tokens);
+  };
+
+const lifecycleRoutes =
+  (containers: Containers, keys: Idempotency): Routes =>
+  (http) => {
+    http.post(
+      '/api/containers/:id/start',
+      {
+        config: { scope: 'write', failure: 'failed to start container' },
+        schema: { params: IdParams, response: { 200: schema.StartedBody, 202: schema.UnderWayBody } },
+      },
+      async ({ params, caller, origin }, reply) => {
+        const started = orThrow(await containers.start(params.id, caller, origin));
+        if (started.underWay) return reply.code(202).send(toUnderWayBody(started.container));
+        return toStartedBody(started);
+      },
+    );
+
+    http.post(
+      '/api/containers/:id/stop',
+      {
+        config: { scope: 'write', failure: 'failed to stop container' },
+        schema: { params: IdParams, response: { 200: schema.StoppedBody, 202: schema.UnderWayBody } },
+      },
+      async ({ params, caller, origin }, reply) => {
+        const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        const { runtimeId: id, name } = container;
+        return { message: 'container stopped', id, name, status: 'stopped' };
+      },
+    );
+
+    http.post(
+      '/api/containers/:id/restore',
+      {
+        config: { scope: 'write', failure: 'failed to restore container' },
+        schema: { params: IdParams, response: { 200: schema.ContainerBody, 202: schema.UnderWayBody } },
+      },
+      async ({ params, caller, origin }, reply) => {
+        const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        return toContainerBody(container);
+      },
+    );
+
+    http.post(
+      '/api/containers/:id/purge',
+      {
+        config: { scope: 'write', failure: 'failed to purge container' },
+        schema: { params: IdParams, body: schema.PurgeRequest, response: { 200: schema.PurgedBody } },
+      },
+      async ({ params, body, caller, origin }) => {
+        const { dbId, name } = orThrow(await containers.purge(params.id, body.name, caller, origin));
+        return { message: 'container purged', db_id: dbId, name };
+      },
+    );
+
+    http.patch(
+      '/api/containers/:id',
+      {
+        config: { scope: 'write', failure: 'failed to update container' },
+        schema: {
+          params: IdParams,
+          headers: IdempotencyHeaders,
+          body: schema.UpdateContainerRequest,
+          response: { 200: schema.UpdatedBody, 202: schema.UnderWayBody },
+        },
+      },
+      async (request, reply) => {
+        const { params, caller, origin } = request;
+        const wanted = toUpdateRequest(request.body);
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async () =>
+            toUpdatedAnswer(orThrow(await containers.update(params.id, wanted, caller, origin))),
+        });
+        return reply.code(status as 200 | 202).send(body);
+      },
+    );
+
+    http.delete(
+      '/api/containers/:id',
+      {
+        config: { scope: 'write', failure: 'failed to delete container' },
+        schema: { params: IdParams, response: { 200: schema.DeletedBody, 202: schema.UnderWayBody } },
+      },
+      async ({ params, caller, origin }, reply) => {
+        const { container: gone, underWay } = orThrow(await containers.remove(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(gone));
+        return { message: 'container deleted', id: gone.runtimeId, db_id: gone.dbId, name: gone.name };
+      },
+    );
+  };

@@ -1,0 +1,101 @@
+import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { Static } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ContainerAccess } from '../../../../app/containers/container-access.ts';
+import type { Containers } from '../../../../app/containers/containers.ts';
+import type { OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
+import type {
+  CommandEvent,
+  CommandRequest,
+  RunningCommand,
+} from '../../../../ports/containers/container-commands.ts';
+import type { ExecResult } from '../../../../ports/containers/container-runtime.ts';
+import { orThrow } from '../../errors.ts';
+import { execAnswer } from '../../replies/exec-reply.ts';
+import { IdParams } from '../../schema/common.ts';
+import { ExecRequestBody, ExecResultBody } from '../../schema/containers.ts';
+import type { Routes } from '../../server.ts';
+import { accepts, noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../../streamed-replies.ts';
+
+const DEFAULT_TIMEOUT_SECONDS = 60;
+/** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
+const MAX_BODY_BYTES = 262_144;
+const STREAM_TYPE = 'application/x-ndjson';
+
+/** Answers with everything at the end, or line by line to those who accept `application/x-ndjson`. */
+export const execRoutes =
+  (
+    containers: Pick<Containers, 'exec'>,
+    access: Pick<ContainerAccess, 'streamExec'>,
+    outputs: OutputSlots,
+    cutOff: Watch,
+  ): Routes =>
+  (http) => {
+    http.post(
+      '/api/containers/:id/exec',
+      {
+        config: { scope: 'write', failure: 'failed to execute command', lasting: 'commands' },
+        bodyLimit: MAX_BODY_BYTES,
+        schema: { params: IdParams, body: ExecRequestBody, response: { 200: ExecResultBody } },
+      },
+      async (request, reply) => {
+        const { params, body, caller, origin } = request;
+        if (accepts(request, STREAM_TYPE)) {
+          const running = orThrow(await access.streamExec(params.id, toCommand(body), caller, origin));
+          cutOff(request, reply);
+          return sendLines(request, reply, running);
+        }
+        cutOff(request, reply);
+        const room = outputs.hold(caller.user.id);
+        whenClosed(reply, room.release);
+        const result = await containers.exec(params.id, { ...toCommand(body), room }, caller, origin);
+        return sendResult(reply, orThrow(result));
+      },
+    );
+  };
+
+const toCommand = ({
+  command,
+  stdin,
+  env,
+  workdir,
+  timeout_seconds,
+}: Static<typeof ExecRequestBody>): CommandRequest => ({
+  command,
+  timeoutSeconds: timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+  ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
+  ...(env === undefined ? {} : { env }),
+  ...(workdir === undefined ? {} : { workdir }),
+});
+
+const sendResult = (reply: FastifyReply, result: ExecResult): FastifyReply =>
+  reply.type('application/json; charset=utf-8').send(execAnswer(result));
+
+/** The command ends with the answer, also when nobody is there to read it any more. */
+function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
+  noticeAbsence(request);
+  const lines = Readable.from(linesOf(running.events), { objectMode: false });
+  whenClosed(reply, () => void running.end());
+  sendHeadAtOnce(reply);
+  return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
+}
+
+/** A character that was cut in two is put together again, for each of the two streams on its own. */
+async function* linesOf(events: AsyncIterable<CommandEvent>): AsyncGenerator<string> {
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  for await (const event of events) {
+    if (event.kind === 'output') {
+      const data = decoders[event.stream].write(event.data);
+      if (data !== '') yield line({ stream: event.stream, data });
+      continue;
+    }
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const data = decoders[stream].end();
+      if (data !== '') yield line({ stream, data });
+    }
+    yield line({ exit_code: event.exitCode });
+  }
+}
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;

@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ContainerAccess } from '../../../../app/containers/container-access.ts';
+import type { OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
+import { type FilePath, pathText } from '../../../../domain/containers/files.ts';
+import type { Opened } from '../../../../ports/containers/container-files.ts';
+import { orThrow } from '../../errors.ts';
+import { listingAnswer } from '../../replies/listing-reply.ts';
+import { IdParams } from '../../schema/common.ts';
+import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files.ts';
+import type { Routes } from '../../server.ts';
+import { accepts, endUnreadUpload, endWhenStalled, type Watch, whenClosed } from '../../streamed-replies.ts';
+
+const url = '/api/containers/:id/files';
+
+export type FileRouteDeps = {
+  readonly access: Pick<ContainerAccess, 'openFile' | 'writeFile' | 'removeFile'>;
+  readonly outputs: OutputSlots;
+  readonly cutOffReading: Watch;
+  readonly cutOffWriting: Watch;
+};
+
+export const fileRoutes =
+  ({ access, outputs, cutOffReading, cutOffWriting }: FileRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      url,
+      {
+        config: { scope: 'read', failure: 'failed to read file', lasting: 'downloads' },
+        exposeHeadRoute: false,
+        schema: { params: IdParams, querystring: FilesQuery, response: { 200: FolderBody } },
+      },
+      async (request, reply) => {
+        const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
+        const { params, query, caller, origin } = request;
+        const room = outputs.hold(caller.user.id);
+        whenClosed(reply, room.release);
+        const { path, opened } = orThrow(
+          await access.openFile(params.id, query.path ?? '', folderAs, caller, origin, room),
+        );
+        if (opened.kind === 'listing') return sendListing(reply, path, opened);
+        cutOffReading(request, reply);
+        return download(request, reply, path, opened);
+      },
+    );
+
+    http.delete(
+      url,
+      {
+        config: { scope: 'write', failure: 'failed to delete file' },
+        schema: { params: IdParams, querystring: FileQuery, response: { 200: RemovedBody } },
+      },
+      async ({ params, query, caller, origin }) => {
+        const path = orThrow(await access.removeFile(params.id, query.path, caller, origin));
+        return { path: pathText(path), deleted: true };
+      },
+    );
+
+    void http.register(async (uploads: typeof http) => uploadRoute(uploads, access, cutOffWriting));
+  };
+
+/** Here a body is bytes, whatever its type says. */
+function uploadRoute(
+  http: Parameters<Routes>[0],
+  access: Pick<ContainerAccess, 'writeFile'>,
+  cutOff: Watch,
+): void {
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  http.put(
+    url,
+    {
+      config: { scope: 'write', failure: 'failed to write file', slowBody: true, lasting: 'uploads' },
+      schema: {
+        params: IdParams,
+        querystring: FileQuery,
+        response: { 200: UploadedBody, 201: UploadedBody },
+      },
+    },
+    async (request, reply) => {
+      endWhenStalled(request);
+      endUnreadUpload(request, reply);
+      cutOff(request, reply);
+      const content = request.body instanceof Readable ? request.body : Readable.from([]);
+      const { params, query, caller, origin } = request;
+      const { path, sizeBytes, isNew } = orThrow(
+        await access.writeFile(params.id, query.path, content, caller, origin),
+      );
+      return reply.code(isNew ? 201 : 200).send({ path: pathText(path), size: sizeBytes, created: isNew });
+    },
+  );
+}
+
+const sendListing = (
+  reply: FastifyReply,
+  path: FilePath,
+  found: Extract<Opened, { kind: 'listing' }>,
+): FastifyReply => reply.type('application/json; charset=utf-8').send(listingAnswer(path, found));
+
+/** Never shown inline, whatever it contains. */
+function download(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: FilePath,
+  opened: Exclude<Opened, { kind: 'listing' }>,
+): FastifyReply {
+  endWhenStalled(request);
+  const name = path.at(-1) ?? 'workspace';
+  const isFile = opened.kind === 'file';
+  reply.header('content-disposition', contentDisposition(isFile ? name : `${name}.tar`));
+  reply.type(isFile ? 'application/octet-stream' : 'application/x-tar');
+  if (isFile) {
+    reply.header('content-length', opened.sizeBytes);
+    reply.header('last-modified', opened.modifiedAt.toUTCString());
+  }
+  return reply.send(opened.content);
+}

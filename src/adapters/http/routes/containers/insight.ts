@@ -1,0 +1,98 @@
+import type { FastifyReply } from 'fastify';
+import type { ContainerAccess } from '../../../../app/containers/container-access.ts';
+import type { UsageBesideLimits } from '../../../../app/containers/insight.ts';
+import type { OutputHold, OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
+import type { LossReport } from '../../../../domain/containers/loss-report.ts';
+import { orThrow } from '../../errors.ts';
+import { IdParams } from '../../schema/common.ts';
+import { ChangesBody, LogsQuery, StatsBody } from '../../schema/insight.ts';
+import type { Routes } from '../../server.ts';
+import { noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../../streamed-replies.ts';
+
+const MIB = 1024 * 1024;
+/** As every container is made with. */
+const PIDS_LIMIT = 512;
+
+export const insightRoutes =
+  (
+    access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>,
+    outputs: OutputSlots,
+    cutOff: Watch,
+  ): Routes =>
+  (http) => {
+    http.get(
+      '/api/containers/:id/logs',
+      {
+        config: { scope: 'read', failure: 'failed to read logs', lasting: 'downloads' },
+        exposeHeadRoute: false,
+        schema: { params: IdParams, querystring: LogsQuery },
+      },
+      async (request, reply) => {
+        const { tail, follow } = request.query;
+        const wanted = { tail: tail === undefined ? null : Number(tail), follow: follow === 'true' };
+        const log = orThrow(await access.logs(request.params.id, wanted, request.caller));
+        noticeAbsence(request);
+        cutOff(request, reply);
+        sendHeadAtOnce(reply);
+        return reply.type('text/plain; charset=utf-8').header('x-accel-buffering', 'no').send(log);
+      },
+    );
+
+    http.get(
+      '/api/containers/:id/stats',
+      {
+        config: { scope: 'read', failure: 'failed to read stats' },
+        schema: { params: IdParams, response: { 200: StatsBody } },
+      },
+      async (request) => toStatsBody(orThrow(await access.usage(request.params.id, request.caller))),
+    );
+
+    http.get(
+      '/api/containers/:id/changes',
+      {
+        config: { scope: 'read', failure: 'failed to read changes' },
+        schema: { params: IdParams, response: { 200: ChangesBody } },
+      },
+      async (request, reply) => {
+        const { params, caller } = request;
+        const body = toChangesBody(orThrow(await access.changes(params.id, caller)));
+        return sendJson(reply, outputs.hold(caller.user.id), body);
+      },
+    );
+  };
+
+/** What is long waits until its user has room for it. */
+async function sendJson(reply: FastifyReply, room: OutputHold, body: ChangesBody): Promise<FastifyReply> {
+  whenClosed(reply, room.release);
+  const text = JSON.stringify(body);
+  if (text.length > room.freeBytes) await room.more();
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
+  time: usage.at.toISOString(),
+  cpu: { used_millicores: usage.cpuMillicores, limit_millicores: usage.limits.cpuMillicores },
+  memory: { used_bytes: usage.memoryBytes, limit_bytes: usage.limits.memoryMb * MIB },
+  disk: { used_bytes: usage.diskBytes, limit_bytes: usage.limits.diskMb * MIB },
+  layer: {
+    used_bytes: usage.layer.usedMb === null ? null : usage.layer.usedMb * MIB,
+    limit_bytes: usage.layer.allowedMb * MIB,
+  },
+  pids: { used: usage.pids, limit: PIDS_LIMIT },
+});
+
+/** A loss report on the wire, also where it is part of another answer. */
+export const toChangesBody = (report: LossReport): ChangesBody => ({
+  packages: [...report.packages],
+  package_count: report.packageCount,
+  files: report.files.map(({ path, added, changed, removed, sizeBytes, disposable }) => ({
+    path,
+    added,
+    changed,
+    removed,
+    size_bytes: sizeBytes,
+    disposable,
+  })),
+  layer_bytes: report.layerBytes,
+  complete: report.complete,
+});

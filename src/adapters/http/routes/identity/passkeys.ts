@@ -1,0 +1,71 @@
+import type { Passkeys } from '../../../../app/identity/account/passkeys.ts';
+import type { Passkey } from '../../../../domain/identity/passkey.ts';
+import { orThrow } from '../../errors.ts';
+import { IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/second-factor.ts';
+import type { Routes } from '../../server.ts';
+
+const config = { scope: 'login' } as const;
+
+/** The passkeys of the one who asks. */
+export const passkeyRoutes =
+  (passkeys: Passkeys): Routes =>
+  (http) => {
+    http.get(
+      '/api/me/passkeys',
+      { config, schema: { response: { 200: schema.PasskeyList } } },
+      async ({ caller }) => ({ passkeys: (await passkeys.list(caller)).map(toBody) }),
+    );
+
+    http.post(
+      '/api/me/passkeys/options',
+      {
+        config,
+        schema: { body: schema.ConfirmationRequest, response: { 200: schema.BrowserOptionsBody } },
+      },
+      async ({ caller, body, origin }) => orThrow(await passkeys.begin(caller, body, origin)),
+    );
+
+    http.post(
+      '/api/me/passkeys/verify',
+      { config, schema: { body: schema.PasskeyRegistration, response: { 201: schema.PasskeyBody } } },
+      async ({ caller, body, origin }, reply) => {
+        const made = orThrow(await passkeys.register(caller, body.credential, body.name, origin));
+        return reply.code(201).send(toBody(made));
+      },
+    );
+
+    http.patch(
+      '/api/me/passkeys/:id',
+      {
+        config,
+        schema: { params: IdParams, body: schema.PasskeyChange, response: { 200: schema.PasskeyBody } },
+      },
+      async ({ caller, params, body, origin }) =>
+        toBody(orThrow(await passkeys.rename(params.id, body.name, caller, origin))),
+    );
+
+    http.delete(
+      '/api/me/passkeys/:id',
+      {
+        config,
+        schema: {
+          params: IdParams,
+          body: schema.ConfirmationRequest,
+          response: { 200: schema.DeletedBody },
+        },
+      },
+      async ({ caller, params, body, origin }) => {
+        orThrow(await passkeys.remove(params.id, caller, body, origin));
+        return { id: params.id, deleted: true };
+      },
+    );
+  };
+
+const toBody = (passkey: Passkey): schema.PasskeyBody => ({
+  id: passkey.id,
+  name: passkey.name,
+  backed_up: passkey.backedUp,
+  created_at: passkey.createdAt.toISOString(),
+  last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+});

@@ -1,0 +1,74 @@
+import type { Passwords } from '../../../../app/identity/account/password.ts';
+import type { Profile, Profiles } from '../../../../app/identity/account/profile.ts';
+import type { Confirm } from '../../../../app/identity/sign-in/reauthentication.ts';
+import type { UseLimits } from '../../../../domain/identity/use-limits.ts';
+import { orThrow } from '../../errors.ts';
+import { ConfirmationRequest, ConfirmedBody } from '../../schema/second-factor.ts';
+import * as schema from '../../schema/sign-in.ts';
+import type { Routes } from '../../server.ts';
+import { toUseLimitsBody } from '../containers/catalogue-body.ts';
+import { toUserBody } from './user-body.ts';
+
+export type MeRouteDeps = {
+  readonly profiles: Profiles;
+  readonly passwords: Passwords;
+  readonly confirmed: Confirm;
+};
+
+/** The one who asks. */
+export const meRoutes =
+  ({ profiles, passwords, confirmed }: MeRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/api/me',
+      { config: { scope: 'read', whileLocked: true }, schema: { response: { 200: schema.MeBody } } },
+      async ({ caller, limits }) => toBody(await profiles.read(caller), limits),
+    );
+
+    http.patch(
+      '/api/me',
+      { config: { scope: 'write' }, schema: { body: schema.MeChange, response: { 200: schema.MeBody } } },
+      async ({ caller, body, origin, limits }) =>
+        toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
+    );
+
+    // For a page that asks before it shows what the change itself will ask for again.
+    http.post(
+      '/api/me/confirm',
+      {
+        config: { scope: 'login' },
+        schema: { body: ConfirmationRequest, response: { 200: ConfirmedBody } },
+      },
+      async ({ caller, body, origin }) => {
+        orThrow(await confirmed(caller, body, origin));
+        return { confirmed: true as const };
+      },
+    );
+
+    http.post(
+      '/api/me/password',
+      {
+        config: { scope: 'login' },
+        schema: { body: schema.PasswordChange, response: { 200: schema.PasswordChangedBody } },
+      },
+      async ({ caller, body, origin }) => {
+        orThrow(await passwords.change(caller, body.old_password, body.new_password, origin));
+        return { changed: true };
+      },
+    );
+  };
+
+const toBody = ({ user, ...profile }: Profile, limits: UseLimits): schema.MeBody => ({
+  ...toUserBody(user),
+  guest_until: user.guestUntil?.toISOString() ?? null,
+  locked: profile.locked,
+  mfa_enabled: profile.mfaEnabled,
+  passcode_set: profile.passcodeSet,
+  auto_lock_minutes: profile.autoLockMinutes,
+  limits: toUseLimitsBody(limits),
+});
+
+const toChange = (body: schema.MeChange) => ({
+  ...(body.username === undefined ? {} : { username: body.username }),
+  ...(body.auto_lock_minutes === undefined ? {} : { autoLockMinutes: body.auto_lock_minutes }),
+});

@@ -1,0 +1,53 @@
+import type { ListedSession, Sessions } from '../../../../app/identity/account/sessions.ts';
+import { orThrow } from '../../errors.ts';
+import { IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/sessions.ts';
+import type { Routes } from '../../server.ts';
+
+export const sessionRoutes =
+  (sessions: Sessions): Routes =>
+  (http) => {
+    http.get(
+      '/api/sessions',
+      {
+        config: { scope: 'login', failure: 'failed to list sessions', failureOfDatabase: true },
+        schema: { response: { 200: schema.SessionList } },
+      },
+      async (request) => ({ sessions: (await sessions.list(request.caller)).map(toBody) }),
+    );
+
+    http.delete(
+      '/api/sessions/:id',
+      {
+        config: { scope: 'login', failure: 'failed to revoke session' },
+        schema: { params: IdParams, body: schema.RevokeRequest, response: { 200: schema.RevokedBody } },
+      },
+      async ({ params, body, caller, origin }) => {
+        orThrow(await sessions.revoke(params.id, body.reason, caller, origin));
+        return { revoked: true as const };
+      },
+    );
+
+    http.post(
+      '/api/sessions/revoke-others',
+      {
+        config: { scope: 'login', failure: 'failed to revoke sessions' },
+        schema: { body: schema.RevokeRequest, response: { 200: schema.RevokedOthersBody } },
+      },
+      async ({ body, caller, origin }) => {
+        const count = orThrow(await sessions.revokeOthers(body.reason, caller, origin));
+        return { revoked: true as const, count };
+      },
+    );
+  };
+
+const toBody = (session: ListedSession): schema.SessionBody => ({
+  id: session.id,
+  created_at: session.createdAt.toISOString(),
+  last_seen_at: session.lastSeenAt.toISOString(),
+  ip_address: session.ipAddress,
+  user_agent: session.userAgent,
+  revoked_at: session.revokedAt?.toISOString() ?? null,
+  revoked_reason: session.revokedReason,
+  is_current: session.isCurrent,
+});

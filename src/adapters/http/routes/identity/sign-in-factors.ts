@@ -1,0 +1,69 @@
+import type { PasskeySignIn } from '../../../../app/identity/sign-in/passkey-sign-in.ts';
+import type { SecondFactor } from '../../../../app/identity/sign-in/second-factor.ts';
+import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
+import type { DomainError } from '../../../../domain/errors.ts';
+import type { Origin } from '../../../../domain/identity/caller.ts';
+import { type Result, refuse } from '../../../../domain/result.ts';
+import { orThrow } from '../../errors.ts';
+import * as schema from '../../schema/second-factor.ts';
+import { SignedInBody } from '../../schema/sign-in.ts';
+import type { Routes } from '../../server.ts';
+import { signedInAnswer } from './sign-in-reply.ts';
+
+const publicly = { scope: 'public' } as const;
+
+export type AuthFactorRouteDeps = {
+  readonly secondFactor: SecondFactor;
+  readonly passkeySignIn: PasskeySignIn;
+  readonly secureCookie: boolean;
+};
+
+/** Signing in by what somebody has: the second step after a password, and passkeys alone. */
+export const authFactorRoutes =
+  (deps: AuthFactorRouteDeps): Routes =>
+  (http, tokens) => {
+    const { passkeySignIn } = deps;
+    const answer = signedInAnswer(tokens, deps.secureCookie);
+    const options = { 200: schema.BrowserOptionsBody };
+
+    http.post(
+      '/api/auth/mfa',
+      { config: publicly, schema: { body: schema.MfaRequest, response: { 200: SignedInBody } } },
+      async (request, reply) => answer(reply, orThrow(await finish(deps, request.body, request.origin))),
+    );
+
+    http.post(
+      '/api/auth/mfa/options',
+      { config: publicly, schema: { body: schema.MfaOptionsRequest, response: options } },
+      async (request) =>
+        orThrow(await passkeySignIn.beginSecondFactor(request.body.mfa_token, request.origin)),
+    );
+
+    http.post(
+      '/api/auth/passkey/options',
+      { config: publicly, schema: { response: options } },
+      async (request) => orThrow(await passkeySignIn.begin(request.origin)),
+    );
+
+    http.post(
+      '/api/auth/passkey/verify',
+      { config: publicly, schema: { body: schema.PasskeySignIn, response: { 200: SignedInBody } } },
+      async (request, reply) =>
+        answer(reply, orThrow(await passkeySignIn.signIn(request.body.credential, request.origin))),
+    );
+  };
+
+async function finish(
+  { secondFactor, passkeySignIn }: AuthFactorRouteDeps,
+  { mfa_token, code, credential }: schema.MfaRequest,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  if (code !== undefined && credential === undefined) {
+    return await secondFactor.finish(mfa_token, code, origin);
+  }
+  if (credential !== undefined && code === undefined) {
+    return await passkeySignIn.finish(mfa_token, credential, origin);
+  }
+  const words = code === undefined ? 'is required' : 'and credential exclude each other';
+  return refuse({ code: 'validation_failed', fields: { code: words } });
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Waiting } from '../../../../app/identity/sign-in/pending-sign-in.ts';
+import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
+import { Refusal } from '../../../../domain/errors.ts';
+import type { LoginTokens } from '../../auth/login-token.ts';
+import type { LoginBody, MfaRequiredBody, SignedInBody } from '../../schema/sign-in.ts';
+import { toUserBody } from './user-body.ts';
+
+const REFRESH_COOKIE = 'berth_refresh';
+const PATH = '/api/auth';
+
+export type SignedInAnswer = (reply: FastifyReply, signedIn: SignedIn) => SignedInBody;
+
+/** The login token in the body, the refresh token in a cookie that no script can read. `secure`: only over https. */
+export const signedInAnswer =
+  (tokens: LoginTokens, secure: boolean): SignedInAnswer =>
+  (reply, { session, user, refreshToken }) => {
+    const { token, expiresAt } = tokens.sign({ userId: user.id, sessionId: session.id });
+    reply.setCookie(REFRESH_COOKIE, refreshToken, {
+      path: PATH,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure,
+      expires: session.expiresAt,
+    });
+    return {
+      token,
+      expires_at: expiresAt.toISOString(),
+      session_id: session.id,
+      user: toUserBody(user),
+    };
+  };
+
+/** Either a session, or what to go on with at the second factor. */
+export const loginAnswer =
+  (signedIn: SignedInAnswer) =>
+  (reply: FastifyReply, outcome: SignedIn | Waiting): LoginBody =>
+    'mfaToken' in outcome ? toWaitingBody(outcome) : signedIn(reply, outcome);
+
+const toWaitingBody = ({ mfaToken, expiresAt, methods }: Waiting): MfaRequiredBody => ({
+  mfa_required: true,
+  mfa_token: mfaToken,
+  expires_at: expiresAt.toISOString(),
+  methods: [...methods],
+});
+
+/**
+ * The refresh token. Of several, one is from elsewhere: another site under the same domain can set one, and a browser
+ * sends both. None of them is taken then, and ours is cleared.
+ */
+export function refreshCookie(request: FastifyRequest, reply: FastifyReply): string {
+  const header = request.headers.cookie ?? '';
+  const count = header.split(';').filter((pair) => pair.split('=', 1)[0]?.trim() === REFRESH_COOKIE).length;
+  // Parsed here, where it is wanted, rather than for each request.
+  const value = request.server.parseCookie(header)[REFRESH_COOKIE];
+  if (count === 1 && value !== undefined && value.length <= 128) return value;
+  if (count > 1) clearRefreshCookie(reply);
+  throw new Refusal({ code: 'unauthorized' });
+}
+
+export const clearRefreshCookie = (reply: FastifyReply): FastifyReply =>
+  reply.clearCookie(REFRESH_COOKIE, { path: PATH });

@@ -1,0 +1,101 @@
+import type { Guests } from '../../../../app/identity/sign-in/guest-sign-in.ts';
+import type { Accounts } from '../../../../app/identity/sign-in/registration.ts';
+import type { SignIn } from '../../../../app/identity/sign-in/sign-in.ts';
+import { orThrow } from '../../errors.ts';
+import * as schema from '../../schema/sign-in.ts';
+import type { Routes } from '../../server.ts';
+import { clearRefreshCookie, loginAnswer, refreshCookie, signedInAnswer } from './sign-in-reply.ts';
+
+const publicly = { scope: 'public' } as const;
+
+export type AuthRouteDeps = {
+  readonly accounts: Accounts;
+  readonly guests: Guests;
+  readonly signIn: SignIn;
+  /** Whether browsers reach the service by https, so that the cookie must not travel otherwise. */
+  readonly secureCookie: boolean;
+};
+
+export const authRoutes =
+  ({ accounts, guests, signIn, secureCookie }: AuthRouteDeps): Routes =>
+  (http, tokens) => {
+    const answer = signedInAnswer(tokens, secureCookie);
+    const answerLogin = loginAnswer(answer);
+
+    http.get(
+      '/api/auth/options',
+      { config: publicly, schema: { response: { 200: schema.SignInOptionsBody } } },
+      async () => {
+        const { setupRequired, openRegistration, guestsEnabled } = await accounts.options();
+        return {
+          setup_required: setupRequired,
+          open_registration: openRegistration,
+          guests_enabled: guestsEnabled,
+        };
+      },
+    );
+
+    http.post(
+      '/api/auth/setup',
+      { config: publicly, schema: { body: schema.SetupRequest, response: { 201: schema.SignedInBody } } },
+      async (request, reply) => {
+        const { code, ...person } = request.body;
+        return answer(reply.code(201), orThrow(await accounts.setUp(code, person, request.origin)));
+      },
+    );
+
+    http.post(
+      '/api/auth/setup/check',
+      {
+        config: publicly,
+        schema: { body: schema.SetupCodeRequest, response: { 200: schema.SetupCodeBody } },
+      },
+      async (request) => {
+        orThrow(await accounts.checkSetupCode(request.body.code, request.origin));
+        return { valid: true as const };
+      },
+    );
+
+    http.post(
+      '/api/auth/register',
+      { config: publicly, schema: { body: schema.RegisterRequest, response: { 201: schema.SignedInBody } } },
+      async (request, reply) =>
+        answer(reply.code(201), orThrow(await accounts.register(request.body, request.origin))),
+    );
+
+    http.post(
+      '/api/auth/guest',
+      { config: publicly, schema: { body: schema.GuestRequest, response: { 200: schema.SignedInBody } } },
+      async (request, reply) =>
+        answer(reply, orThrow(await guests.enter(request.body.username, request.origin))),
+    );
+
+    http.post(
+      '/api/auth/login',
+      { config: publicly, schema: { body: schema.LoginRequest, response: { 200: schema.LoginBody } } },
+      async (request, reply) => {
+        const { email, password } = request.body;
+        return answerLogin(reply, orThrow(await signIn.login(email, password, request.origin)));
+      },
+    );
+
+    http.post(
+      '/api/auth/refresh',
+      { config: publicly, schema: { response: { 200: schema.SignedInBody } } },
+      async (request, reply) =>
+        answer(reply, orThrow(await signIn.refresh(refreshCookie(request, reply), request.origin))),
+    );
+
+    http.post(
+      '/api/auth/logout',
+      {
+        config: { scope: 'login', whileLocked: true },
+        schema: { response: { 200: schema.LoggedOutBody } },
+      },
+      async (request, reply) => {
+        await signIn.logout(request.caller, request.origin);
+        clearRefreshCookie(reply);
+        return { logged_out: true };
+      },
+    );
+  };

@@ -1,0 +1,52 @@
+import type { SshKeys } from '../../../../app/identity/account/ssh-keys.ts';
+import type { SshKey } from '../../../../domain/identity/ssh-key.ts';
+import { orThrow } from '../../errors.ts';
+import { IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/ssh-keys.ts';
+import type { Routes } from '../../server.ts';
+
+export const sshKeyRoutes =
+  (keys: SshKeys): Routes =>
+  (http) => {
+    http.get(
+      '/api/me/ssh-keys',
+      {
+        config: { scope: 'read', failure: 'failed to list ssh keys' },
+        schema: { response: { 200: schema.SshKeyList } },
+      },
+      async ({ caller }) => ({ ssh_keys: (await keys.list(caller)).map(toBody) }),
+    );
+
+    http.post(
+      '/api/me/ssh-keys',
+      {
+        config: { scope: 'write', failure: 'failed to add ssh key' },
+        schema: { body: schema.SshKeyRequest, response: { 201: schema.SshKeyBody } },
+      },
+      async ({ body, caller, origin }, reply) => {
+        const added = orThrow(await keys.add(body.public_key, body.name, caller, origin));
+        return reply.code(201).send(toBody(added));
+      },
+    );
+
+    http.delete(
+      '/api/me/ssh-keys/:id',
+      {
+        config: { scope: 'write', failure: 'failed to remove ssh key' },
+        schema: { params: IdParams, response: { 200: schema.DeletedSshKeyBody } },
+      },
+      async ({ params, caller, origin }) => {
+        const { id } = orThrow(await keys.remove(params.id, caller, origin));
+        return { id, deleted: true as const };
+      },
+    );
+  };
+
+const toBody = (key: SshKey): schema.SshKeyBody => ({
+  id: key.id,
+  name: key.name,
+  type: key.type,
+  public_key: key.publicKey,
+  fingerprint: key.fingerprint,
+  created_at: key.createdAt.toISOString(),
+});

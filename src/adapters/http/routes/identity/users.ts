@@ -1,0 +1,34 @@
+import type { Users } from '../../../../app/identity/account/users.ts';
+import { orThrow } from '../../errors.ts';
+import { paged } from '../../pagination.ts';
+import { IdParams } from '../../schema/common.ts';
+import { UserBody } from '../../schema/sign-in.ts';
+import { UserChangeRequest, UserPage, UserPageQuery } from '../../schema/users.ts';
+import type { Routes } from '../../server.ts';
+import { toUserBody } from './user-body.ts';
+
+export const userRoutes =
+  (users: Users): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/users',
+      {
+        config: { scope: 'admin', failure: 'failed to list users' },
+        schema: { querystring: UserPageQuery, response: { 200: UserPage } },
+      },
+      async ({ query, caller, origin }) => {
+        const { items, next } = await paged(query, (request) => users.list(request, caller, origin));
+        return { users: items.map(toUserBody), next_cursor: next };
+      },
+    );
+
+    http.patch(
+      '/api/admin/users/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to update user' },
+        schema: { params: IdParams, body: UserChangeRequest, response: { 200: UserBody } },
+      },
+      async ({ params, body, caller, origin }) =>
+        toUserBody(orThrow(await users.change(params.id, body, caller, origin))),
+    );
+  };

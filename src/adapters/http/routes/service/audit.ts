@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Audit } from '../../../../app/audit/audit-trail.ts';
+import type { AuditRecord } from '../../../../domain/audit.ts';
+import { paged, timesOf } from '../../pagination.ts';
+import { AdminAuditQuery, AuditPage, AuditQuery, type AuditRecordBody } from '../../schema/audit.ts';
+import type { Routes } from '../../server.ts';
+import { endWhenStalled, type Watch } from '../../streamed-replies.ts';
+import { type ExportFormat, exported, exportFormat } from './audit-export.ts';
+
+const OWN = ['created_at', 'action', 'ip_address', 'user_agent', 'details', 'user_id', 'id'] as const;
+const ALL = ['created_at', 'username', ...OWN.slice(1)] as const;
+
+export type AuditRouteDeps = {
+  readonly audit: Audit;
+  readonly cutOffReading: Watch;
+  readonly cutOffAdmin: Watch;
+};
+
+/** Pages as JSON; whole as CSV or NDJSON, where a cursor or limit has no meaning. */
+export const auditRoutes =
+  ({ audit, cutOffReading, cutOffAdmin }: AuditRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/api/audit',
+      {
+        config: { scope: 'read', failure: 'failed to list audit records', lasting: 'downloads' },
+        exposeHeadRoute: false,
+        schema: { querystring: AuditQuery, response: { 200: AuditPage } },
+      },
+      async (request, reply) => {
+        const { query, caller } = request;
+        const format = exportFormat(request);
+        if (format !== null) {
+          cutOffReading(request, reply);
+          const records = mapped(audit.exportOwn(filterOf(query), caller), toBody);
+          return sendFile(request, reply, records, format, OWN);
+        }
+        const { items, next } = await paged(query, (part) => audit.own(filterOf(query), part, caller));
+        return { records: items.map(toBody), next_cursor: next };
+      },
+    );
+
+    http.get(
+      '/api/admin/audit',
+      {
+        config: { scope: 'admin', failure: 'failed to list audit records', lasting: 'downloads' },
+        exposeHeadRoute: false,
+        schema: { querystring: AdminAuditQuery, response: { 200: AuditPage } },
+      },
+      async (request, reply) => {
+        const { query, caller, origin } = request;
+        const filter = { ...filterOf(query), ...(query.user === undefined ? {} : { user: query.user }) };
+        const format = exportFormat(request);
+        if (format !== null) {
+          cutOffAdmin(request, reply);
+          const records = mapped(await audit.exportAll(filter, caller, origin), withName);
+          return sendFile(request, reply, records, format, ALL);
+        }
+        const { items, next } = await paged(query, (part) => audit.all(filter, part, caller, origin));
+        return { records: items.map(withName), next_cursor: next };
+      },
+    );
+  };
+
+const filterOf = (query: AuditQuery) => ({
+  ...timesOf(query, ['from', 'to']),
+  ...(query.action === undefined ? {} : { action: query.action }),
+});
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  records: AsyncIterable<AuditRecordBody>,
+  format: ExportFormat,
+  columns: readonly (keyof AuditRecordBody)[],
+): FastifyReply {
+  const { type, disposition, body } = exported(records, format, columns);
+  endWhenStalled(request);
+  return reply.type(type).header('content-disposition', disposition).send(body);
+}
+
+async function* mapped<T, U>(all: AsyncIterable<T>, to: (one: T) => U): AsyncGenerator<U> {
+  for await (const one of all) yield to(one);
+}
+
+const toBody = (record: AuditRecord): AuditRecordBody => ({
+  id: record.id,
+  user_id: record.userId,
+  action: record.action,
+  ip_address: record.ipAddress,
+  user_agent: record.userAgent,
+  details: record.details,
+  created_at: record.createdAt.toISOString(),
+});
+
+const withName = (record: AuditRecord): AuditRecordBody => ({ ...toBody(record), username: record.username });

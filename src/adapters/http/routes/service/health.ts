@@ -1,0 +1,64 @@
+import { Type } from '@sinclair/typebox';
+import type { Caller } from '../../../../domain/identity/caller.ts';
+import { RefusalBody } from '../../schema/common.ts';
+import { LiveBody, ReadyAnswer, type ReadyBody, VersionBody } from '../../schema/service.ts';
+import type { Routes } from '../../server.ts';
+
+const publicly = { scope: 'public' } as const;
+
+export type SystemRouteDeps = {
+  readonly version: string;
+  readonly liveness: () => LiveBody;
+  readonly readiness: () => Promise<ReadyBody>;
+};
+
+/** Health, version and the description of the interface. */
+export const systemRoutes =
+  ({ version, liveness, readiness }: SystemRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/livez',
+      { config: publicly, schema: { response: { 200: LiveBody, 503: Type.Union([LiveBody, RefusalBody]) } } },
+      async (_request, reply) => {
+        const state = liveness();
+        return reply.code(state.status === 'live' ? 200 : 503).send(state);
+      },
+    );
+
+    http.get(
+      '/readyz',
+      {
+        config: { ...publicly, knowsAdmins: true },
+        schema: { response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) } },
+      },
+      async (request, reply) => {
+        const state = await readiness();
+        const isAdmin = (request.caller as Caller | null) !== null;
+        const answer = isAdmin ? state : withoutDetails(state);
+        return reply.code(state.status === 'unready' ? 503 : 200).send(answer);
+      },
+    );
+
+    http.get('/api/version', { config: publicly, schema: { response: { 200: VersionBody } } }, async () => ({
+      name: 'berth',
+      version,
+    }));
+
+    http.get('/api/openapi.json', { config: publicly, schema: { hide: true } }, async () => http.swagger());
+  };
+
+/** What anybody may know: which part is ready, and neither versions nor paths nor reasons. */
+const withoutDetails = ({ status, parts }: ReadyBody): ReadyAnswer => {
+  const { database, engine, image, disk, isolation } = parts;
+  const plain = ({ status }: ReadyBody['parts']['engine']) => ({ status });
+  return {
+    status,
+    parts: {
+      database: plain(database),
+      engine: plain(engine),
+      image: plain(image),
+      disk: plain(disk),
+      isolation: plain(isolation),
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import type { Metrics } from '../../../../ports/metrics.ts';
+import type { Routes } from '../../server.ts';
+
+/** For the machine itself, and for administrators from elsewhere. */
+export const metricsRoutes =
+  (metrics: Pick<Metrics, 'text'>): Routes =>
+  (http) => {
+    http.get(
+      '/metrics',
+      { config: { scope: 'admin', localToo: true }, exposeHeadRoute: false, schema: { hide: true } },
+      async (_request, reply) => {
+        const { type, body } = await metrics.text();
+        return reply.type(type).send(body);
+      },
+    );
+  };

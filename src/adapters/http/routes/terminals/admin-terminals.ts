@@ -1,0 +1,50 @@
+import type { AdminTerminals } from '../../../../app/terminals/admin-terminals.ts';
+import type { ListedTerminal } from '../../../../ports/terminals/terminal-record-repository.ts';
+import { orThrow } from '../../errors.ts';
+import { IdParams } from '../../schema/common.ts';
+import { ClosedTerminalBody, type TerminalBody, TerminalList } from '../../schema/users.ts';
+import type { Routes } from '../../server.ts';
+
+export const adminTerminalRoutes =
+  (terminals: AdminTerminals): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/terminals',
+      {
+        config: { scope: 'admin', failure: 'failed to list terminals' },
+        schema: { response: { 200: TerminalList } },
+      },
+      async ({ caller, origin }) => {
+        const all = await terminals.list(caller, origin);
+        return { terminals: all.map(toBody) };
+      },
+    );
+
+    http.delete(
+      '/api/admin/terminals/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to close terminal' },
+        schema: { params: IdParams, response: { 200: ClosedTerminalBody } },
+      },
+      async ({ params: { id }, caller, origin }) => {
+        orThrow(await terminals.close(id, caller, origin));
+        return { id, closed: true as const };
+      },
+    );
+  };
+
+const toBody = (terminal: ListedTerminal): TerminalBody => ({
+  id: terminal.id,
+  user_id: terminal.userId,
+  username: terminal.username,
+  container_id: terminal.containerId,
+  container_name: terminal.containerName,
+  connection_id: terminal.connectionId,
+  mux_session: terminal.muxSession,
+  owner: terminal.owner,
+  cols: terminal.cols,
+  rows: terminal.rows,
+  created_at: terminal.createdAt.toISOString(),
+  last_ping_at: terminal.lastPingAt.toISOString(),
+  replica: terminal.replica,
+});

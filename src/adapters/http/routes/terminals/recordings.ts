@@ -1,0 +1,113 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { Recordings } from '../../../../app/recordings/recordings.ts';
+import type { Recording } from '../../../../domain/terminals/recording.ts';
+import { MAIN_CONNECTION } from '../../../../domain/terminals/terminal.ts';
+import { orThrow } from '../../errors.ts';
+import { paged } from '../../pagination.ts';
+import { IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/recordings.ts';
+import type { Routes } from '../../server.ts';
+import { endWhenStalled, type Watch } from '../../streamed-replies.ts';
+
+export const recordingRoutes =
+  (recordings: Recordings, cutOffReading: Watch): Routes =>
+  (http) => {
+    http.post(
+      '/api/containers/:id/recordings',
+      {
+        config: { scope: 'write', failure: 'failed to start recording' },
+        schema: {
+          params: IdParams,
+          body: schema.StartRecordingRequest,
+          response: { 201: schema.RecordingBody },
+        },
+      },
+      async ({ params, body, caller, origin }, reply) => {
+        const pane = body.connection_id ?? MAIN_CONNECTION;
+        return reply.code(201).send(toBody(orThrow(await recordings.start(params.id, pane, caller, origin))));
+      },
+    );
+
+    http.post(
+      '/api/recordings/:id/stop',
+      {
+        config: { scope: 'write', failure: 'failed to stop recording' },
+        schema: { params: IdParams, response: { 200: schema.RecordingBody } },
+      },
+      async ({ params, caller }) => toBody(orThrow(await recordings.stop(params.id, caller))),
+    );
+
+    http.get(
+      '/api/recordings',
+      {
+        config: { scope: 'read', failure: 'failed to list recordings' },
+        schema: { querystring: schema.RecordingsQuery, response: { 200: schema.RecordingPage } },
+      },
+      async ({ query, caller }) => {
+        const { items, next } = await paged(query, (request) =>
+          recordings.list(query.container ?? null, request, caller),
+        );
+        return { recordings: items.map(toBody), next_cursor: next };
+      },
+    );
+
+    http.get(
+      '/api/recordings/:id',
+      {
+        config: { scope: 'read', failure: 'failed to read recording' },
+        schema: { params: IdParams, response: { 200: schema.RecordingBody } },
+      },
+      async ({ params, caller }) => toBody(orThrow(await recordings.find(params.id, caller))),
+    );
+
+    http.get(
+      '/api/recordings/:id/cast',
+      {
+        config: { scope: 'read', failure: 'failed to read recording', lasting: 'downloads' },
+        exposeHeadRoute: false,
+        schema: { params: IdParams },
+      },
+      async (request, reply) => {
+        const { recording, content, sizeBytes } = orThrow(
+          await recordings.open(request.params.id, request.caller, request.origin),
+        );
+        cutOffReading(request, reply);
+        endWhenStalled(request);
+        return reply
+          .header('content-disposition', contentDisposition(fileName(recording)))
+          .header('content-length', sizeBytes)
+          .type('application/x-asciicast')
+          .send(content);
+      },
+    );
+
+    http.delete(
+      '/api/recordings/:id',
+      {
+        config: { scope: 'write', failure: 'failed to delete recording' },
+        schema: { params: IdParams, response: { 200: schema.DeletedRecordingBody } },
+      },
+      async ({ params, caller, origin }) => {
+        const { id } = orThrow(await recordings.remove(params.id, caller, origin));
+        return { id, deleted: true as const };
+      },
+    );
+  };
+
+const fileName = ({ containerName, startedAt }: Recording): string =>
+  `${containerName}-${startedAt.toISOString().slice(0, 19).replace(/[:T]/g, '-')}.cast`;
+
+const toBody = (recording: Recording): schema.RecordingBody => ({
+  id: recording.id,
+  container_id: recording.containerId,
+  container_name: recording.containerName,
+  connection_id: recording.connectionId,
+  state: recording.state,
+  cols: recording.cols,
+  rows: recording.rows,
+  size_bytes: recording.sizeBytes,
+  duration_ms: recording.durationMs,
+  started_at: recording.startedAt.toISOString(),
+  ended_at: recording.endedAt?.toISOString() ?? null,
+  replica: recording.replica,
+});

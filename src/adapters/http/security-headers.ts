@@ -1,0 +1,72 @@
+import fastifyHelmet from '@fastify/helmet';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Http } from './fastify-types.ts';
+
+/** For data: whatever a browser makes of it, it runs nothing, is framed by nobody and is kept nowhere. */
+const OF_DATA = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Every answer starts as one that carries data; the browser app's files then say more. */
+export function headersOfEveryAnswer(http: Http): void {
+  http.addHook('onRequest', (request, reply, done) => {
+    headersOfData(request, reply);
+    done();
+  });
+}
+
+export const headersOfData = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers(OF_DATA).header('x-request-id', request.id);
+
+/**
+ * What helmet decides for the browser app. It is asked once: it works its headers out anew for each request, which
+ * costs more than all the rest of a small one.
+ */
+export async function headersOfDocuments(scripts = SCRIPTS): Promise<Readonly<Record<string, string>>> {
+  const asked = Fastify();
+  await asked.register(fastifyHelmet, optionsOf(scripts));
+  asked.get('/', (_request, reply) => {
+    reply.hijack().raw.end();
+  });
+  const { headers } = await asked.inject('/');
+  await asked.close();
+  const decided = Object.entries(headers).filter(([name]) => !OF_THE_TRANSFER.has(name));
+  return Object.fromEntries(decided.map(([name, value]) => [name, String(value)]));
+}
+
+const SCRIPTS: readonly string[] = ["'self'"];
+
+/**
+ * The player of recordings runs a terminal of its own in WebAssembly. Only the page that it is on may compile such, and
+ * like every other no script but the service's own.
+ */
+export const headersOfPlayback = (): Promise<Readonly<Record<string, string>>> =>
+  headersOfDocuments([...SCRIPTS, "'wasm-unsafe-eval'"]);
+
+const OF_THE_TRANSFER: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'transfer-encoding',
+]);
+
+const optionsOf = (scripts: readonly string[]) => ({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: [...scripts],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      fontSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      manifestSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  referrerPolicy: { policy: 'no-referrer' as const },
+});

@@ -1,0 +1,35 @@
+import type { FastifyError } from 'fastify';
+import type { FieldFaults } from '../../domain/containers/resources.ts';
+
+type Fault = NonNullable<FastifyError['validation']>[number];
+
+/** `/env/PATH` and a missing `name` both become the name of the field at the top. */
+function fieldOf({ instancePath, params }: Fault): string {
+  const [, top] = instancePath.split('/');
+  if (top) return top;
+  const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
+  return missingProperty ?? additionalProperty ?? 'body';
+}
+
+/** Words for one fault that read on from the field's name: `name is required`. */
+function wordsOf({ keyword, message, params }: Fault): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not a known field';
+    case 'type':
+      return `must be of type ${(params as { type: string }).type}`;
+    case 'pattern':
+      return 'has characters that are not allowed';
+    default:
+      return message ?? 'is not valid';
+  }
+}
+
+/** The first fault of every field, by field. */
+export function validationFields(error: FastifyError): FieldFaults {
+  const fields: Record<string, string> = Object.create(null);
+  for (const fault of error.validation ?? []) fields[fieldOf(fault)] ??= wordsOf(fault);
+  return { ...fields };
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { Http } from './fastify-types.ts';
+import { headersOfDocuments, headersOfPlayback } from './security-headers.ts';
+
+const FOREVER_SECONDS = 31_536_000;
+
+/**
+ * The browser app: files by name, its page for every other address that asks for HTML. Vite puts a hash into the
+ * names below `assets/`, so those may be kept for ever.
+ */
+export async function staticFiles(http: Http, root: string): Promise<void> {
+  if (!existsSync(path.join(root, 'index.html'))) return;
+  const headers = await headersOfDocuments();
+  const ofPlayback = await headersOfPlayback();
+  await http.register(fastifyStatic, { root, serve: false, cacheControl: false });
+  http.get('/*', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    const name = decodeURIComponent(request.url.split('?', 1)[0] ?? '/').slice(1);
+    const file = name !== '' && existsSync(path.join(root, path.normalize(`/${name}`)));
+    const page = !file && (request.headers.accept ?? '').includes('text/html') && !name.startsWith('api/');
+    if (!file && !page && name !== '') return reply.callNotFound();
+    reply.headers(page && name.startsWith('recordings/') ? ofPlayback : headers);
+    const hashed = name.startsWith('assets/');
+    reply.header('cache-control', hashed ? `public, max-age=${FOREVER_SECONDS}, immutable` : 'no-cache');
+    return reply.sendFile(file ? name : 'index.html');
+  });
+}

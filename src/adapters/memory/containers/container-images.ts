@@ -1,0 +1,13 @@
+import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
+
+/** Every reference stands for itself, until `images` says otherwise. */
+export function memoryWarmPoolEngine(): WarmPoolEngine & { readonly images: Map<string, string | null> } {
+  const images = new Map<string, string | null>();
+  return {
+    images,
+    imageId: async (reference) => {
+      const id = images.get(reference);
+      return id === undefined ? `id of ${reference}` : id;
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HostSpace, Quota } from '../../../domain/containers/disk-quota.ts';
+import {
+  type CapturedImage,
+  type ContainerRuntime,
+  type ContainerSpec,
+  type ExecRequest,
+  type ExecResult,
+  type ListedContainer,
+  type ObservedContainer,
+  RuntimeFailure,
+  type RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
+
+export type Box = {
+  spec: ContainerSpec;
+  readonly handle: RuntimeHandle;
+  /** null while it is stopped. */
+  startedAt: Date | null;
+  /** By somebody else at the engine. */
+  paused: boolean;
+};
+
+export type MemoryVolume = { quota: Quota; usedBytes: number | null; isResizable: boolean };
+
+export type MemoryRuntime = ContainerRuntime & {
+  readonly boxes: Map<string, Box>;
+  readonly volumes: Map<string, MemoryVolume>;
+  readonly images: Map<string, CapturedImage>;
+  /** Bytes outside the volume, by runtime id. */
+  readonly layers: Map<string, number>;
+  /** What `hostSpace` answers. */
+  readonly host: { spaces: readonly HostSpace[] };
+};
+
+/**
+ * Containers that are rows in a map, `boxes` by runtime id, as captured `images` are by reference. They know a handful of
+ * commands and no files; volumes hold what they are said to hold.
+ */
+export function memoryRuntime(node = 'memory'): MemoryRuntime {
+  const boxes = new Map<string, Box>();
+  const volumes = new Map<string, MemoryVolume>();
+  const images = new Map<string, CapturedImage>();
+  const existing = ({ runtimeId }: RuntimeHandle): Box => {
+    const box = boxes.get(runtimeId);
+    if (box === undefined) throw new RuntimeFailure(`no such container: ${runtimeId}`, 404);
+    return box;
+  };
+  const host: MemoryRuntime['host'] = { spaces: [] };
+  const layers = new Map<string, number>();
+  return {
+    boxes,
+    volumes,
+    layers,
+    host,
+    images,
+    capabilities: CAPABILITIES,
+    async create(spec) {
+      const runtimeId = createHash('sha256').update(`${node} ${spec.dbId} ${spec.generation}`).digest('hex');
+      const handle = { node, runtimeId };
+      if (!volumes.has(spec.volume))
+        volumes.set(spec.volume, { quota: 'soft', usedBytes: 0, isResizable: true });
+      if (!boxes.has(runtimeId)) boxes.set(runtimeId, { spec, handle, startedAt: null, paused: false });
+      return handle;
+    },
+    async start(handle) {
+      const box = existing(handle);
+      box.startedAt ??= new Date();
+      box.paused = false;
+    },
+    async stop({ runtimeId }) {
+      const box = boxes.get(runtimeId);
+      if (box === undefined) return 'gone';
+      box.startedAt = null;
+      box.paused = false;
+      return 'stopped';
+    },
+    async resize(handle, resources) {
+      const box = existing(handle);
+      box.spec = { ...box.spec, resources };
+    },
+    async remove({ runtimeId }) {
+      boxes.delete(runtimeId);
+      layers.delete(runtimeId);
+    },
+    async find(dbId, generation) {
+      const found = [...boxes.values()].find(
+        ({ spec }) => spec.dbId === dbId && spec.generation === generation,
+      );
+      return found?.handle ?? null;
+    },
+    async ping() {},
+    endHung: async () => false,
+    observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
+    list: async () =>
+      [...boxes.values()].map((box) => ({
+        handle: box.handle,
+        dbId: box.spec.dbId,
+        generation: box.spec.generation,
+        state: kindOf(box),
+      })),
+    watch: () => () => {},
+    volumeExists: async (volume) => volumes.has(volume),
+    volumeFacts: async (volume) => volumes.get(volume) ?? null,
+    usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
+    layerUse: async ({ runtimeId }) =>
+      boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, carriedBytes: 0 } : null,
+    async removeVolume(volume) {
+      if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
+        throw new RuntimeFailure(`volume ${volume} is in use`, 409);
+      volumes.delete(volume);
+    },
+    hostSpace: async () => host.spaces,
+    async capture(handle, { dbId, generation, operationId }) {
+      existing(handle);
+      const reference = `carried-${dbId}:g${generation}`;
+      images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
+      return reference;
+    },
+    capturedImages: async () => [...images.values()],
+    async removeCaptured({ reference }) {
+      const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
+      if (reference !== null && !used) images.delete(reference);
+    },
+    async exec(handle, request) {
+      const box = existing(handle);
+      const { spec } = box;
+      if (kindOf(box) !== 'running') throw new RuntimeFailure('container is not running', 409);
+      return await runCommand(spec, request);
+    },
+  };
+}
+
+function kindOf({ startedAt, paused }: Box): ListedContainer['state'] {
+  if (startedAt === null) return 'stopped';
+  return paused ? 'paused' : 'running';
+}
+
+function observed(box: Box | undefined): ObservedContainer {
+  if (box === undefined) return { kind: 'gone' };
+  if (kindOf(box) === 'paused') return { kind: 'paused' };
+  return box.startedAt === null
+    ? { kind: 'stopped', exitCode: 0 }
+    : { kind: 'running', startedAt: box.startedAt };
+}
+
+const CAPABILITIES = {
+  resizeInPlace: true,
+  keepsWritableLayerOnStop: false,
+  perWorkspaceSeccomp: false,
+  movableVolume: false,
+  pause: false,
+  statsWithoutAgent: false,
+  diskQuota: 'soft',
+} as const;
+
+type Output = {
+  readonly exitCode: number | null;
+  readonly stdout?: string | Buffer;
+  readonly stderr?: string;
+};
+type Command = (
+  args: readonly string[],
+  request: ExecRequest,
+  spec: ContainerSpec,
+) => Output | Promise<Output>;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  true: () => ({ exitCode: 0 }),
+  false: () => ({ exitCode: 1 }),
+  echo: (args) => ({ exitCode: 0, stdout: `${args.join(' ')}\n` }),
+  hostname: (_args, _request, spec) => ({ exitCode: 0, stdout: `${spec.hostname}\n` }),
+  pwd: (_args, request) => ({ exitCode: 0, stdout: `${request.workdir ?? '/workspace'}\n` }),
+  cat: ([path], { stdin }) =>
+    path === undefined
+      ? { exitCode: 0, stdout: stdin ?? '' }
+      : { exitCode: 1, stderr: `cat: ${path}: No such file or directory\n` },
+  printenv: ([name = ''], { env }, spec) => {
+    const value = { HOME: '/workspace', ...spec.env, ...env }[name];
+    return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
+  },
+  // Only as `head -c BYTES /dev/zero`.
+  head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
+  sleep: async ([seconds], { timeoutSeconds, room }) => {
+    const inTime = Number(seconds) <= timeoutSeconds;
+    const ms = Math.min(Number(seconds), timeoutSeconds) * 1_000;
+    const slept = await delay(ms, true, { signal: room?.unwanted }).catch(() => false);
+    return { exitCode: slept && inTime ? 0 : null };
+  },
+};
+
+/** Whether the output may be kept before the command's time is over. */
+async function hasRoom(bytes: number, { room, timeoutSeconds }: ExecRequest): Promise<boolean> {
+  if (room === undefined || bytes <= room.freeBytes) return true;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutSeconds * 1000);
+  });
+  return await Promise.race([room.more().then(() => true), late]).finally(() => clearTimeout(timer));
+}
+
+async function runCommand(spec: ContainerSpec, request: ExecRequest): Promise<ExecResult> {
+  const startedAt = performance.now();
+  const [name = '', ...args] = request.command;
+  const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
+  const { exitCode, stdout, stderr } = await (COMMANDS[name] ?? missing)(args, request, spec);
+  const [out, err] = [Buffer.from(stdout ?? ''), Buffer.from(stderr ?? '')];
+  const mayKeep = await hasRoom(out.length + err.length, request);
+  const maxBytes = mayKeep ? request.maxOutputBytes : 0;
+  return {
+    exitCode: mayKeep ? exitCode : null,
+    stdout: out.subarray(0, maxBytes),
+    stderr: err.subarray(0, maxBytes),
+    truncated: Math.max(out.length, err.length) > maxBytes,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}

@@ -1,0 +1,59 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
+import { asContainer, type MemoryState, type StoredContainer } from '../memory-state.ts';
+
+export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRepository {
+  const leases = () => state.roleSetupLeases;
+  const leaseEnd = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000);
+  const find = (dbId: string) => state.containers.find((one) => one.dbId === dbId) ?? null;
+  const write = (container: StoredContainer, roleSetup: RoleSetup): Container => {
+    const changed = { ...container, roleSetup };
+    state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
+    return asContainer(state, changed);
+  };
+  const isDue = ({ dbId, roleSetup, state: now }: StoredContainer, owner: string, own: boolean): boolean => {
+    const lease = leases().get(dbId);
+    const free = lease === undefined || lease.until <= clock.now() || (own && lease.owner === owner);
+    return roleSetup.id !== null && now === 'running' && free;
+  };
+
+  return {
+    hold: async (dbId) => {
+      const row = find(dbId);
+      return row === null ? null : asContainer(state, row);
+    },
+    async set(dbId, setup) {
+      const container = find(dbId);
+      if (container === null) throw new Error(`the row of container ${dbId} is gone`);
+      leases().delete(dbId);
+      return write(container, setup);
+    },
+    async takeUp(owner, leaseSeconds, own, limit) {
+      const due = state.containers.filter((one) => isDue(one, owner, own)).slice(0, limit);
+      return due.map((container) => {
+        const { id, detail } = container.roleSetup;
+        leases().set(container.dbId, { owner, until: leaseEnd(leaseSeconds) });
+        const said = detail === WAITS ? null : detail;
+        return write(container, { status: 'installing', id: id ?? '', detail: said });
+      });
+    },
+    async record(id, owner, setup) {
+      const container = state.containers.find(({ roleSetup }) => roleSetup.id === id);
+      if (container === undefined || leases().get(container.dbId)?.owner !== owner) return null;
+      if (setup.id === null) leases().delete(container.dbId);
+      return write(container, setup);
+    },
+    async renew(ids, owner, leaseSeconds) {
+      for (const { dbId, roleSetup } of state.containers) {
+        const isMine = ids.includes(roleSetup.id ?? '') && leases().get(dbId)?.owner === owner;
+        if (isMine) leases().set(dbId, { owner, until: leaseEnd(leaseSeconds) });
+      }
+    },
+    async release(id, owner) {
+      const found = state.containers.find(({ roleSetup }) => roleSetup.id === id);
+      if (found && leases().get(found.dbId)?.owner === owner) leases().delete(found.dbId);
+    },
+  };
+}

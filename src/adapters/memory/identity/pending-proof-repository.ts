@@ -1,0 +1,40 @@
+import type { Clock } from '../../../ports/clock.ts';
+import type { PendingPurpose, PendingRepository } from '../../../ports/identity/pending-proof-repository.ts';
+import type { FactorState } from './totp-state.ts';
+
+export function memoryPending(state: FactorState, clock: Clock): PendingRepository {
+  const find = (hash: Buffer, purpose: PendingPurpose) => {
+    const found = state.pending.get(hash.toString('hex'));
+    return found?.purpose === purpose && found.expiresAt > clock.now() ? found : null;
+  };
+
+  return {
+    async insert(hash, purpose, userId, lifeMinutes) {
+      const expiresAt = new Date(clock.now().getTime() + lifeMinutes * 60_000);
+      state.pending.set(hash.toString('hex'), { purpose, userId, expiresAt, tries: 0 });
+      return expiresAt;
+    },
+
+    find: async (hash, purpose) => find(hash, purpose),
+
+    lock: async (hash, purpose) => find(hash, purpose),
+
+    async countTry(hash) {
+      const key = hash.toString('hex');
+      const found = state.pending.get(key);
+      if (found) state.pending.set(key, { ...found, tries: found.tries + 1 });
+    },
+
+    async spend(hash, purpose) {
+      const found = find(hash, purpose);
+      if (found !== null) state.pending.delete(hash.toString('hex'));
+      return found;
+    },
+
+    async endAll(userId, purpose) {
+      for (const [key, one] of state.pending) {
+        if (one.userId === userId && one.purpose === purpose) state.pending.delete(key);
+      }
+    },
+  };
+}

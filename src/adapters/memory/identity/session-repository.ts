@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { addressGroup } from '../../../domain/identity/request-rate.ts';
+import {
+  REVOKED_LISTED_DAYS,
+  SESSION_LIFE_DAYS,
+  type UserSession,
+} from '../../../domain/identity/session.ts';
+import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
+import { type MemoryState, useLimitsOf } from '../memory-state.ts';
+import { withoutPassword } from './user-repository.ts';
+
+export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
+  const replace = (id: string, change: (session: UserSession) => UserSession): void => {
+    state.sessions = state.sessions.map((session) => (session.id === id ? change(session) : session));
+  };
+
+  const find = (id: string): SessionWithUser | null => {
+    const session = state.sessions.find((one) => one.id === id);
+    const user = state.users.find((one) => one.id === session?.userId);
+    if (session === undefined || user === undefined) return null;
+    const { sessionIdleMinutes: idleMinutes, requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
+    const lock = {
+      lockedAt: state.locks.get(id)?.lockedAt ?? null,
+      passcodeSet: state.passcodes.has(user.id),
+      autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
+    };
+    return {
+      ...{ session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock },
+      limits: useLimitsOf(state, user),
+    };
+  };
+
+  return {
+    async insert(session) {
+      const now = clock.now();
+      const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
+      const made: UserSession = {
+        ...session,
+        id: randomUUID(),
+        createdAt: now,
+        lastSeenAt: now,
+        expiresAt,
+        revokedAt: null,
+        revokedReason: null,
+      };
+      state.sessions.push(made);
+      return made;
+    },
+
+    findWithUser: async (id) => find(id),
+
+    findAllWithUser: async (ids) => ids.map(find).filter((found) => found !== null),
+
+    async touch(uses) {
+      for (const { id, at } of uses) {
+        replace(id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
+      }
+    },
+
+    async listOwned(userId) {
+      const now = clock.now();
+      const { sessionIdleMinutes: idleMinutes } = { ...DEFAULT_SETTINGS, ...state.settings };
+      const sessions = state.sessions.filter((session) => session.userId === userId && isKept(session, now));
+      return { sessions: sessions.reverse().slice(0, MAX_LISTED), now, idleMinutes };
+    },
+
+    async revokeOthers(userId, keepId, reason) {
+      const others = state.sessions.filter(
+        (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
+      );
+      const revoked = { revokedAt: clock.now(), revokedReason: reason };
+      for (const { id } of others) replace(id, (session) => ({ ...session, ...revoked }));
+      return others.map(({ id }) => id);
+    },
+
+    async revoke(id, userId, reason) {
+      const found = state.sessions.find((one) => one.id === id && one.userId === userId);
+      if (found === undefined || found.revokedAt !== null) return false;
+      replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      return true;
+    },
+
+    seenAt: async (userId, ipAddress) =>
+      state.sessions.some(
+        (one) => one.userId === userId && addressGroup(one.ipAddress) === addressGroup(ipAddress),
+      ),
+
+    async insertRefreshToken(hash, sessionId) {
+      state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });
+    },
+
+    async lockRefreshToken(hash) {
+      const found = state.refreshTokens.get(hash.toString('hex'));
+      return found === undefined ? null : { ...found, now: clock.now() };
+    },
+
+    async spendRefreshToken(hash, client) {
+      const key = hash.toString('hex');
+      const found = state.refreshTokens.get(key);
+      if (found) state.refreshTokens.set(key, { ...found, spentAt: clock.now(), spentBy: client });
+    },
+  };
+}
+
+const MAX_LISTED = 1_000;
+
+const isKept = ({ revokedAt, expiresAt }: UserSession, now: Date): boolean =>
+  revokedAt === null
+    ? expiresAt > now
+    : revokedAt.getTime() > now.getTime() - REVOKED_LISTED_DAYS * 86_400_000;

@@ -1,0 +1,31 @@
+import type { Tally } from '../../../domain/identity/login-throttle.ts';
+import type { Passkey } from '../../../domain/identity/passkey.ts';
+import type { TotpFactor } from '../../../domain/identity/second-factor.ts';
+import type { PendingPurpose } from '../../../ports/identity/pending-proof-repository.ts';
+
+/** What is stored of second factors, passkeys, screen locks and failures. Bytes are hex, since a copy must stay equal. */
+export type FactorState = {
+  totp: Map<string, Omit<TotpFactor, 'sealedSecret'> & { readonly sealedSecret: string }>;
+  /** By user, then by hash: whether it is used. */
+  recoveryCodes: Map<string, Map<string, boolean>>;
+  passkeys: (Omit<Passkey, 'publicKey'> & { readonly publicKey: string })[];
+  pending: Map<string, { purpose: PendingPurpose; userId: string | null; expiresAt: Date; tries: number }>;
+  failures: Map<string, Tally>;
+  /** By user. */
+  passcodes: Map<string, string>;
+  /** By user. */
+  autoLockMinutes: Map<string, number>;
+  /** By session. */
+  locks: Map<string, { readonly lockedAt: Date | null; readonly wrong: number }>;
+};
+
+export const emptyFactors = (): FactorState => ({
+  totp: new Map(),
+  recoveryCodes: new Map(),
+  passkeys: [],
+  pending: new Map(),
+  failures: new Map(),
+  passcodes: new Map(),
+  autoLockMinutes: new Map(),
+  locks: new Map(),
+});

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { User } from '../../../domain/identity/user.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { UserRepository } from '../../../ports/identity/user-repository.ts';
+import type { MemoryState } from '../memory-state.ts';
+import { pageOf } from '../pagination.ts';
+
+const same = (a: string | null, b: string | null): boolean =>
+  a !== null && b !== null && a.toLowerCase() === b.toLowerCase();
+
+export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository => ({
+  async insert({ passwordHash, ...person }) {
+    if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
+    if (state.users.some((user) => same(user.username, person.username))) return { taken: 'username' };
+    const user: User = { ...person, id: randomUUID(), createdAt: clock.now(), disabledAt: null };
+    state.users.push({ ...user, passwordHash });
+    return { user };
+  },
+
+  async findById(id) {
+    const found = state.users.find((user) => user.id === id);
+    return found === undefined ? null : withoutPassword(found);
+  },
+
+  async findForLogin(login) {
+    const found = state.users.find((user) => same(user.email, login) || same(user.username, login));
+    return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
+  },
+
+  async holdForSignIn(id) {
+    const found = state.users.find((user) => user.id === id);
+    return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
+  },
+
+  async rename(id, username) {
+    if (state.users.some((user) => user.id !== id && same(user.username, username))) return null;
+    state.users = state.users.map((user) => (user.id === id ? { ...user, username } : user));
+    const found = state.users.find((user) => user.id === id);
+    return found === undefined ? null : withoutPassword(found);
+  },
+
+  async changePassword(id, fromHash, toHash) {
+    const found = state.users.find((user) => user.id === id);
+    if (found?.passwordHash !== fromHash) return false;
+    state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash: toHash } : user));
+    return true;
+  },
+
+  page: async (request) => pageOf(state.users.map(withoutPassword).reverse(), request),
+
+  lockAdmins: async () =>
+    state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
+
+  async change(id, { disabled, ...change }) {
+    const found = state.users.find((user) => user.id === id);
+    if (found === undefined) return null;
+    const disabledAt = disabled ? (found.disabledAt ?? clock.now()) : null;
+    const changed = { ...found, ...change, ...(disabled === undefined ? {} : { disabledAt }) };
+    state.users = state.users.map((user) => (user.id === id ? changed : user));
+    return withoutPassword(changed);
+  },
+
+  async lock() {},
+});
+
+export function withoutPassword({ passwordHash: _, ...user }: MemoryState['users'][number]): User {
+  return user;
+}

@@ -1,0 +1,178 @@
+import type { AuditEntry } from '../../domain/audit.ts';
+import type { ChainHead } from '../../domain/audit-chain.ts';
+import type { Carried } from '../../domain/containers/carry-over.ts';
+import type { Image, Role } from '../../domain/containers/catalogue.ts';
+import type { Container } from '../../domain/containers/container.ts';
+import type { Tier } from '../../domain/containers/resources.ts';
+import type { PoolMember } from '../../domain/containers/warm-pool.ts';
+import type { ContainerEvent } from '../../domain/events.ts';
+import type { RefreshToken, UserSession } from '../../domain/identity/session.ts';
+import type { SshKey } from '../../domain/identity/ssh-key.ts';
+import type { ApiToken } from '../../domain/identity/token.ts';
+import { DEFAULT_USE_LIMITS, type UseLimits } from '../../domain/identity/use-limits.ts';
+import type { User } from '../../domain/identity/user.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Collaboration } from '../../domain/terminals/collaboration.ts';
+import type { Recording } from '../../domain/terminals/recording.ts';
+import type { TerminalSize } from '../../domain/terminals/terminal.ts';
+import type { StoredOperation } from '../../ports/containers/operation-repository.ts';
+import type { KeptAnswer, KeyedRequest } from '../../ports/idempotency-key-store.ts';
+import type { Part } from '../../ports/terminals/collaboration-repository.ts';
+import type { NewHold } from '../../ports/terminals/terminal-lease-repository.ts';
+import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
+import { emptyFactors, type FactorState } from './identity/totp-state.ts';
+
+/** A row without what is its owner's. */
+export type StoredContainer = Omit<Container, 'layerAllowedMb'>;
+
+/** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
+export type MemoryState = FactorState & {
+  users: (User & { passwordHash: string | null })[];
+  sessions: UserSession[];
+  refreshTokens: Map<string, RefreshToken>;
+  settings: Partial<Settings>;
+  containers: StoredContainer[];
+  /** By db id. */
+  carried: Map<string, Carried>;
+  /** Of deleted containers, by db id. */
+  volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date; purgedAt?: Date }>;
+  /** `hash` in hex. */
+  apiTokens: (ApiToken & { hash: string })[];
+  /** By `minute key`. */
+  requestCounts: Map<string, number>;
+  idempotencyKeys: (KeyedRequest & {
+    /** In hex. */
+    hash: string;
+    holder: string;
+    leaseUntilMs: number;
+    createdAtMs: number;
+    subject: string | null;
+    answer: KeptAnswer | null;
+  })[];
+  operations: (StoredOperation & { leaseUntil: Date; finishedAt: Date | null })[];
+  warmPool: (PoolMember & { leaseOwner: string; leaseUntil: Date })[];
+  events: (ContainerEvent & { position: number; createdAt: Date })[];
+  lastEvent: number;
+  orphans: Map<string, Date>;
+  /** By container. */
+  roleSetupLeases: Map<string, { readonly owner: string; readonly until: Date }>;
+  /** By db id. */
+  disksMeasuredAt: Map<string, Date>;
+  auditChain: (ChainHead & { recordId: string })[];
+  audit: (AuditEntry & { id: string; createdAt: Date })[];
+  terminals: (TerminalRecord & { readonly closing: boolean })[];
+  recordings: (Recording & { seenAt: Date })[];
+  terminalHolds: (NewHold & { isEnding: boolean })[];
+  /** When each run was last seen. */
+  replicaRuns: Map<string, Date>;
+  sshKeys: SshKey[];
+  /** `codeHash` in hex. */
+  collaborations: (Collaboration & { codeHash: string; settledAt: Date | null; size: TerminalSize | null })[];
+  collaborationParts: (Part & {
+    readonly joinedAt: Date;
+    /** Position of the event that came before. */
+    readonly joinedAfter: number;
+    readonly leftAt: Date | null;
+    readonly isRemoved: boolean;
+  })[];
+  setupCodeHash: string | null;
+  readonly installationId: string;
+  tiers: Tier[];
+  images: Image[];
+  roles: Role[];
+};
+
+const tier = (
+  name: string,
+  memory: number,
+  cpu: number,
+  disk: number,
+  layer: number,
+  containers: number,
+  agents: number,
+  perMinute: number,
+  sockets: number,
+): Tier => ({
+  name,
+  memoryMb: { min: 256, max: memory },
+  cpuMillicores: { min: 100, max: cpu },
+  diskMb: { min: 512, max: disk },
+  layerMb: layer,
+  maxContainers: containers,
+  maxAgents: agents,
+  requestsPerMinute: perMinute,
+  maxTerminals: sockets,
+  maxEventSockets: sockets,
+  maxCommands: sockets / 2,
+  maxUploads: sockets / 4,
+  maxDownloads: sockets / 2,
+});
+
+/** What the tier of that user allows. */
+export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
+  tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
+
+/** The row with what the owner's tier allows now. */
+export function asContainer({ users, tiers }: MemoryState, row: StoredContainer): Container {
+  const owner = users.find(({ id }) => id === row.ownerId);
+  const tier = tiers.find(({ name }) => name === owner?.tier);
+  if (tier === undefined) throw new Error(`the owner of container ${row.dbId} has no tier`);
+  return { ...row, layerAllowedMb: tier.layerMb };
+}
+
+const role = (key: string, label: string, apt: readonly string[]): Role => ({
+  key,
+  label,
+  packages: apt.length === 0 ? {} : { apt },
+  script: null,
+});
+
+/** The same catalogue as the migrations write, but with packages for one manager only. */
+export const emptyState = (): MemoryState => ({
+  users: [],
+  sessions: [],
+  refreshTokens: new Map(),
+  settings: {},
+  containers: [],
+  carried: new Map(),
+  volumes: new Map(),
+  apiTokens: [],
+  requestCounts: new Map(),
+  audit: [],
+  auditChain: [],
+  operations: [],
+  idempotencyKeys: [],
+  warmPool: [],
+  events: [],
+  lastEvent: 0,
+  orphans: new Map(),
+  roleSetupLeases: new Map(),
+  disksMeasuredAt: new Map(),
+  terminals: [],
+  recordings: [],
+  terminalHolds: [],
+  replicaRuns: new Map(),
+  sshKeys: [],
+  collaborations: [],
+  collaborationParts: [],
+  setupCodeHash: null,
+  ...emptyFactors(),
+  installationId: '00000000-0000-4000-8000-000000000000',
+  tiers: [
+    tier('guest', 512, 500, 2048, 2048, 1, 0, 600, 16),
+    tier('free', 2048, 2000, 10_240, 2048, 5, 2, 1200, 64),
+    tier('pro', 4096, 4000, 20_480, 8192, 10, 10, 2400, 128),
+    tier('enterprise', 8192, 8000, 51_200, 16_384, 20, 25, 6000, 256),
+  ],
+  images: [
+    { key: 'debian', label: 'Debian 12', reference: 'berth/debian:12', digest: null, shell: '/bin/bash' },
+  ],
+  roles: [
+    role('standard', 'Standard', []),
+    role('node', 'Node.js', ['nodejs', 'npm']),
+    role('python', 'Python', ['python3', 'python3-pip', 'python3-venv']),
+    role('go', 'Go', ['golang-go', 'gcc', 'libc6-dev']),
+    role('rust', 'Rust', ['rustc', 'cargo', 'gcc', 'libc6-dev']),
+    role('devops', 'DevOps', ['ansible-core', 'jq', 'make', 'rsync']),
+  ],
+});

@@ -1,0 +1,186 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import { guestExpired } from '../../../domain/identity/user.ts';
+import type { Collaboration } from '../../../domain/terminals/collaboration.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type {
+  CollaborationRepository,
+  Part,
+  SharedContainer,
+} from '../../../ports/terminals/collaboration-repository.ts';
+import { matches } from '../containers/container-repository.ts';
+import { asContainer, type MemoryState } from '../memory-state.ts';
+
+type Row = MemoryState['collaborations'][number];
+type Taken = MemoryState['collaborationParts'][number];
+
+export function memoryCollaborations(state: MemoryState, clock: Clock): CollaborationRepository {
+  const rows = () => state.collaborations;
+  const nowMs = (): number => clock.now().getTime();
+  const containerOf = (row: Row): Container | undefined => {
+    const found = state.containers.find(
+      ({ dbId, state: at }) => dbId === row.containerId && at !== 'deleted',
+    );
+    return found && asContainer(state, found);
+  };
+  const mayOwn = (row: Row): boolean => {
+    const owner = state.users.find(({ id }) => id === row.ownerId);
+    return owner?.disabledAt === null && !guestExpired(owner, clock.now());
+  };
+  const isOver = (row: Row): boolean =>
+    row.expiresAt.getTime() <= nowMs() || containerOf(row) === undefined || !mayOwn(row);
+  const isLive = (row: Row): boolean => row.endedAt === null && !isOver(row);
+  const partsOf = (id: string): readonly Taken[] =>
+    state.collaborationParts.filter((part) => part.collaborationId === id);
+  const present = (id: string) => partsOf(id).filter(({ leftAt }) => leftAt === null);
+  const nameOf = (userId: string): string => state.users.find(({ id }) => id === userId)?.username ?? '';
+  const toCollaboration = ({
+    codeHash: _,
+    settledAt: _settled,
+    size: _size,
+    ...row
+  }: Row): Collaboration => ({
+    ...row,
+    participants: present(row.id).map(({ userId, joinedAt }) => ({
+      userId,
+      username: nameOf(userId),
+      joinedAt,
+    })),
+    removed: partsOf(row.id)
+      .filter(({ isRemoved }) => isRemoved)
+      .map(({ userId }) => userId),
+  });
+  const find = async (id: string): Promise<Collaboration | null> => {
+    const row = rows().find((one) => one.id === id);
+    return row === undefined ? null : toCollaboration(row);
+  };
+  const change = (id: string, to: Partial<Row>): void => {
+    state.collaborations = rows().map((row) => (row.id === id ? { ...row, ...to } : row));
+  };
+  const changePart = ({ collaborationId, userId }: Part, to: Partial<Taken>): void => {
+    state.collaborationParts = state.collaborationParts.map((part) =>
+      part.collaborationId === collaborationId && part.userId === userId ? { ...part, ...to } : part,
+    );
+  };
+  const shared = (userId: string): readonly SharedContainer[] => {
+    const given = rows().filter((row) => isLive(row) && present(row.id).some((one) => one.userId === userId));
+    const best = new Map<string, SharedContainer>();
+    for (const row of given.toSorted((a, b) => a.mode.localeCompare(b.mode))) {
+      const container = containerOf(row);
+      if (container === undefined || best.has(container.dbId)) continue;
+      best.set(container.dbId, { container, access: { collaborationId: row.id, mode: row.mode } });
+    }
+    return [...best.values()].sort(
+      (a, b) => b.container.createdAt.getTime() - a.container.createdAt.getTime(),
+    );
+  };
+
+  return {
+    async insert({ codeHash, minutes, ...asked }) {
+      const createdAt = clock.now();
+      const row = {
+        ...asked,
+        createdAt,
+        expiresAt: new Date(createdAt.getTime() + minutes * 60_000),
+        endedAt: null,
+        participants: [],
+        removed: [],
+        codeHash: codeHash.toString('hex'),
+        settledAt: null,
+        size: null,
+      };
+      state.collaborations.push(row);
+      return toCollaboration(row);
+    },
+
+    find,
+    hold: find,
+
+    async holdByCode(codeHash) {
+      const row = rows().find((one) => one.codeHash === codeHash.toString('hex') && isLive(one));
+      return row === undefined ? null : toCollaboration(row);
+    },
+
+    listLive: async (containerId, ownerId) =>
+      rows()
+        .filter((row) => row.containerId === containerId && row.ownerId === ownerId && isLive(row))
+        .map(toCollaboration)
+        .reverse(),
+
+    async admit(part) {
+      const known = partsOf(part.collaborationId).find(({ userId }) => userId === part.userId);
+      const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null, isRemoved: false };
+      if (known === undefined) state.collaborationParts.push({ ...part, ...joined });
+      else if (known.leftAt !== null) changePart(part, joined);
+    },
+
+    dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
+    putOut: async (part) => changePart(part, { leftAt: clock.now(), isRemoved: true }),
+    end: async (id) => change(id, { endedAt: clock.now() }),
+    async endAllOf(containerId) {
+      const open = rows().filter((row) => row.containerId === containerId && row.endedAt === null);
+      for (const { id } of open) change(id, { endedAt: clock.now() });
+      return open.map((row) => ({ ...toCollaboration(row), endedAt: clock.now(), participants: [] }));
+    },
+    overdue: async () =>
+      rows()
+        .filter((row) => row.endedAt === null && isOver(row))
+        .map(({ id }) => id),
+    unsettled: async () =>
+      rows()
+        .filter(({ endedAt, settledAt }) => endedAt !== null && settledAt === null)
+        .map(({ id }) => id),
+    settled: async (id) => change(id, { settledAt: clock.now() }),
+
+    async leftovers(id) {
+      const containerId = rows().find((row) => row.id === id)?.containerId;
+      const others = rows().filter(
+        (row) => row.id !== id && row.containerId === containerId && row.mode === 'control' && isLive(row),
+      );
+      const busy = new Set(others.flatMap((row) => present(row.id).map(({ userId }) => userId)));
+      return partsOf(id)
+        .map(({ userId }) => userId)
+        .filter((userId) => !busy.has(userId));
+    },
+
+    findShared: async (ref, userId) =>
+      shared(userId).find(({ container }) => matches(container, ref)) ?? null,
+    listShared: async (userId) => shared(userId),
+
+    stillTaken: async (parts) =>
+      parts.filter(({ collaborationId, userId }) => {
+        const row = rows().find((one) => one.id === collaborationId);
+        return row !== undefined && isLive(row) && present(row.id).some((one) => one.userId === userId);
+      }),
+
+    isShared: async (containerId) => rows().some((row) => row.containerId === containerId && isLive(row)),
+
+    async scene(containerId) {
+      const live = rows().filter((row) => row.containerId === containerId && isLive(row));
+      const [first] = live;
+      if (first === undefined) return null;
+      const here = new Set(
+        state.terminals.filter((one) => one.containerId === containerId).map(({ userId }) => userId),
+      );
+      const owner = { userId: first.ownerId, owner: true, mode: 'control' } as const;
+      const others = new Map(
+        live
+          .toSorted((a, b) => b.mode.localeCompare(a.mode))
+          .flatMap(({ id, mode }) => present(id).map(({ userId }) => [userId, mode] as const)),
+      );
+      const all = [owner, ...[...others].map(([userId, mode]) => ({ userId, owner: false, mode }))];
+      return {
+        size: first.size,
+        present: all
+          .filter(({ userId }) => here.has(userId))
+          .map(({ userId, owner, mode }) => ({ userId, username: nameOf(userId), owner, mode }))
+          .sort((a, b) => Number(b.owner) - Number(a.owner) || a.username.localeCompare(b.username)),
+      };
+    },
+
+    async noteSize(containerId, size) {
+      state.collaborations = rows().map((row) =>
+        row.containerId === containerId && isLive(row) ? { ...row, size } : row,
+      );
+    },
+  };
+}

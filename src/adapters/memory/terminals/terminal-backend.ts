@@ -1,0 +1,141 @@
+import { Duplex } from 'node:stream';
+import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
+import {
+  type ContainerRuntime,
+  RuntimeFailure,
+  type RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
+import type {
+  PtyStream,
+  TerminalBackend,
+  TerminalRequest,
+} from '../../../ports/terminals/terminal-backend.ts';
+
+const PROMPT = '$ ';
+
+/** A session shows what is typed, says the size for `size`, and ends with `exit N`. */
+type Session = { screen: string; line: string; readonly viewers: Set<Viewer> };
+type Viewer = {
+  readonly name: string;
+  readonly stream: Duplex;
+  readonly marker: string;
+  size: string;
+  end(how: StreamEnd): void;
+};
+
+/** Terminals whose program is an echo with a prompt; sessions live as long as their container runs. */
+export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
+  const sessions = new Map<string, Session>();
+  const placeOf = async (handle: RuntimeHandle): Promise<string> => {
+    const observed = await runtime.observe(handle);
+    if (observed.kind === 'running') return `${handle.runtimeId} ${observed.startedAt.getTime()}`;
+    throw new RuntimeFailure('container is not running', observed.kind === 'gone' ? 404 : 409);
+  };
+  const endSession = (key: string, exitCode: number | null): void => {
+    for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end({ kind: 'exited', code: exitCode });
+    sessions.delete(key);
+  };
+  const endParticipant = (place: string, name: string): void => {
+    for (const [key, { viewers }] of sessions) {
+      if (!key.startsWith(`${place} `)) continue;
+      for (const viewer of viewers) if (viewer.name === name) viewer.end({ kind: 'exited', code: null });
+    }
+  };
+  return {
+    async open(handle, request) {
+      const key = `${await placeOf(handle)} ${request.muxSession}`;
+      if (request.forceNew) endSession(key, 0);
+      const session = sessions.get(key) ?? { screen: PROMPT, line: '', viewers: new Set<Viewer>() };
+      sessions.set(key, session);
+      return attach(session, request, (exitCode) => endSession(key, exitCode));
+    },
+    hasMultiplexer: async () => true,
+    async killMuxSession(handle, name, isWanted) {
+      const place = await placeOf(handle).catch(() => null);
+      if (place === null || (await isWanted?.())) return;
+      endParticipant(place, name);
+      endSession(`${place} ${name}`, 0);
+    },
+    async leftovers(handle) {
+      const prefix = `${await placeOf(handle)} `;
+      const here = [...sessions].filter(([key]) => key.startsWith(prefix));
+      const viewers = here.flatMap(([, session]) => [...session.viewers]);
+      return {
+        sessions: here.map(([key]) => key.slice(prefix.length)),
+        marks: viewers.map(({ marker }) => marker),
+      };
+    },
+    async endMarked(_handle, marker) {
+      for (const { viewers } of sessions.values())
+        for (const viewer of [...viewers]) if (viewer.marker === marker) viewer.end({ kind: 'lost' });
+    },
+  };
+}
+
+function attach(session: Session, request: TerminalRequest, exit: (exitCode: number) => void): PtyStream {
+  let ended: (how: StreamEnd) => void = () => {};
+  const ending = new Promise<StreamEnd>((resolve) => {
+    ended = resolve;
+  });
+  const stream = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      const heard = request.sharedAs?.mode === 'view' ? '' : chunk.toString('latin1');
+      for (const character of heard) type(session, viewer, character, exit);
+      done();
+    },
+  });
+  const name = request.sharedAs?.mode === 'control' ? request.sharedAs.session : request.muxSession;
+  const viewer: Viewer = {
+    name,
+    stream,
+    marker: request.marker,
+    size: `${request.cols}x${request.rows}`,
+    end(how) {
+      session.viewers.delete(viewer);
+      ended(how);
+      stream.push(null);
+      stream.once('end', () => stream.destroy());
+      stream.resume();
+    },
+  };
+  session.viewers.add(viewer);
+  stream.push(session.screen, 'latin1');
+  return {
+    stream,
+    write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
+    muxSession: name,
+    async resize(cols, rows) {
+      viewer.size = `${cols}x${rows}`;
+    },
+    lookBack: async () => ({ program: 'shell', snapshot: null }),
+    drawAnew: async () => {},
+    ending: () => ending,
+    async close() {
+      viewer.end({ kind: 'lost' });
+      stream.destroy();
+    },
+  };
+}
+
+function type(session: Session, viewer: Viewer, character: string, exit: (exitCode: number) => void): void {
+  if (character === '\r') {
+    enter(session, viewer, exit);
+  } else {
+    session.line += character;
+    show(session, character);
+  }
+}
+
+function enter(session: Session, viewer: Viewer, exit: (exitCode: number) => void): void {
+  const line = session.line;
+  session.line = '';
+  const asked = /^exit ?(\d*)$/.exec(line);
+  if (asked === null) show(session, `\r\n${line === 'size' ? `${viewer.size}\r\n` : ''}${PROMPT}`);
+  else exit(Number(asked[1] || 0));
+}
+
+function show(session: Session, text: string): void {
+  session.screen += text;
+  for (const { stream } of session.viewers) stream.push(text, 'latin1');
+}

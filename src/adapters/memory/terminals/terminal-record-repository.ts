@@ -1,0 +1,100 @@
+import type { Clock } from '../../../ports/clock.ts';
+import {
+  type NewTerminalRecord,
+  SILENT_SECONDS,
+  type TerminalRecord,
+  type TerminalRecords,
+} from '../../../ports/terminals/terminal-record-repository.ts';
+import type { MemoryState } from '../memory-state.ts';
+
+type Kept = TerminalRecord & { readonly closing: boolean };
+
+const isNewer = (a: TerminalRecord, b: TerminalRecord): boolean =>
+  a.createdAt > b.createdAt || (a.createdAt.getTime() === b.createdAt.getTime() && a.id > b.id);
+
+export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecords {
+  const made = (record: NewTerminalRecord, createdAt = clock.now()): Kept => ({
+    ...record,
+    createdAt,
+    lastPingAt: clock.now(),
+    closing: false,
+  });
+  const isHeard = ({ lastPingAt }: TerminalRecord): boolean =>
+    lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
+  const change = (id: string, to: Partial<Kept>): void => {
+    state.terminals = state.terminals.map((one) => (one.id === id ? { ...one, ...to } : one));
+  };
+  const keep = (which: (record: Kept) => boolean): void => {
+    state.terminals = state.terminals.filter(which);
+  };
+  const plain = ({ closing: _, ...record }: Kept): TerminalRecord => record;
+
+  return {
+    async insert(record) {
+      // A clock that stands still must not make two of one key equal.
+      const earlier = state.terminals.filter(({ key }) => key === record.key);
+      const after = Math.max(0, ...earlier.map(({ createdAt }) => createdAt.getTime() + 1));
+      const kept = made(record, new Date(Math.max(after, clock.now().getTime())));
+      state.terminals.push(kept);
+      return kept.createdAt;
+    },
+
+    async ping(records) {
+      for (const { createdAt, ...record } of records) {
+        if (state.terminals.some(({ id }) => id === record.id))
+          change(record.id, { lastPingAt: clock.now() });
+        else state.terminals.push(made(record, createdAt));
+      }
+    },
+
+    async resize(sizes) {
+      for (const { id, cols, rows } of sizes) change(id, { cols, rows });
+    },
+
+    remove: async (ids) => keep((record) => !ids.includes(record.id)),
+    removeAllOf: async (replica) => keep((record) => record.replica !== replica),
+    sweep: async () => keep(isHeard),
+
+    async list() {
+      return state.terminals
+        .filter(isHeard)
+        .toReversed()
+        .flatMap((record) => {
+          const user = state.users.find(({ id }) => id === record.userId);
+          const container = state.containers.find(({ dbId }) => dbId === record.containerId);
+          if (user === undefined || container === undefined) return [];
+          return [{ ...plain(record), username: user.username, containerName: container.name }];
+        });
+    },
+
+    async find(id) {
+      const found = state.terminals.find((record) => record.id === id && isHeard(record));
+      return found === undefined ? null : plain(found);
+    },
+
+    async askToClose(id) {
+      const isAsked = state.terminals.some((record) => record.id === id && !record.closing);
+      change(id, { closing: true });
+      return isAsked;
+    },
+
+    askedToClose: async (replica) =>
+      state.terminals.filter((one) => one.replica === replica && one.closing).map(({ id }) => id),
+
+    newest: async (keys) =>
+      state.terminals
+        .filter((one) => keys.includes(one.key) && isHeard(one))
+        .filter((one, _, all) => !all.some((other) => other.key === one.key && isNewer(other, one)))
+        .map(plain),
+
+    places: async (containerIds) =>
+      state.containers
+        .filter(({ dbId }) => containerIds.includes(dbId))
+        .map(({ dbId, state: now, runtimeId }) => ({
+          containerId: dbId,
+          state: now,
+          runtimeId,
+          operation: state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null,
+        })),
+  };
+}

@@ -1,0 +1,35 @@
+import { type Kysely, sql } from 'kysely';
+import type { CarriedImages } from '../../../ports/containers/carried-image-repository.ts';
+import type { Database } from '../schema/database-schema.ts';
+
+export const postgresCarriedImages = (db: Kysely<Database>): CarriedImages => ({
+  async find(dbId) {
+    const row = await db
+      .selectFrom('carried_images')
+      .select(['image', 'changes'])
+      .where('db_id', '=', dbId)
+      .executeTakeFirst();
+    return row ?? null;
+  },
+
+  async put(dbId, carried) {
+    if (carried === null) {
+      await db.deleteFrom('carried_images').where('db_id', '=', dbId).execute();
+      return;
+    }
+    const { image } = carried;
+    const changes = carried.changes === null ? null : JSON.stringify(carried.changes);
+    await db
+      .insertInto('carried_images')
+      .values({ db_id: dbId, image, changes })
+      .onConflict((conflict) =>
+        conflict.column('db_id').doUpdateSet({ image, changes, captured_at: sql<Date>`now()` }),
+      )
+      .execute();
+  },
+
+  async inUse() {
+    const rows = await db.selectFrom('carried_images').select('image').execute();
+    return new Set(rows.map(({ image }) => image));
+  },
+});

@@ -1,0 +1,186 @@
+import type { Kysely, Selectable } from 'kysely';
+import {
+  compareTiers,
+  DEFAULT_IMAGE_KEY,
+  DEFAULT_ROLE_KEY,
+  defaultFirst,
+  type Image,
+  type Role,
+} from '../../../domain/containers/catalogue.ts';
+import type { Tier } from '../../../domain/containers/resources.ts';
+import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
+import type { Database, RolesTable, TierRow } from '../schema/database-schema.ts';
+import { toUseLimits } from '../sql.ts';
+
+export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => ({
+  async tiers() {
+    const rows = await db.selectFrom('tiers').selectAll().execute();
+    return rows.map(toTier).sort(compareTiers);
+  },
+
+  async tier(name) {
+    const row = await db.selectFrom('tiers').selectAll().where('name', '=', name).executeTakeFirst();
+    return row === undefined ? null : toTier(row);
+  },
+
+  async images() {
+    const rows = await db.selectFrom('images').selectAll().execute();
+    return rows.sort(defaultFirst(DEFAULT_IMAGE_KEY));
+  },
+
+  async roles() {
+    const rows = await db.selectFrom('roles').selectAll().execute();
+    return rows.map(toRole).sort(defaultFirst(DEFAULT_ROLE_KEY));
+  },
+
+  async role(key) {
+    const row = await db.selectFrom('roles').selectAll().where('key', '=', key).executeTakeFirst();
+    return row === undefined ? null : toRole(row);
+  },
+
+  async keep(imageKey, roleKey) {
+    const image = await db
+      .selectFrom('images')
+      .select('key')
+      .where('key', '=', imageKey)
+      .forKeyShare()
+      .execute();
+    const role = await db
+      .selectFrom('roles')
+      .select('key')
+      .where('key', '=', roleKey)
+      .forKeyShare()
+      .execute();
+    return image.length === 1 && role.length === 1;
+  },
+
+  editing: { tier: tierEdits(db), image: imageEdits(db), role: roleEdits(db) },
+});
+
+const tierEdits = (db: Kysely<Database>): CatalogueEdits<Tier> => ({
+  async insert(tier) {
+    const done = await db
+      .insertInto('tiers')
+      .values(fromTier(tier))
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .executeTakeFirst();
+    return done.numInsertedOrUpdatedRows === 1n;
+  },
+  async hold(name) {
+    const row = await db
+      .selectFrom('tiers')
+      .selectAll()
+      .where('name', '=', name)
+      .forUpdate()
+      .executeTakeFirst();
+    return row === undefined ? null : toTier(row);
+  },
+  async replace(tier) {
+    const { name, ...limits } = fromTier(tier);
+    await db.updateTable('tiers').set(limits).where('name', '=', name).execute();
+  },
+  async isUsed(name) {
+    const user = db.selectFrom('users').select('id').where('tier', '=', name).limit(1);
+    return (await user.execute()).length > 0;
+  },
+  async remove(name) {
+    await db.deleteFrom('tiers').where('name', '=', name).execute();
+  },
+});
+
+const imageEdits = (db: Kysely<Database>): CatalogueEdits<Image> => ({
+  async insert(image) {
+    const done = await db
+      .insertInto('images')
+      .values(image)
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .executeTakeFirst();
+    return done.numInsertedOrUpdatedRows === 1n;
+  },
+  async hold(key) {
+    const row = await db
+      .selectFrom('images')
+      .selectAll()
+      .where('key', '=', key)
+      .forUpdate()
+      .executeTakeFirst();
+    return row ?? null;
+  },
+  async replace({ key, label, reference, digest, shell }) {
+    await db.updateTable('images').set({ label, reference, digest, shell }).where('key', '=', key).execute();
+  },
+  isUsed: (key) => hasLive(db, 'image_key', key),
+  async remove(key) {
+    await db.deleteFrom('images').where('key', '=', key).execute();
+  },
+});
+
+const roleEdits = (db: Kysely<Database>): CatalogueEdits<Role> => ({
+  async insert(role) {
+    const done = await db
+      .insertInto('roles')
+      .values({ ...role, packages: JSON.stringify(role.packages) })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .executeTakeFirst();
+    return done.numInsertedOrUpdatedRows === 1n;
+  },
+  async hold(key) {
+    const row = await db
+      .selectFrom('roles')
+      .selectAll()
+      .where('key', '=', key)
+      .forUpdate()
+      .executeTakeFirst();
+    return row === undefined ? null : toRole(row);
+  },
+  async replace({ key, label, packages, script }) {
+    const row = { label, packages: JSON.stringify(packages), script };
+    await db.updateTable('roles').set(row).where('key', '=', key).execute();
+  },
+  isUsed: (key) => hasLive(db, 'role', key),
+  async remove(key) {
+    await db.deleteFrom('roles').where('key', '=', key).execute();
+  },
+});
+
+async function hasLive(db: Kysely<Database>, column: 'image_key' | 'role', key: string): Promise<boolean> {
+  const live = db.selectFrom('containers').select('db_id').where('state', '<>', 'deleted');
+  return (await live.where(column, '=', key).limit(1).execute()).length > 0;
+}
+
+const toTier = (row: TierRow): Tier => ({
+  name: row.name,
+  memoryMb: { min: row.min_memory_mb, max: row.max_memory_mb },
+  cpuMillicores: { min: row.min_cpu_millicores, max: row.max_cpu_millicores },
+  diskMb: { min: row.min_disk_mb, max: row.max_disk_mb },
+  layerMb: row.layer_mb,
+  maxContainers: row.max_containers,
+  maxAgents: row.max_agents,
+  ...toUseLimits(row),
+});
+
+const fromTier = (tier: Tier): TierRow => ({
+  name: tier.name,
+  min_memory_mb: tier.memoryMb.min,
+  max_memory_mb: tier.memoryMb.max,
+  min_cpu_millicores: tier.cpuMillicores.min,
+  max_cpu_millicores: tier.cpuMillicores.max,
+  min_disk_mb: tier.diskMb.min,
+  max_disk_mb: tier.diskMb.max,
+  layer_mb: tier.layerMb,
+  max_containers: tier.maxContainers,
+  max_agents: tier.maxAgents,
+  requests_per_minute: tier.requestsPerMinute,
+  max_terminals: tier.maxTerminals,
+  max_event_sockets: tier.maxEventSockets,
+  max_commands: tier.maxCommands,
+  max_uploads: tier.maxUploads,
+  max_downloads: tier.maxDownloads,
+});
+
+const toRole = ({ key, label, packages, script }: Selectable<RolesTable>): Role => ({
+  key,
+  label,
+  packages,
+  script,
+});

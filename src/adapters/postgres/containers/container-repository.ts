@@ -1,0 +1,268 @@
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Container } from '../../../domain/containers/container.ts';
+import type { ContainerRef } from '../../../domain/containers/container-ref.ts';
+import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
+import {
+  type ContainerRepository,
+  NameTaken,
+  type NewContainer,
+  type StateChange,
+} from '../../../ports/containers/container-repository.ts';
+import type { ContainersTable, Database } from '../schema/database-schema.ts';
+
+type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
+
+/** What a container has of its owner, the row `u` of the users. */
+export const ofOwner = [
+  'u.username as owner_username',
+  sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
+] as const;
+
+const containersWithOwner = (db: Kysely<Database>) =>
+  db
+    .selectFrom('containers as c')
+    .innerJoin('users as u', 'u.id', 'c.owner_id')
+    .selectAll('c')
+    .select(ofOwner);
+
+/** Containers that are not deleted, with the names of their owners. */
+export const liveContainers = (db: Kysely<Database>) =>
+  containersWithOwner(db).where('c.state', '<>', 'deleted');
+
+export function postgresContainers(db: Kysely<Database>): ContainerRepository {
+  const all = () => containersWithOwner(db);
+  const live = () => liveContainers(db);
+
+  return {
+    async insert(container) {
+      await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
+    },
+
+    async nameInUse(ownerId, name) {
+      const row = await live()
+        .where('c.owner_id', '=', ownerId)
+        .where('c.name', '=', name)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async findOwned(ref, ownerId) {
+      const row = await byRef(live(), ref).where('c.owner_id', '=', ownerId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async listOwned(ownerId) {
+      const rows = await live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').execute();
+      return rows.map(toContainer);
+    },
+
+    async listDeleted(ownerId) {
+      const rows = await all()
+        .where('c.owner_id', '=', ownerId)
+        .where('c.state', '=', 'deleted')
+        .where('c.runtime_id', 'is not', null)
+        .where('c.volume_claimed_at', 'is', null)
+        .where('c.volume_purged_at', 'is', null)
+        .orderBy('c.deleted_at', 'desc')
+        .execute();
+      return rows.map(toContainer);
+    },
+
+    async countLive(ownerId) {
+      const row = await db
+        .selectFrom('containers')
+        .select(sql<number>`count(*)::int`.as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('state', '<>', 'deleted')
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    async countKept(ownerId) {
+      const row = await db
+        .selectFrom('containers')
+        .select(sql<number>`count(*)::int`.as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('state', '=', 'deleted')
+        .where('runtime_id', 'is not', null)
+        .where('volume_removed_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    async changeState(dbId, from, change) {
+      const row = await db
+        // An update takes its place in the order of transactions before it waits for the row, and events come in that order.
+        .with('held', (query) =>
+          query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
+        )
+        .updateTable('containers as c')
+        .from(['users as u', 'held'])
+        .whereRef('u.id', '=', 'c.owner_id')
+        .whereRef('c.db_id', '=', 'held.db_id')
+        .set(toUpdate(change))
+        .where('c.state', 'in', from)
+        .returningAll('c')
+        .returning(ofOwner)
+        .executeTakeFirst()
+        .catch(nameTaken);
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async touch(dbId) {
+      await db
+        .updateTable('containers')
+        .set({ last_used_at: sql<Date>`now()` })
+        .where('db_id', '=', dbId)
+        .execute();
+    },
+
+    async recordDisk(dbId, { quota, usedMb, layerUsedMb }) {
+      const set = {
+        ...(quota === undefined ? {} : { disk_quota: quota }),
+        ...(usedMb === undefined ? {} : { disk_used_mb: usedMb }),
+        ...(layerUsedMb === undefined ? {} : { layer_used_mb: layerUsedMb }),
+      };
+      await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
+    },
+
+    async claimDiskMeasure(seconds) {
+      const rows = await db
+        .updateTable('containers as c')
+        .from('users as u')
+        .whereRef('u.id', '=', 'c.owner_id')
+        .set({ disk_measured_at: sql<Date>`now()` })
+        .where('c.state', '=', 'running')
+        .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
+        .returningAll('c')
+        .returning(ofOwner)
+        .execute();
+      return rows.map(toContainer);
+    },
+
+    async findAny(dbId) {
+      const row = await all().where('c.db_id', '=', dbId).executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async findDeleted(dbId, ownerId) {
+      const row = await all()
+        .where('c.db_id', '=', dbId)
+        .where('c.owner_id', '=', ownerId)
+        .where('c.state', '=', 'deleted')
+        .where('c.volume_claimed_at', 'is', null)
+        .where('c.volume_purged_at', 'is', null)
+        .forUpdate('c')
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async rememberOrphans(runtimeIds) {
+      const forget = db.deleteFrom('orphans');
+      if (runtimeIds.length === 0) {
+        await forget.execute();
+        return new Map();
+      }
+      await forget.where('runtime_id', 'not in', runtimeIds).execute();
+      await db
+        .insertInto('orphans')
+        .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      const rows = await db.selectFrom('orphans').selectAll().execute();
+      return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
+    },
+
+    async listAllLive() {
+      return (await live().execute()).map(toContainer);
+    },
+  };
+}
+
+function nameTaken(error: unknown): never {
+  const { constraint } = error as { constraint?: string };
+  throw constraint === 'containers_live_name' ? new NameTaken('name in use', { cause: error }) : error;
+}
+
+type ContainerQuery = SelectQueryBuilder<Database & { c: ContainersTable }, 'c', unknown>;
+
+/** The whole runtime id, or a prefix of at least 12 digits of it: `parseContainerRef` let only hex through. */
+export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, ref: ContainerRef): Q {
+  switch (ref.kind) {
+    case 'db_id':
+      return query.where('c.db_id', '=', ref.dbId) as unknown as Q;
+    case 'runtime_id':
+      return query.where('c.runtime_id', 'like', `${ref.prefix}%`) as unknown as Q;
+    case 'agent':
+      return query.where(sql<boolean>`false`) as unknown as Q;
+  }
+}
+
+const toRow = (container: NewContainer) => ({
+  db_id: container.dbId,
+  owner_id: container.ownerId,
+  name: container.name,
+  image_key: container.imageKey,
+  image: container.image,
+  shell: container.shell,
+  role: container.role,
+  memory_mb: container.resources.memoryMb,
+  cpu_millicores: container.resources.cpuMillicores,
+  disk_mb: container.resources.diskMb,
+  env: JSON.stringify(container.env),
+  state: 'creating' as const,
+  node: container.node,
+  volume: container.volume,
+});
+
+const toUpdate = (change: StateChange) => ({
+  state: change.state,
+  state_reason: change.reason ?? null,
+  ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId, layer_used_mb: null }),
+  ...(change.node === undefined ? {} : { node: change.node }),
+  ...(change.name === undefined ? {} : { name: change.name }),
+  ...(change.resources === undefined
+    ? {}
+    : {
+        memory_mb: change.resources.memoryMb,
+        cpu_millicores: change.resources.cpuMillicores,
+        disk_mb: change.resources.diskMb,
+      }),
+  ...(change.generation === undefined ? {} : { generation: change.generation }),
+  ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
+  ...(change.state === 'deleted' ? {} : { volume_condemned_at: null }),
+  deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
+});
+
+export const toContainer = (row: Joined): Container => ({
+  dbId: row.db_id,
+  ownerId: row.owner_id,
+  ownerUsername: row.owner_username,
+  name: row.name,
+  imageKey: row.image_key,
+  image: row.image,
+  shell: row.shell,
+  role: row.role,
+  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
+  env: row.env,
+  state: row.state,
+  stateReason: row.state_reason,
+  generation: row.generation,
+  runtimeId: row.runtime_id,
+  node: row.node,
+  volume: row.volume,
+  diskQuota: row.disk_quota,
+  diskUsedMb: row.disk_used_mb,
+  layerUsedMb: row.layer_used_mb,
+  layerAllowedMb: row.layer_allowed_mb,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  startedAt: row.started_at,
+  deletedAt: row.deleted_at,
+  // The columns are written together, as one of the union.
+  roleSetup: {
+    status: row.role_setup_status,
+    id: row.role_setup_id,
+    detail: row.role_setup_detail,
+  } as RoleSetup,
+});

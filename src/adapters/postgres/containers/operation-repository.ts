@@ -1,0 +1,160 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type {
+  OperationRepository,
+  Progress,
+  StoredOperation,
+} from '../../../ports/containers/operation-repository.ts';
+import { clockNow, leaseEnd } from '../database-clock.ts';
+import type { Database, OperationsTable } from '../schema/database-schema.ts';
+
+export function postgresOperations(db: Kysely<Database>): OperationRepository {
+  const mine = (id: string, owner: string) =>
+    db
+      .updateTable('operations')
+      .where('id', '=', id)
+      .where('lease_owner', '=', owner)
+      .where('finished_at', 'is', null);
+  /** For writes that a committed one must not see. */
+  const uncommitted = (id: string, owner: string) => mine(id, owner).where('phase', '<>', 'committed');
+
+  return {
+    async begin(operation, leaseSeconds, step = 'begin') {
+      const done = await db
+        .insertInto('operations')
+        .values({ ...toRow(operation), step, lease_until: leaseEnd(leaseSeconds) })
+        .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
+        .executeTakeFirst();
+      return done.numInsertedOrUpdatedRows === 1n;
+    },
+
+    async find(id) {
+      const row = await db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : toOperation(row);
+    },
+
+    async active(dbId) {
+      const row = await db
+        .selectFrom('operations')
+        .selectAll()
+        .where('db_id', '=', dbId)
+        .where('finished_at', 'is', null)
+        .executeTakeFirst();
+      return row === undefined ? null : toOperation(row);
+    },
+
+    async busy() {
+      const rows = await db
+        .selectFrom('operations')
+        .select('db_id')
+        .where('finished_at', 'is', null)
+        .execute();
+      return new Set(rows.map((row) => row.db_id));
+    },
+
+    async record(id, owner, progress) {
+      const staysCommitted = (progress.phase ?? 'committed') === 'committed';
+      const done = await (staysCommitted ? mine : uncommitted)(id, owner)
+        .set(toUpdate(progress))
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    async finish(id, owner, outcome, progress = {}) {
+      const done = await (outcome === 'failed' ? uncommitted : mine)(id, owner)
+        .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    async renew(owner, ids, leaseSeconds) {
+      await db
+        .updateTable('operations')
+        .set({ lease_until: leaseEnd(leaseSeconds) })
+        .where('lease_owner', '=', owner)
+        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+        .where('finished_at', 'is', null)
+        .execute();
+    },
+
+    async release(id, owner) {
+      await mine(id, owner).set({ lease_until: clockNow }).execute();
+    },
+
+    async takeOver(owner, leaseSeconds, own) {
+      const rows = await db
+        .updateTable('operations')
+        .set({ lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('operations')
+            .select('id')
+            .where('finished_at', 'is', null)
+            .where((where) =>
+              where.or([
+                where('lease_until', '<=', clockNow),
+                ...(own ? [where('lease_owner', '=', owner)] : []),
+              ]),
+            )
+            .forUpdate()
+            .skipLocked(),
+        )
+        .returningAll()
+        .execute();
+      return rows.map(toOperation);
+    },
+  };
+}
+
+const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
+  id: operation.id,
+  db_id: operation.dbId,
+  kind: operation.kind,
+  phase: operation.phase,
+  before: JSON.stringify(operation.before),
+  target: JSON.stringify(operation.target),
+  carry_over: operation.carryOver,
+  verified: operation.verified,
+  unfitted: operation.unfitted,
+  volume_kept: operation.volumeKept,
+  fresh_runtime_id: operation.freshRuntimeId,
+  fresh_image: operation.freshImage,
+  measured: operation.measured,
+  left_behind: operation.leftBehind === null ? null : JSON.stringify(operation.leftBehind),
+  requested_by: operation.requestedBy,
+  ip_address: operation.origin.ipAddress,
+  user_agent: operation.origin.userAgent,
+  lease_owner: operation.leaseOwner,
+});
+
+const toUpdate = (progress: Progress) => ({
+  ...(progress.step === undefined ? {} : { step: progress.step }),
+  ...(progress.phase === undefined ? {} : { phase: progress.phase }),
+  ...(progress.verified === undefined ? {} : { verified: progress.verified }),
+  ...(progress.unfitted === undefined ? {} : { unfitted: progress.unfitted }),
+  ...(progress.volumeKept === undefined ? {} : { volume_kept: progress.volumeKept }),
+  ...(progress.freshRuntimeId === undefined ? {} : { fresh_runtime_id: progress.freshRuntimeId }),
+  ...(progress.freshImage === undefined ? {} : { fresh_image: progress.freshImage }),
+  ...(progress.measured === undefined ? {} : { measured: progress.measured }),
+  ...(progress.leftBehind === undefined ? {} : { left_behind: JSON.stringify(progress.leftBehind) }),
+});
+
+const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
+  id: row.id,
+  dbId: row.db_id,
+  kind: row.kind,
+  phase: row.phase,
+  before: row.before,
+  target: row.target,
+  carryOver: row.carry_over,
+  verified: row.verified,
+  unfitted: row.unfitted,
+  volumeKept: row.volume_kept,
+  freshRuntimeId: row.fresh_runtime_id,
+  freshImage: row.fresh_image,
+  measured: row.measured,
+  leftBehind: row.left_behind,
+  requestedBy: row.requested_by,
+  origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
+  leaseOwner: row.lease_owner,
+  outcome: row.outcome,
+});

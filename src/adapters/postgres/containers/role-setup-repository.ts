@@ -1,0 +1,99 @@
+import { type Kysely, type QueryCreator, sql } from 'kysely';
+import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts';
+import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
+import { clockNow, leaseEnd } from '../database-clock.ts';
+import type { Database } from '../schema/database-schema.ts';
+import { ofOwner, toContainer } from './container-repository.ts';
+
+export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
+  const rows = () => db.updateTable('containers as c').from('users as u').whereRef('u.id', '=', 'c.owner_id');
+  const mine = (owner: string) => db.updateTable('containers').where('role_setup_owner', '=', owner);
+
+  return {
+    async hold(dbId) {
+      const row = await db
+        .selectFrom('containers as c')
+        .innerJoin('users as u', 'u.id', 'c.owner_id')
+        .selectAll('c')
+        .select(ofOwner)
+        .where('c.db_id', '=', dbId)
+        .forNoKeyUpdate('c')
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async set(dbId, setup) {
+      const row = await rows()
+        .set({ ...toColumns(setup), role_setup_owner: null, role_setup_until: null })
+        .where('c.db_id', '=', dbId)
+        .returningAll('c')
+        .returning(ofOwner)
+        .executeTakeFirstOrThrow();
+      return toContainer(row);
+    },
+
+    async takeUp(owner, leaseSeconds, own, limit) {
+      const taken = await db
+        .with('due', (query) => whatIsDue(query, owner, own).limit(limit).forNoKeyUpdate().skipLocked())
+        .updateTable('containers as c')
+        .from(['users as u', 'due'])
+        .whereRef('u.id', '=', 'c.owner_id')
+        .whereRef('c.db_id', '=', 'due.db_id')
+        .set({
+          role_setup_status: 'installing',
+          // What one that waited said is not so any more.
+          role_setup_detail: sql<string | null>`nullif(c.role_setup_detail, ${WAITS})`,
+          role_setup_owner: owner,
+          role_setup_until: leaseEnd(leaseSeconds),
+        })
+        .returningAll('c')
+        .returning(ofOwner)
+        .execute();
+      return taken.map(toContainer);
+    },
+
+    async record(id, owner, setup) {
+      const over = setup.id === null ? { role_setup_owner: null, role_setup_until: null } : {};
+      const row = await rows()
+        .set({ ...toColumns(setup), ...over })
+        .where('c.role_setup_id', '=', id)
+        .where('c.role_setup_owner', '=', owner)
+        .returningAll('c')
+        .returning(ofOwner)
+        .executeTakeFirst();
+      return row === undefined ? null : toContainer(row);
+    },
+
+    async renew(ids, owner, leaseSeconds) {
+      await mine(owner)
+        .set({ role_setup_until: leaseEnd(leaseSeconds) })
+        .where('role_setup_id', 'in', ids)
+        .execute();
+    },
+
+    async release(id, owner) {
+      await mine(owner).set({ role_setup_until: clockNow }).where('role_setup_id', '=', id).execute();
+    },
+  };
+}
+
+const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
+  db
+    .selectFrom('containers')
+    .select('db_id')
+    .where('role_setup_id', 'is not', null)
+    .where('state', '=', 'running')
+    .where((where) =>
+      where.or([
+        where('role_setup_until', 'is', null),
+        where('role_setup_until', '<=', clockNow),
+        ...(own ? [where('role_setup_owner', '=', owner)] : []),
+      ]),
+    )
+    .orderBy('created_at');
+
+const toColumns = ({ status, id, detail }: RoleSetup) => ({
+  role_setup_status: status,
+  role_setup_id: id,
+  role_setup_detail: detail,
+});

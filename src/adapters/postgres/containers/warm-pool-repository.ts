@@ -1,0 +1,130 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
+import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
+import { clockNow, leaseEnd } from '../database-clock.ts';
+import type { Database, WarmPoolTable } from '../schema/database-schema.ts';
+
+export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
+  return {
+    async list(owner, own) {
+      const rows = await db
+        .selectFrom('warm_pool')
+        .selectAll()
+        .select((eb) =>
+          eb
+            .or([eb('lease_until', '<=', clockNow), eb.lit(own).and('lease_owner', '=', owner)])
+            .as('abandoned'),
+        )
+        .orderBy('created_at')
+        .orderBy('db_id')
+        .execute();
+      return rows.map((row) => ({ ...toMember(row), abandoned: Boolean(row.abandoned) }));
+    },
+
+    async ids() {
+      const rows = await db.selectFrom('warm_pool').select('db_id').execute();
+      return new Set(rows.map((row) => row.db_id));
+    },
+
+    async begin(member, size, owner, leaseSeconds) {
+      return await inTransaction(db, async (tx) => {
+        // Two that count at the same time would both find room.
+        await sql`select pg_advisory_xact_lock(hashtext('berth warm pool'))`.execute(tx);
+        const { count } = await tx
+          .selectFrom('warm_pool')
+          .select(sql<number>`count(*)::int`.as('count'))
+          .where('state', '<>', 'removing')
+          .executeTakeFirstOrThrow();
+        if (count >= size) return false;
+        const row = { ...toRow(member), lease_owner: owner, lease_until: leaseEnd(leaseSeconds) };
+        await tx.insertInto('warm_pool').values(row).execute();
+        return true;
+      });
+    },
+
+    async markReady(dbId, owner, runtimeId) {
+      const done = await db
+        .updateTable('warm_pool')
+        .set({ state: 'ready', runtime_id: runtimeId })
+        .where('db_id', '=', dbId)
+        .where('lease_owner', '=', owner)
+        .where('state', '=', 'making')
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    async retire(dbId, owner, leaseSeconds) {
+      const done = await db
+        .updateTable('warm_pool')
+        .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
+        .where('db_id', '=', dbId)
+        .where((eb) =>
+          eb.or([
+            eb('state', '=', 'ready'),
+            eb('lease_owner', '=', owner),
+            eb('lease_until', '<=', clockNow),
+          ]),
+        )
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    async forget(dbId, owner) {
+      await db
+        .deleteFrom('warm_pool')
+        .where('db_id', '=', dbId)
+        .where('lease_owner', '=', owner)
+        .where('state', '=', 'removing')
+        .execute();
+    },
+
+    async claim({ node, image, imageId, diskMb }) {
+      const row = await db
+        .deleteFrom('warm_pool')
+        .where('db_id', '=', (eb) =>
+          eb
+            .selectFrom('warm_pool')
+            .select('db_id')
+            .where('state', '=', 'ready')
+            .where('node', '=', node)
+            .where('image', '=', image)
+            .where('image_id', '=', imageId)
+            .$if(diskMb !== null, (query) => query.where('disk_mb', '=', diskMb ?? 0))
+            .orderBy('created_at')
+            .limit(1)
+            .forUpdate()
+            .skipLocked(),
+        )
+        .returningAll()
+        .executeTakeFirst();
+      return row === undefined ? null : toMember(row);
+    },
+  };
+}
+
+/** The transaction that is going on, or one of its own. */
+const inTransaction = <T>(db: Kysely<Database>, work: (tx: Kysely<Database>) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db) : db.transaction().execute(work);
+
+const toRow = (member: NewMember) => ({
+  db_id: member.dbId,
+  state: 'making' as const,
+  node: member.node,
+  image: member.image,
+  image_id: member.imageId,
+  memory_mb: member.resources.memoryMb,
+  cpu_millicores: member.resources.cpuMillicores,
+  disk_mb: member.resources.diskMb,
+  volume: member.volume,
+});
+
+const toMember = (row: Selectable<WarmPoolTable>): PoolMember => ({
+  dbId: row.db_id,
+  state: row.state,
+  node: row.node,
+  image: row.image,
+  imageId: row.image_id,
+  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
+  volume: row.volume,
+  runtimeId: row.runtime_id,
+});

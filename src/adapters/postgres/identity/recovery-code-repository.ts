@@ -1,0 +1,32 @@
+import { type Kysely, sql } from 'kysely';
+import type { RecoveryCodeRepository } from '../../../ports/identity/recovery-code-repository.ts';
+import type { Database } from '../schema/database-schema.ts';
+
+export const postgresRecoveryCodes = (db: Kysely<Database>): RecoveryCodeRepository => ({
+  async replace(userId, hashes) {
+    await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
+    const rows = hashes.map((hash) => ({ user_id: userId, hash }));
+    if (rows.length > 0) await db.insertInto('recovery_codes').values(rows).execute();
+  },
+
+  async spend(userId, hash) {
+    const done = await db
+      .updateTable('recovery_codes')
+      .set({ used_at: sql<Date>`now()` })
+      .where('user_id', '=', userId)
+      .where('hash', '=', hash)
+      .where('used_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async left(userId) {
+    const row = await db
+      .selectFrom('recovery_codes')
+      .select(sql<number>`count(*)::int`.as('count'))
+      .where('user_id', '=', userId)
+      .where('used_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});

@@ -1,0 +1,34 @@
+import { type Kysely, sql } from 'kysely';
+import type { RequestCounts } from '../../../ports/identity/request-count-store.ts';
+import type { Database } from '../schema/database-schema.ts';
+
+type Sum = { key: string; minute: number; count: number; count_before: number | null; now: Date };
+
+export const postgresRequestCounts = (db: Kysely<Database>): RequestCounts => ({
+  async add(counts) {
+    // Grouped, because a row cannot be met twice; ordered, so that two processes that add at once do not block.
+    const { rows } = await sql<Sum>`
+      insert into request_counts as r (key, minute, count)
+      select key, minute, sum(count) from unnest(
+        ${counts.map((one) => one.key)}::text[],
+        ${counts.map((one) => one.minute)}::int[],
+        ${counts.map((one) => one.count)}::int[]
+      ) as added (key, minute, count)
+      group by key, minute order by key, minute
+      on conflict (key, minute) do update set count = r.count + excluded.count
+      returning key, minute, count, clock_timestamp() as now,
+        (select b.count from request_counts b where b.key = r.key and b.minute = r.minute - 1) as count_before
+    `.execute(db);
+    const tallies = rows.map(({ key, minute, count, count_before }) => ({
+      key,
+      minute,
+      count,
+      countBefore: count_before ?? 0,
+    }));
+    return { now: rows[0]?.now ?? new Date(), tallies };
+  },
+
+  async forgetBefore(minute) {
+    await db.deleteFrom('request_counts').where('minute', '<', minute).execute();
+  },
+});

@@ -1,0 +1,199 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { addressGroup } from '../../../domain/identity/request-rate.ts';
+import {
+  REVOKED_LISTED_DAYS,
+  SESSION_LIFE_DAYS,
+  type UserSession,
+} from '../../../domain/identity/session.ts';
+import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
+import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
+import { clockNow } from '../database-clock.ts';
+import type { Database, UseLimitsRow } from '../schema/database-schema.ts';
+import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
+import { fromJson, numberSetting, toUseLimits, unnested } from '../sql.ts';
+import { toUser } from './user-repository.ts';
+
+const MAX_LISTED = 1_000;
+/** Of one user. Sessions are kept for about a month, and a device has a new address each day. */
+const MAX_ADDRESSES = 1_000;
+
+export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
+  async insert(session) {
+    const row = await db
+      .insertInto('sessions')
+      .values({
+        user_id: session.userId,
+        ip_address: session.ipAddress,
+        user_agent: session.userAgent,
+        expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toSession(row);
+  },
+
+  findWithUser: async (id) => (await findAllWithUser(db, [id]))[0] ?? null,
+
+  findAllWithUser: (ids) => findAllWithUser(db, ids),
+
+  async touch(uses) {
+    await sql`
+      with held as (
+        select s.id, u.at from sessions s join ${unnested(uses)} on s.id = u.id
+        where s.last_seen_at < u.at order by s.id for no key update of s
+      )
+      update sessions s set last_seen_at = held.at from held where s.id = held.id
+    `.execute(db);
+  },
+
+  async listOwned(userId) {
+    const since = sql<Date>`now() - make_interval(days => ${REVOKED_LISTED_DAYS})`;
+    const rows = await db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where((eb) =>
+        eb.or([
+          eb('revoked_at', '>', since),
+          eb.and([eb('revoked_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]),
+        ]),
+      )
+      .orderBy('created_at', 'desc')
+      .limit(MAX_LISTED)
+      .execute();
+    const facts = await db
+      .selectNoFrom([sql<Date>`now()`.as('now'), numberSetting(db, 'sessionIdleMinutes').as('idle_minutes')])
+      .executeTakeFirstOrThrow();
+    return {
+      sessions: rows.map(toSession),
+      now: facts.now,
+      idleMinutes: facts.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+    };
+  },
+
+  async revokeOthers(userId, keepId, reason) {
+    // Locked in the order in which uses are written, so that neither waits for the other in a circle.
+    const held = db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
+      .orderBy('id')
+      .forUpdate();
+    const rows = await db
+      .with('held', () => held)
+      .updateTable('sessions')
+      .from('held')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .whereRef('sessions.id', '=', 'held.id')
+      .returning('sessions.id')
+      .execute();
+    return rows.map(({ id }) => id);
+  },
+
+  async revoke(id, userId, reason) {
+    const done = await db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async seenAt(userId, ipAddress) {
+    const group = addressGroup(ipAddress);
+    const exact = await db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('ip_address', 'in', [ipAddress, group])
+      .limit(1)
+      .executeTakeFirst();
+    if (exact !== undefined || !group.includes(':')) return exact !== undefined;
+    // A group of IPv6 addresses has many spellings, so they are compared here. Each is read once, by the index.
+    const { rows } = await sql<{ ip: string }>`
+      with recursive known (ip) as (
+        select min(ip_address) from sessions where user_id = ${userId}
+        union all
+        select (select min(ip_address) from sessions where user_id = ${userId} and ip_address > known.ip)
+        from known where known.ip is not null
+      )
+      select ip from known where ip like '%:%' limit ${MAX_ADDRESSES}
+    `.execute(db);
+    return rows.some(({ ip }) => addressGroup(ip) === group);
+  },
+
+  async insertRefreshToken(hash, sessionId) {
+    await db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).execute();
+  },
+
+  async lockRefreshToken(hash) {
+    const row = await db
+      .selectFrom('refresh_tokens')
+      .select(['session_id', 'spent_at', 'spent_by', clockNow.as('now')])
+      .where('hash', '=', hash)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return null;
+    return { sessionId: row.session_id, spentAt: row.spent_at, spentBy: row.spent_by, now: row.now };
+  },
+
+  async spendRefreshToken(hash, client) {
+    await db
+      .updateTable('refresh_tokens')
+      .set({ spent_at: clockNow, spent_by: client })
+      .where('hash', '=', hash)
+      .execute();
+  },
+});
+
+async function findAllWithUser(
+  db: Kysely<Database>,
+  ids: readonly string[],
+): Promise<readonly SessionWithUser[]> {
+  const rows = await db
+    .selectFrom('sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .innerJoin('tiers as t', 't.name', 'u.tier')
+    .select([
+      sql<Selectable<SessionsTable>>`to_jsonb(s)`.as('session'),
+      sql<Selectable<UsersTable>>`to_jsonb(u) - 'password_hash' - 'passcode_hash'`.as('user'),
+      sql<Date>`now()`.as('now'),
+      numberSetting(db, 'sessionIdleMinutes').as('idle_minutes'),
+      numberSetting(db, 'requestsPerMinute').as('requests_per_minute'),
+      sql<UseLimitsRow>`to_jsonb(t)`.as('tier'),
+      's.locked_at',
+      sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
+      'u.auto_lock_minutes',
+    ])
+    .where('s.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+  return rows.map((row) => ({
+    session: toSession(fromJson(row.session)),
+    user: toUser(fromJson(row.user)),
+    now: row.now,
+    idleMinutes: row.idle_minutes ?? DEFAULT_SETTINGS.sessionIdleMinutes,
+    requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
+    limits: toUseLimits(row.tier),
+    lock: {
+      lockedAt: row.locked_at,
+      passcodeSet: row.passcode_set,
+      autoLockMinutes: row.auto_lock_minutes,
+    },
+  }));
+}
+
+const toSession = (row: Selectable<SessionsTable>): UserSession => ({
+  id: row.id,
+  userId: row.user_id,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  revokedAt: row.revoked_at,
+  revokedReason: row.revoked_reason,
+});

@@ -1,0 +1,47 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { SshKey } from '../../../domain/identity/ssh-key.ts';
+import type { SshKeyRepository } from '../../../ports/identity/ssh-key-repository.ts';
+import type { Database } from '../schema/database-schema.ts';
+import type { SshKeysTable } from '../schema/identity-tables.ts';
+
+export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
+  async insert({ userId, name, type, publicKey, fingerprint }) {
+    const row = await db
+      .insertInto('ssh_keys')
+      .values({ user_id: userId, name, type, public_key: publicKey, fingerprint })
+      .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    return row === undefined ? null : toKey(row);
+  },
+
+  async listOwned(userId) {
+    const query = db.selectFrom('ssh_keys').selectAll().where('user_id', '=', userId);
+    return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').execute()).map(toKey);
+  },
+
+  async count(userId) {
+    const row = await db
+      .selectFrom('ssh_keys')
+      .select(sql<number>`count(*)::int`.as('count'))
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+
+  async remove(id, userId) {
+    const query = db.deleteFrom('ssh_keys').where('id', '=', id).where('user_id', '=', userId);
+    const row = await query.returningAll().executeTakeFirst();
+    return row === undefined ? null : toKey(row);
+  },
+});
+
+const toKey = (row: Selectable<SshKeysTable>): SshKey => ({
+  id: row.id,
+  userId: row.user_id,
+  name: row.name,
+  type: row.type,
+  publicKey: row.public_key,
+  fingerprint: row.fingerprint,
+  createdAt: row.created_at,
+});

@@ -1,0 +1,142 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { User } from '../../../domain/identity/user.ts';
+import type { UserRepository } from '../../../ports/identity/user-repository.ts';
+import { isAfter, position, toPage } from '../pagination.ts';
+import type { Database } from '../schema/database-schema.ts';
+import type { UsersTable } from '../schema/identity-tables.ts';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Which field of a new user is in use already; null when the fault is another one. */
+function takenField(error: unknown): 'email' | 'username' | null {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  if (code !== UNIQUE_VIOLATION) return null;
+  return constraint === 'users_email' ? 'email' : 'username';
+}
+
+export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
+  async insert(user) {
+    const row = await db
+      .insertInto('users')
+      .values({
+        email: user.email,
+        username: user.username,
+        password_hash: user.passwordHash,
+        role: user.role,
+        tier: user.tier,
+        guest_until: user.guestUntil,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+      .catch((error: unknown) => {
+        const taken = takenField(error);
+        if (taken === null) throw error;
+        return { taken };
+      });
+    return 'taken' in row ? row : { user: toUser(row) };
+  },
+
+  async findById(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+    return row === undefined ? null : toUser(row);
+  },
+
+  async findForLogin(login) {
+    const row = await db
+      .selectFrom('users')
+      .selectAll()
+      .where((eb) =>
+        eb.or([
+          eb(sql`lower(email)`, '=', login.toLowerCase()),
+          eb(sql`lower(username)`, '=', login.toLowerCase()),
+        ]),
+      )
+      .executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async holdForSignIn(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async rename(id, username) {
+    const row = await db
+      .updateTable('users')
+      .set({ username })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+      .catch((error: unknown) => {
+        if (takenField(error) === null) throw error;
+      });
+    return row === undefined ? null : toUser(row);
+  },
+
+  async changePassword(id, fromHash, toHash) {
+    const done = await db
+      .updateTable('users')
+      .set({ password_hash: toHash })
+      .where('id', '=', id)
+      .where('password_hash', '=', fromHash)
+      .executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async page({ after, limit }) {
+    const rows = await db
+      .selectFrom('users')
+      .selectAll()
+      .select(position('users').as('position'))
+      .where(isAfter('users', after))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    return toPage(rows, limit, toUser);
+  },
+
+  async lockAdmins() {
+    const rows = await db
+      .selectFrom('users')
+      .select('id')
+      .where('role', '=', 'admin')
+      .where('disabled_at', 'is', null)
+      .orderBy('id')
+      .forUpdate()
+      .execute();
+    return rows.map(({ id }) => id);
+  },
+
+  async change(id, { tier, role, disabled }) {
+    const row = await db
+      .updateTable('users')
+      .set({
+        ...(tier === undefined ? {} : { tier }),
+        ...(role === undefined ? {} : { role }),
+        ...(disabled === undefined
+          ? {}
+          : { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null }),
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return row === undefined ? null : toUser(row);
+  },
+
+  async lock(id) {
+    // Rows that refer to the user may still be written: a stronger lock would wait for those who wait for us.
+    await db.selectFrom('users').select('id').where('id', '=', id).forNoKeyUpdate().execute();
+  },
+});
+
+export const toUser = (row: Selectable<UsersTable>): User => ({
+  id: row.id,
+  email: row.email,
+  username: row.username,
+  role: row.role,
+  tier: row.tier,
+  createdAt: row.created_at,
+  disabledAt: row.disabled_at,
+  guestUntil: row.guest_until,
+});

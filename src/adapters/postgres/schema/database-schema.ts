@@ -1,0 +1,220 @@
+import type { Generated } from 'kysely';
+import type { Role } from '../../../domain/containers/catalogue.ts';
+import type { ContainerState } from '../../../domain/containers/container.ts';
+import type { LossReport } from '../../../domain/containers/loss-report.ts';
+import type { Operation } from '../../../domain/containers/operation.ts';
+import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
+import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
+import type { OperationOutcome } from '../../../ports/containers/operation-repository.ts';
+import type { Defaulted, Json } from './column-types.ts';
+import type {
+  ApiTokensTable,
+  FailuresTable,
+  IdempotencyKeysTable,
+  PasskeysTable,
+  PendingProofsTable,
+  RecoveryCodesTable,
+  RefreshTokensTable,
+  RequestCountsTable,
+  SessionsTable,
+  SshKeysTable,
+  TotpFactorsTable,
+  UsersTable,
+} from './identity-tables.ts';
+import type {
+  CollaborationParticipantsTable,
+  CollaborationsTable,
+  RecordingsTable,
+  ReplicaRunsTable,
+  TerminalHoldsTable,
+  TerminalRecordsTable,
+} from './terminal-tables.ts';
+
+export type UseLimitsRow = {
+  requests_per_minute: number;
+  max_terminals: number;
+  max_event_sockets: number;
+  max_commands: number;
+  max_uploads: number;
+  max_downloads: number;
+};
+
+export type TierRow = {
+  name: string;
+  min_memory_mb: number;
+  max_memory_mb: number;
+  min_cpu_millicores: number;
+  max_cpu_millicores: number;
+  min_disk_mb: number;
+  max_disk_mb: number;
+  layer_mb: number;
+  max_containers: number;
+  max_agents: number;
+} & UseLimitsRow;
+
+export type ImageRow = {
+  key: string;
+  label: string;
+  reference: string;
+  digest: string | null;
+  shell: string;
+};
+
+export type RolesTable = {
+  key: string;
+  label: string;
+  packages: Json<Role['packages']>;
+  script: string | null;
+};
+
+type SettingsTable = { key: string; value: Json<unknown>; updated_at: Defaulted<Date> };
+
+type InstallationTable = { only_row: Generated<boolean>; id: string; setup_code_hash: Buffer | null };
+
+export type ContainersTable = {
+  db_id: string;
+  owner_id: string;
+  name: string;
+  image_key: string;
+  image: string;
+  shell: string;
+  role: string;
+  memory_mb: number;
+  cpu_millicores: number;
+  disk_mb: number;
+  env: Json<Record<string, string>>;
+  state: ContainerState;
+  state_reason: string | null;
+  generation: Generated<number>;
+  node: string;
+  runtime_id: string | null;
+  volume: string;
+  created_at: Generated<Date>;
+  last_used_at: Date | null;
+  started_at: Date | null;
+  deleted_at: Date | null;
+  role_setup_status: Defaulted<RoleSetup['status']>;
+  role_setup_detail: string | null;
+  role_setup_id: string | null;
+  role_setup_owner: string | null;
+  role_setup_until: Date | null;
+  disk_quota: Generated<'hard' | 'soft'>;
+  disk_used_mb: Generated<number | null>;
+  layer_used_mb: Generated<number | null>;
+  disk_measured_at: Generated<Date | null>;
+  volume_condemned_at: Date | null;
+  volume_claimed_at: Date | null;
+  volume_removed_at: Date | null;
+  volume_purged_at: Date | null;
+};
+
+type CarriedImagesTable = {
+  db_id: string;
+  image: string;
+  changes: Json<LossReport | null> | null;
+  captured_at: Defaulted<Date>;
+};
+
+export type AuditRecordsTable = {
+  id: Generated<string>;
+  user_id: string | null;
+  action: string;
+  ip_address: string;
+  user_agent: string;
+  details: string;
+  created_at: Generated<Date>;
+};
+
+export type AuditChainTable = {
+  /** bigint, as text. */
+  seq: string;
+  record_id: string;
+  hash: Buffer;
+};
+
+export type OperationsTable = {
+  id: string;
+  db_id: string;
+  kind: Operation['kind'];
+  phase: Operation['phase'];
+  before: Json<Operation['before']>;
+  target: Json<Operation['target']>;
+  carry_over: boolean;
+  verified: boolean;
+  unfitted: Defaulted<boolean>;
+  volume_kept: boolean | null;
+  fresh_runtime_id: string | null;
+  fresh_image: string | null;
+  measured: boolean;
+  left_behind: Json<LossReport | null> | null;
+  step: Generated<string>;
+  requested_by: string;
+  ip_address: string;
+  user_agent: string;
+  lease_owner: string;
+  lease_until: Date;
+  created_at: Generated<Date>;
+  finished_at: Date | null;
+  outcome: OperationOutcome | null;
+};
+
+export type WarmPoolTable = {
+  db_id: string;
+  state: PoolMember['state'];
+  node: string;
+  image: string;
+  image_id: string;
+  memory_mb: number;
+  cpu_millicores: number;
+  disk_mb: number;
+  volume: string;
+  runtime_id: string | null;
+  lease_owner: string;
+  lease_until: Date;
+  created_at: Generated<Date>;
+};
+
+type EventsTable = {
+  position: Generated<string>;
+  xid: Generated<string>;
+  db_id: string;
+  owner_id: string;
+  type: string;
+  data: Json<Record<string, unknown>>;
+  created_at: Generated<Date>;
+};
+
+export type Database = {
+  operations: OperationsTable;
+  warm_pool: WarmPoolTable;
+  events: EventsTable;
+  orphans: { runtime_id: string; seen_at: Generated<Date> };
+  tiers: TierRow;
+  images: ImageRow;
+  roles: RolesTable;
+  settings: SettingsTable;
+  installation: InstallationTable;
+  users: UsersTable;
+  sessions: SessionsTable;
+  refresh_tokens: RefreshTokensTable;
+  containers: ContainersTable;
+  carried_images: CarriedImagesTable;
+  audit_records: AuditRecordsTable;
+  audit_chain: AuditChainTable;
+  audit_unsealed: { record_id: string; created_at: Date };
+  totp_factors: TotpFactorsTable;
+  recovery_codes: RecoveryCodesTable;
+  passkeys: PasskeysTable;
+  pending_proofs: PendingProofsTable;
+  failures: FailuresTable;
+  api_tokens: ApiTokensTable;
+  request_counts: RequestCountsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  terminal_records: TerminalRecordsTable;
+  recordings: RecordingsTable;
+  terminal_holds: TerminalHoldsTable;
+  replica_runs: ReplicaRunsTable;
+  ssh_keys: SshKeysTable;
+  collaborations: CollaborationsTable;
+  collaboration_participants: CollaborationParticipantsTable;
+};

@@ -1,0 +1,114 @@
+/** People, what they sign in with, and what counts their tries. */
+import type { ColumnType, Generated } from 'kysely';
+import type { Scope } from '../../../domain/identity/scope.ts';
+import type { UserRole } from '../../../domain/identity/user.ts';
+import type { PendingPurpose } from '../../../ports/identity/pending-proof-repository.ts';
+import type { Defaulted, Json } from './column-types.ts';
+
+export type UsersTable = {
+  id: Generated<string>;
+  email: string | null;
+  username: string;
+  password_hash: string | null;
+  role: UserRole;
+  tier: string;
+  created_at: Generated<Date>;
+  disabled_at: Date | null;
+  guest_until: Date | null;
+  passcode_hash: string | null;
+  auto_lock_minutes: number | null;
+};
+
+export type SessionsTable = {
+  id: Generated<string>;
+  user_id: string;
+  created_at: Generated<Date>;
+  last_seen_at: Defaulted<Date>;
+  expires_at: Date;
+  ip_address: string;
+  user_agent: string;
+  revoked_at: Date | null;
+  revoked_reason: string | null;
+  locked_at: Date | null;
+  wrong_passcodes: Generated<number>;
+};
+
+export type RefreshTokensTable = {
+  hash: Buffer;
+  session_id: string;
+  created_at: Generated<Date>;
+  spent_at: Date | null;
+  spent_by: string | null;
+};
+
+export type TotpFactorsTable = {
+  user_id: string;
+  sealed_secret: Buffer;
+  created_at: Defaulted<Date>;
+  confirmed_at: Date | null;
+  last_step: Generated<number>;
+};
+
+export type RecoveryCodesTable = { user_id: string; hash: Buffer; used_at: Date | null };
+
+export type PasskeysTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  credential_id: string;
+  public_key: Buffer;
+  /** bigint, which pg reads as text. */
+  counter: ColumnType<string, number, number>;
+  transports: Json<readonly string[]>;
+  backed_up: boolean;
+  created_at: Generated<Date>;
+  last_used_at: Date | null;
+};
+
+export type PendingProofsTable = {
+  hash: Buffer;
+  purpose: PendingPurpose;
+  user_id: string | null;
+  expires_at: Date;
+  tries: Generated<number>;
+};
+
+export type FailuresTable = { key: Buffer; count: number; at: Date };
+
+export type ApiTokensTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  hash: Buffer;
+  prefix: string;
+  scopes: Scope[];
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+};
+
+export type RequestCountsTable = { key: string; minute: number; count: number };
+
+export type IdempotencyKeysTable = {
+  user_id: string;
+  route: string;
+  key: string;
+  body_hash: Buffer;
+  holder: string;
+  lease_until: Date;
+  subject: string | null;
+  status: number | null;
+  answer: Json<Record<string, unknown>> | null;
+  created_at: Generated<Date>;
+};
+
+export type SshKeysTable = {
+  id: Generated<string>;
+  user_id: string;
+  name: string;
+  type: string;
+  public_key: string;
+  fingerprint: string;
+  created_at: Generated<Date>;
+};

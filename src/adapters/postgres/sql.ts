@@ -1,0 +1,35 @@
+import { type Kysely, sql } from 'kysely';
+import type { UseLimits } from '../../domain/identity/use-limits.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Use } from '../../ports/identity/credential-use.ts';
+import type { Database, UseLimitsRow } from './schema/database-schema.ts';
+
+/** A row read by to_jsonb, which writes times as text: every column that holds one ends in `_at` or `_until`. */
+export function fromJson<T extends object>(row: T): T {
+  const entries = Object.entries(row).map(([key, value]) =>
+    typeof value === 'string' && /(_at|_until)$/.test(key) ? [key, new Date(value)] : [key, value],
+  );
+  return Object.fromEntries(entries) as T;
+}
+
+/** A setting as part of another query; null where it was never changed. */
+export const numberSetting = (db: Kysely<Database>, key: keyof Settings) =>
+  db.selectFrom('settings').select(sql<number>`value::int`.as('number')).where('key', '=', key);
+
+/** Uses as a table `u (id, at)`, so that one statement writes them all; in one order, so that two do not block. */
+export const unnested = (uses: readonly Use[]) => {
+  const ordered = uses.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const ids = ordered.map((use) => use.id);
+  const times = ordered.map((use) => use.at);
+  return sql`unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)`;
+};
+
+/** The part of a tier that limits what its users do. */
+export const toUseLimits = (row: UseLimitsRow): UseLimits => ({
+  requestsPerMinute: row.requests_per_minute,
+  maxTerminals: row.max_terminals,
+  maxEventSockets: row.max_event_sockets,
+  maxCommands: row.max_commands,
+  maxUploads: row.max_uploads,
+  maxDownloads: row.max_downloads,
+});

@@ -1,0 +1,129 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { LEAST_BYTES, type Recording } from '../../../domain/terminals/recording.ts';
+import type { RecordingRepository } from '../../../ports/terminals/recording-repository.ts';
+import { clockNow } from '../database-clock.ts';
+import { isAfter, position, toPage } from '../pagination.ts';
+import type { Database } from '../schema/database-schema.ts';
+import type { RecordingsTable } from '../schema/terminal-tables.ts';
+
+export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
+  const going = (id: string, userId: string) =>
+    db
+      .updateTable('recordings')
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('state', '=', 'recording');
+
+  return {
+    async insert({ id, userId, containerId, containerName, connectionId, cols, rows, replica }) {
+      const row = await db
+        .insertInto('recordings')
+        .values({
+          id,
+          user_id: userId,
+          container_id: containerId,
+          container_name: containerName,
+          connection_id: connectionId,
+          cols,
+          rows,
+          replica,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toRecording(row);
+    },
+
+    async find(id, userId) {
+      const query = db
+        .selectFrom('recordings')
+        .selectAll()
+        .where('id', '=', id)
+        .where('user_id', '=', userId);
+      const row = await query.executeTakeFirst();
+      return row === undefined ? null : toRecording(row);
+    },
+
+    async page(userId, containerId, { after, limit }) {
+      const rows = await db
+        .selectFrom('recordings')
+        .selectAll()
+        .select(position('recordings').as('position'))
+        .where('user_id', '=', userId)
+        .where(isAfter('recordings', after))
+        .$if(containerId !== null, (query) => query.where('container_id', '=', containerId ?? ''))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return toPage(rows, limit, toRecording);
+    },
+
+    async usedBytes(userId) {
+      const { used } = await db
+        .selectFrom('recordings')
+        .select(
+          sql<string>`coalesce(sum(greatest(size_bytes, ${sql.lit(LEAST_BYTES)})), 0)::bigint`.as('used'),
+        )
+        .where('user_id', '=', userId)
+        .executeTakeFirstOrThrow();
+      return Number(used);
+    },
+
+    async progress(id, userId, { sizeBytes, durationMs }) {
+      const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: clockNow };
+      return (await going(id, userId).set(values).executeTakeFirst()).numUpdatedRows === 1n;
+    },
+
+    async end(id, userId, { state, sizeBytes, durationMs }) {
+      const row = await going(id, userId)
+        .set({ state, size_bytes: sizeBytes, duration_ms: durationMs, ended_at: clockNow })
+        .returningAll()
+        .executeTakeFirst();
+      return row === undefined ? null : toRecording(row);
+    },
+
+    async goingIn(containerId) {
+      const query = db.selectFrom('recordings').selectAll().where('container_id', '=', containerId);
+      return (await query.where('state', '=', 'recording').execute()).map(toRecording);
+    },
+
+    async remove(id, userId) {
+      const query = db.deleteFrom('recordings').where('id', '=', id).where('user_id', '=', userId);
+      const row = await query.returningAll().executeTakeFirst();
+      return row === undefined ? null : toRecording(row);
+    },
+
+    async silent(forSeconds, replica) {
+      const rows = await db
+        .selectFrom('recordings')
+        .selectAll()
+        .where('state', '=', 'recording')
+        .where('seen_at', '<=', sql<Date>`clock_timestamp() - make_interval(secs => ${forSeconds})`)
+        .$if(replica !== null, (query) => query.where('replica', '=', replica ?? ''))
+        .execute();
+      return rows.map(toRecording);
+    },
+
+    async known(ids) {
+      if (ids.length === 0) return new Set();
+      const rows = await db.selectFrom('recordings').select('id').where('id', 'in', ids).execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+  };
+}
+
+const toRecording = (row: Selectable<RecordingsTable>): Recording => ({
+  id: row.id,
+  userId: row.user_id,
+  containerId: row.container_id,
+  containerName: row.container_name,
+  connectionId: row.connection_id,
+  cols: row.cols,
+  rows: row.rows,
+  state: row.state,
+  sizeBytes: Number(row.size_bytes),
+  durationMs: Number(row.duration_ms),
+  replica: row.replica,
+  startedAt: row.created_at,
+  endedAt: row.ended_at,
+});

@@ -1,0 +1,108 @@
+import { type Kysely, sql } from 'kysely';
+import type {
+  CollaborationRepository,
+  Part,
+  PresentPerson,
+  SharedContainer,
+} from '../../../ports/terminals/collaboration-repository.ts';
+import { byRef, liveContainers, toContainer } from '../containers/container-repository.ts';
+import type { Database } from '../schema/database-schema.ts';
+import { isLive, mayOwn } from './active-collaborations.ts';
+
+type Joined = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>>[number];
+
+type Shared = Pick<
+  CollaborationRepository,
+  'findShared' | 'listShared' | 'stillTaken' | 'isShared' | 'scene' | 'noteSize'
+>;
+
+/** While a container is shared: who reaches it, who is there, and how large its owner’s window is. */
+export function postgresShared(db: Kysely<Database>): Shared {
+  const live = () => db.selectFrom('collaborations as k').selectAll('k').where(isLive);
+
+  return {
+    async findShared(ref, userId) {
+      const row = await byRef(sharedContainers(db, userId), ref).executeTakeFirst();
+      return row === undefined ? null : toShared(row);
+    },
+
+    async listShared(userId) {
+      const rows = await sharedContainers(db, userId).execute();
+      const seen = new Set<string>();
+      const best = rows.filter(({ db_id }) => !seen.has(db_id) && seen.add(db_id));
+      return best.sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).map(toShared);
+    },
+
+    async stillTaken(parts) {
+      if (parts.length === 0) return [];
+      const rows = await db
+        .selectFrom('collaborations as k')
+        .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
+        .select(['p.collaboration_id', 'p.user_id'])
+        .where('k.id', 'in', [...new Set(parts.map(({ collaborationId }) => collaborationId))])
+        .where('p.left_at', 'is', null)
+        .where(isLive)
+        .execute();
+      return rows.map((row): Part => ({ collaborationId: row.collaboration_id, userId: row.user_id }));
+    },
+
+    async isShared(containerId) {
+      const row = await live().where('k.db_id', '=', containerId).limit(1).executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async scene(containerId) {
+      const first = await live()
+        .where('k.db_id', '=', containerId)
+        .orderBy('k.created_at')
+        .executeTakeFirst();
+      if (first === undefined) return null;
+      const { owner_cols: cols, owner_rows: rows } = first;
+      const size = cols === null || rows === null ? null : { cols, rows };
+      return { size, present: await presentIn(db, containerId) };
+    },
+
+    async noteSize(containerId, size) {
+      await db
+        .updateTable('collaborations as k')
+        .set({ owner_cols: size?.cols ?? null, owner_rows: size?.rows ?? null })
+        .where('k.db_id', '=', containerId)
+        .where(isLive)
+        .execute();
+    },
+  };
+}
+
+/** Of several that share one container, the first gives the most. */
+const sharedContainers = (db: Kysely<Database>, userId: string) =>
+  liveContainers(db)
+    .innerJoin('collaborations as k', 'k.db_id', 'c.db_id')
+    .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
+    .select(['k.id as collaboration_id', 'k.mode'])
+    .where('p.user_id', '=', userId)
+    .where('p.left_at', 'is', null)
+    .where(sql<boolean>`k.ended_at is null and k.expires_at > now() and ${mayOwn}`)
+    .orderBy('k.mode');
+
+async function presentIn(db: Kysely<Database>, containerId: string): Promise<readonly PresentPerson[]> {
+  const { rows } = await sql<PresentPerson>`
+    with taking_part as (
+      select c.owner_id as user_id, true as owner, 'control' as mode from containers c
+      where c.db_id = ${containerId}
+      union all
+      select p.user_id, false, min(k.mode)
+      from collaborations k join collaboration_participants p on p.collaboration_id = k.id
+      where k.db_id = ${containerId} and p.left_at is null and ${isLive}
+      group by p.user_id
+    )
+    select u.id as "userId", u.username, t.owner, t.mode
+    from taking_part t join users u on u.id = t.user_id
+    where exists (select from terminal_records r where r.container_id = ${containerId} and r.user_id = u.id)
+    order by t.owner desc, u.username`.execute(db);
+  return rows;
+}
+
+const toShared = (row: Joined): SharedContainer => ({
+  container: toContainer(row),
+  access: { collaborationId: row.collaboration_id, mode: row.mode },
+});

@@ -1,0 +1,89 @@
+import { type Kysely, sql } from 'kysely';
+import type { TerminalHolds } from '../../../ports/terminals/terminal-lease-repository.ts';
+import type { Database } from '../schema/database-schema.ts';
+
+/** A run that is forgotten has been silent for longer than anybody asks about. */
+const FORGOTTEN_SECONDS = 3_600;
+
+export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
+  async put({ stream, containerId, runtimeId, muxSession, replica, run }) {
+    const row = { stream, container_id: containerId, runtime_id: runtimeId, mux_session: muxSession };
+    const { isOnly } = await db
+      .insertInto('terminal_holds')
+      .values({ ...row, replica, run })
+      .returning(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('terminal_holds as other')
+              .select('other.stream')
+              .where('other.container_id', '=', containerId)
+              .where('other.runtime_id', '=', runtimeId)
+              .where('other.mux_session', '=', muxSession),
+          ),
+        ).as('isOnly'),
+      )
+      .executeTakeFirstOrThrow();
+    return Boolean(isOnly);
+  },
+
+  async markEnding(stream) {
+    await db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', stream).execute();
+  },
+
+  async remove(streams) {
+    if (streams.length === 0) return;
+    const isOne = sql<string>`any(${streams}::uuid[])`;
+    await db.deleteFrom('terminal_holds').where('stream', '=', isOne).execute();
+  },
+
+  async renew(run) {
+    const seen = { seen_at: sql<Date>`now()` };
+    await db
+      .insertInto('replica_runs')
+      .values({ run, ...seen })
+      .onConflict((conflict) => conflict.column('run').doUpdateSet(seen))
+      .execute();
+    const oldest = sql<Date>`now() - make_interval(secs => ${FORGOTTEN_SECONDS})`;
+    await db.deleteFrom('replica_runs').where('seen_at', '<', oldest).execute();
+  },
+
+  async inContainer(containerId) {
+    const rows = await db
+      .selectFrom('terminal_holds as h')
+      .leftJoin('replica_runs as r', 'r.run', 'h.run')
+      .select(['h.stream', 'h.runtime_id', 'h.mux_session', 'h.replica', 'h.run', 'h.is_ending'])
+      .select(sql<number | null>`extract(epoch from now() - r.seen_at)::float8`.as('silent'))
+      .where('h.container_id', '=', containerId)
+      .execute();
+    return rows.map((row) => ({
+      stream: row.stream,
+      runtimeId: row.runtime_id,
+      muxSession: row.mux_session,
+      replica: row.replica,
+      run: row.run,
+      isEnding: row.is_ending,
+      silentSeconds: row.silent ?? Number.POSITIVE_INFINITY,
+    }));
+  },
+
+  async unattended({ replica, run, streams }, silentSeconds) {
+    const oldest = sql<Date>`now() - make_interval(secs => ${silentSeconds})`;
+    const rows = await db
+      .selectFrom('terminal_holds as h')
+      .leftJoin('replica_runs as r', 'r.run', 'h.run')
+      .select('h.container_id')
+      .distinct()
+      .where((is) =>
+        is.or([
+          is.and([is('h.run', '=', run), is('h.stream', '<>', sql<string>`all(${streams}::uuid[])`)]),
+          is.and([is('h.run', '<>', run), is('h.replica', '=', replica)]),
+          is.and([
+            is('h.run', '<>', run),
+            is.or([is('r.seen_at', 'is', null), is('r.seen_at', '<', oldest)]),
+          ]),
+        ]),
+      )
+      .execute();
+    return rows.map((row) => row.container_id);
+  },
+});

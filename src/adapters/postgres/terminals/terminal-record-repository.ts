@@ -1,0 +1,160 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { TerminalKey } from '../../../domain/terminals/terminal.ts';
+import {
+  type NewTerminalRecord,
+  SILENT_SECONDS,
+  type TerminalRecord,
+  type TerminalRecords,
+} from '../../../ports/terminals/terminal-record-repository.ts';
+import type { Database } from '../schema/database-schema.ts';
+import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
+
+const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
+const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
+
+export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords => ({
+  async insert(record) {
+    const values = { ...toRow(record), created_at: NOW };
+    const insert = db.insertInto('terminal_records').values(values).returning('created_at');
+    return (await insert.executeTakeFirstOrThrow()).created_at;
+  },
+
+  async ping(records) {
+    if (records.length === 0) return;
+    const rows = ordered(records).map((record) => ({ ...toRow(record), created_at: record.createdAt }));
+    await db
+      .insertInto('terminal_records')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_ping_at: sql<Date>`now()` }))
+      .execute();
+  },
+
+  async resize(sizes) {
+    if (sizes.length === 0) return;
+    const rows = ordered(sizes);
+    const [ids, cols, heights] = [rows.map(({ id }) => id), rows.map((r) => r.cols), rows.map((r) => r.rows)];
+    const given = sql<{ id: string; cols: number; rows: number }>`
+      unnest(${ids}::uuid[], ${cols}::int[], ${heights}::int[])`;
+    await db
+      .updateTable('terminal_records')
+      .from(given.as<'size'>(sql`size (id, cols, rows)`))
+      .set({ cols: sql`size.cols`, rows: sql`size.rows` })
+      .whereRef('terminal_records.id', '=', 'size.id')
+      .execute();
+  },
+
+  async remove(ids) {
+    if (ids.length === 0) return;
+    const isMeant = sql<string>`any(${ids}::uuid[])`;
+    const inOrder = db.selectFrom('terminal_records').select('id').where('id', '=', isMeant).orderBy('id');
+    await db.deleteFrom('terminal_records').where('id', 'in', inOrder.forUpdate()).execute();
+  },
+
+  async removeAllOf(replica) {
+    await db.deleteFrom('terminal_records').where('replica', '=', replica).execute();
+  },
+
+  async sweep() {
+    await db.deleteFrom('terminal_records').where('last_ping_at', '<', OLDEST).execute();
+  },
+
+  async list() {
+    const rows = await db
+      .selectFrom('terminal_records as t')
+      .innerJoin('users as u', 'u.id', 't.user_id')
+      .innerJoin('containers as c', 'c.db_id', 't.container_id')
+      .selectAll('t')
+      .select(['u.username', 'c.name as container_name'])
+      .where('t.last_ping_at', '>=', OLDEST)
+      .orderBy('t.created_at', 'desc')
+      .orderBy('t.id', 'desc')
+      .execute();
+    return rows.map((row) => ({
+      ...toRecord(row),
+      username: row.username,
+      containerName: row.container_name,
+    }));
+  },
+
+  async find(id) {
+    const query = db.selectFrom('terminal_records').selectAll().where('id', '=', id);
+    const row = await query.where('last_ping_at', '>=', OLDEST).executeTakeFirst();
+    return row === undefined ? null : toRecord(row);
+  },
+
+  async askToClose(id) {
+    const update = db.updateTable('terminal_records').set({ closing: true });
+    const done = await update.where('id', '=', id).where('closing', '=', false).executeTakeFirst();
+    return done.numUpdatedRows === 1n;
+  },
+
+  async askedToClose(replica) {
+    const query = db.selectFrom('terminal_records').select('id').where('replica', '=', replica);
+    return (await query.where('closing', '=', true).execute()).map(({ id }) => id);
+  },
+
+  async newest(keys) {
+    if (keys.length === 0) return [];
+    const rows = await db
+      .selectFrom('terminal_records')
+      .selectAll()
+      .distinctOn('terminal_key')
+      .where('terminal_key', '=', sql<string>`any(${keys}::text[])`)
+      .where('last_ping_at', '>=', OLDEST)
+      .orderBy('terminal_key')
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .execute();
+    return rows.map(toRecord);
+  },
+
+  async places(containerIds) {
+    if (containerIds.length === 0) return [];
+    const rows = await db
+      .selectFrom('containers as c')
+      .leftJoin('operations as o', (join) =>
+        join.onRef('o.db_id', '=', 'c.db_id').on('o.finished_at', 'is', null),
+      )
+      .select(['c.db_id', 'c.state', 'c.runtime_id', 'o.kind'])
+      .where('c.db_id', '=', sql<string>`any(${containerIds}::uuid[])`)
+      .execute();
+    return rows.map((row) => ({
+      containerId: row.db_id,
+      state: row.state,
+      runtimeId: row.runtime_id,
+      operation: row.kind,
+    }));
+  },
+});
+
+/** In one order, so that two statements do not block each other. */
+const ordered = <T extends { readonly id: string }>(records: readonly T[]): T[] =>
+  records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+const toRow = (record: NewTerminalRecord) => ({
+  id: record.id,
+  terminal_key: record.key,
+  user_id: record.userId,
+  container_id: record.containerId,
+  connection_id: record.connectionId,
+  mux_session: record.muxSession,
+  owner: record.owner,
+  cols: record.cols,
+  rows: record.rows,
+  replica: record.replica,
+});
+
+const toRecord = (row: Selectable<TerminalRecordsTable>): TerminalRecord => ({
+  id: row.id,
+  key: row.terminal_key as TerminalKey,
+  userId: row.user_id,
+  containerId: row.container_id,
+  connectionId: row.connection_id,
+  muxSession: row.mux_session,
+  owner: row.owner,
+  cols: row.cols,
+  rows: row.rows,
+  replica: row.replica,
+  createdAt: row.created_at,
+  lastPingAt: row.last_ping_at,
+});

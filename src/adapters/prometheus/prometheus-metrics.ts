@@ -1,0 +1,120 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Gauge as GaugeName, Metrics, TerminalBytes } from '../../ports/metrics.ts';
+import { httpAnswers } from './http-histogram.ts';
+
+const ENGINE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 60];
+
+const GAUGES: Readonly<Record<GaugeName, string>> = {
+  terminals_open: 'Sockets of terminals that are open in this process.',
+  address_sockets_most: 'Open sockets of the address that has most of them in this process.',
+  engine_waiting: 'Calls that wait for their turn at the container engine.',
+  engine_work_waiting:
+    'Archives, uploads, figures and sizes that wait for their turn at the container engine.',
+  database_connections: 'Connections to the database that the pool holds.',
+  database_connections_in_use: 'Connections to the database that somebody uses.',
+  database_waiting: 'Who waits for a connection to the database.',
+  reconcile_age_seconds: 'Since rows and engine were last made to agree.',
+};
+
+/** The metrics in a registry of their own, with those of the process: memory, processor, garbage, event loop lag. */
+export function prometheusMetrics(): Metrics {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+  const of = { registers };
+  const steps = new Counter({
+    name: 'berth_operation_steps_total',
+    help: 'Steps of changes to containers.',
+    labelNames: ['kind', 'step', 'outcome'],
+    ...of,
+  });
+  const calls = new Histogram({
+    name: 'berth_engine_call_duration_seconds',
+    help: 'Calls of the container engine.',
+    labelNames: ['kind', 'outcome'],
+    buckets: ENGINE_SECONDS,
+    ...of,
+  });
+  const waits = new Histogram({
+    name: 'berth_engine_wait_seconds',
+    help: 'Waits for a turn at the container engine, by what became of them.',
+    labelNames: ['work', 'outcome'],
+    buckets: ENGINE_SECONDS,
+    ...of,
+  });
+  const lag = new Histogram({
+    name: 'berth_event_lag_seconds',
+    help: 'From the commit of an event until it goes out to subscribers of this process.',
+    buckets: LAG_SECONDS,
+    ...of,
+  });
+  const terminalBytes = countedBytes(registers);
+  const reads = watched(registers);
+  return {
+    httpRoute: httpAnswers(registry, Counter),
+    authenticated: authentications(registers),
+    stepDone: (step) => steps.inc(step),
+    engineCalled: ({ kind, outcome, seconds }) => calls.observe({ kind, outcome }, seconds),
+    engineWaited: ({ work, outcome, seconds }) => waits.observe({ work, outcome }, seconds),
+    eventSent: (seconds) => lag.observe(Math.max(0, seconds)),
+    terminalBytes,
+    watch: (gauge, read) => void reads.set(gauge, read),
+    text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+/** Counted as plain numbers for the same reason. */
+function authentications(registers: Registry[]): Metrics['authenticated'] {
+  const counts = {
+    login: new Map<string, number>(),
+    api_token: new Map<string, number>(),
+    none: new Map<string, number>(),
+  } as const;
+  new Counter({
+    name: 'berth_authentications_total',
+    help: 'Requests that had to be authenticated, by what became of it.',
+    labelNames: ['credential', 'outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [credential, outcomes] of Object.entries(counts)) {
+        for (const [outcome, count] of outcomes) this.inc({ credential, outcome }, count);
+      }
+    },
+  });
+  return (credential, outcome) =>
+    void counts[credential].set(outcome, (counts[credential].get(outcome) ?? 0) + 1);
+}
+
+/** Counted as plain numbers, and handed over when they are collected. */
+function countedBytes(registers: Registry[]): TerminalBytes {
+  const bytes: TerminalBytes = { in: 0, out: 0 };
+  new Counter({
+    name: 'berth_terminal_bytes_total',
+    help: 'Bytes that terminals carried: in, to programs, and out, from them.',
+    labelNames: ['direction'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ direction: 'in' }, bytes.in);
+      this.inc({ direction: 'out' }, bytes.out);
+    },
+  });
+  return bytes;
+}
+
+function watched(registers: Registry[]): Map<GaugeName, () => number> {
+  const reads = new Map<GaugeName, () => number>();
+  for (const [gauge, help] of Object.entries(GAUGES) as [GaugeName, string][]) {
+    new Gauge({
+      name: `berth_${gauge}`,
+      help,
+      registers,
+      collect() {
+        this.set(reads.get(gauge)?.() ?? 0);
+      },
+    });
+  }
+  return reads;
+}

@@ -1,0 +1,94 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import type { EventFeed } from '../../../app/events/event-feed.ts';
+import type { LiveSockets } from '../../../app/identity/auth/authorized-connections.ts';
+import { authorize, type Caller } from '../../../domain/identity/caller.ts';
+import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import { hangUp } from '../close-socket.ts';
+import { keepAlive } from '../heartbeat.ts';
+import { inputLimit } from '../input-limit.ts';
+import { SocketRest } from '../socket-reader.ts';
+import { plainRequest } from '../upgrade-required.ts';
+import { EVENTS_PROTOCOL, pingIn, pongFrame } from './event-frames.ts';
+import { EventOutbox } from './event-outbox.ts';
+
+export type EventSocketDeps = {
+  readonly feed: EventFeed<Buffer>;
+  readonly live: LiveSockets;
+  readonly log: Logger;
+};
+
+const SCOPE = 'read';
+const FAILED = { code: 1011, reason: 'failed to read events' } as const;
+
+const EventQuery = Type.Object(
+  { after: Type.Optional(Type.String({ maxLength: 128 })) },
+  { additionalProperties: false },
+);
+
+/** GET /api/events: refused as plain HTTP before the upgrade, a stream of events after it. */
+export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void {
+  http.route({
+    method: 'GET',
+    url: '/api/events',
+    config: {
+      scope: SCOPE,
+      subprotocol: EVENTS_PROTOCOL,
+      failure: 'failed to read events',
+      lasting: 'event_sockets',
+    },
+    schema: { querystring: EventQuery },
+    preHandler: async (request) => {
+      if (request.ws) await deps.feed.ready();
+    },
+    handler: plainRequest,
+    wsHandler: (socket, request) => serve(socket, request.caller, afterOf(request), deps),
+  });
+}
+
+const afterOf = ({ query }: FastifyRequest): string | null => (query as { after?: string }).after ?? null;
+
+function serve(
+  socket: WebSocket,
+  caller: Caller,
+  after: string | null,
+  { feed, live, log }: EventSocketDeps,
+): void {
+  const outbox = new EventOutbox(socket);
+  // Nothing is sent after the decision to close.
+  const close = (reason: CloseReason | typeof FAILED): void => {
+    outbox.stop();
+    hangUp(socket, reason);
+  };
+  socket.on('error', (error) => log.info({ err: error }, 'event socket failed'));
+  const came = inputLimit(new SocketRest(socket));
+  socket.on('message', (data, isBinary) => {
+    came((data as Buffer).length);
+    const ping = isBinary ? null : pingIn(String(data));
+    if (ping !== null) outbox.sendNow(pongFrame(ping));
+  });
+  const registration = live.register({
+    caller,
+    mayStay: (now) => authorize(now, SCOPE).ok,
+    close: () => close(CLOSE.unauthorized),
+  });
+  const { missed, end } = feed.subscribe(
+    { userId: caller.user.id, send: (frame) => outbox.send(frame), close },
+    after,
+  );
+  socket.once('close', () => {
+    outbox.stop();
+    registration.end();
+    end();
+  });
+  keepAlive(socket, () => {});
+  missed.then(
+    (frames) => outbox.begin(frames),
+    (err: unknown) => {
+      log.warn({ err }, 'missed events could not be read');
+      close(FAILED);
+    },
+  );
+}

@@ -1,0 +1,68 @@
+import type { TerminalStream } from '../../../app/terminals/output/terminal-stream.ts';
+import { continuesInput, takeInput } from '../../../domain/terminals/terminal-resume.ts';
+import type { SocketRest } from '../socket-reader.ts';
+
+/** Acknowledged at once after so much, else together after a while. */
+const ACK_EVERY_BYTES = 65_536;
+const ACK_WITHIN_MS = 100;
+
+/** Input of one socket: taken in order and once, acknowledged when the engine has it. */
+export class InputIntake {
+  readonly #stream: TerminalStream;
+  readonly #rest: SocketRest;
+  readonly #acknowledge: (offset: number) => void;
+  /** Offset of the next byte that the socket sends. */
+  #position: number;
+  #written: number;
+  #told: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(stream: TerminalStream, rest: SocketRest, acknowledge: (offset: number) => void) {
+    this.#stream = stream;
+    this.#rest = rest;
+    this.#acknowledge = acknowledge;
+    this.#position = stream.received();
+    this.#written = this.#position;
+    this.#told = this.#position;
+  }
+
+  /** The next bytes begin at this offset. False for a gap. */
+  startAt(offset: number): boolean {
+    if (!continuesInput(this.#stream.received(), offset)) return false;
+    this.#position = offset;
+    return true;
+  }
+
+  /** Stops reading the socket while too much waits for the program. */
+  take(chunk: Buffer): void {
+    const { known, received, position } = takeInput(this.#stream.received(), this.#position, chunk.length);
+    this.#position = position;
+    // Nothing new is written as well: what came before may still be on its way to the engine.
+    const goesOn = this.#stream.write(chunk.subarray(known), () => this.#noted(received));
+    if (!goesOn && this.#rest.begin('program')) this.#stream.onDrain(() => this.#rest.end('program'));
+  }
+
+  /** Acknowledges what the engine has by now, without waiting for more. */
+  flush(): void {
+    if (this.#written > this.#told) this.#tell();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#told = Number.POSITIVE_INFINITY;
+  }
+
+  #noted(offset: number): void {
+    this.#written = Math.max(this.#written, offset);
+    if (this.#written - this.#told >= ACK_EVERY_BYTES) this.#tell();
+    else if (this.#written > this.#told) this.#timer ??= setTimeout(() => this.#tell(), ACK_WITHIN_MS);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#told = this.#written;
+    this.#acknowledge(this.#written);
+  }
+}

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
+import type { OutputHold } from '../../../app/terminals/output/output-slots.ts';
+import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { LookedBack } from '../../../ports/terminals/terminal-backend.ts';
+import type { ServerMessage } from './terminal-protocol.ts';
+
+/** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
+const LOOK_REST_MS = 200;
+
+export type Questions = { ask(id?: number): void; stop(): void };
+
+/**
+ * Answers requests that run a command in the container, one at a time: the next one starts after the previous answer is
+ * sent, so a client that does not read causes no extra work, and what it leaves unread is charged to its user. Of the requests that arrive meanwhile, only the newest is answered.
+ */
+export function questions(
+  socket: Pick<WebSocket, 'send'>,
+  answer: (id: number | null, room: OutputRoom) => Promise<ServerMessage>,
+  hold: () => OutputHold,
+  pause: (ms: number) => Promise<unknown> = delay,
+): Questions {
+  let waiting: number | null | undefined;
+  let busy = false;
+  let stopped = false;
+  let room: OutputHold | null = null;
+  const run = async (): Promise<void> => {
+    busy = true;
+    while (waiting !== undefined && !stopped) {
+      const id = waiting;
+      waiting = undefined;
+      room = hold();
+      const message = JSON.stringify(await answer(id, room));
+      if (stopped) break;
+      await new Promise<void>((resolve) => socket.send(message, () => resolve()));
+      room.release();
+      await pause(LOOK_REST_MS);
+    }
+    busy = false;
+  };
+  return {
+    ask(id) {
+      waiting = id ?? null;
+      if (!busy) void run();
+    },
+    stop() {
+      stopped = true;
+      room?.release();
+    },
+  };
+}
+
+/** What was found, as a frame. */
+export function toOnScreen(id: number | null, found: LookedBack): ServerMessage {
+  const { program } = found;
+  const snapshot = found.program === 'shell' ? found.snapshot : null;
+  if (snapshot === null) return { type: 'on_screen', id, program, snapshot: null };
+  const { cols, rows, historyRows, cursorX, cursorY, text } = snapshot;
+  const figures = { cols, rows, history_rows: historyRows, cursor_x: cursorX, cursor_y: cursorY };
+  return { type: 'on_screen', id, program, snapshot: { ...figures, text } };
+}

@@ -1,0 +1,148 @@
+import { Value } from '@sinclair/typebox/value';
+import type { WebSocket } from 'ws';
+import type { SharedNews } from '../../../app/collaboration/shared-terminals.ts';
+import type { Registration } from '../../../app/identity/auth/authorized-connections.ts';
+import type { RecordingTold } from '../../../app/recordings/recording-messages.ts';
+import type { OpenTerminal } from '../../../app/terminals/open-terminal.ts';
+import type { OutputHold, OutputSlots } from '../../../app/terminals/output/output-slots.ts';
+import type { TerminalGrant } from '../../../app/terminals/terminal-target.ts';
+import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
+import { answersOf } from '../bounded-replies.ts';
+import { inputLimit } from '../input-limit.ts';
+import { SocketRest } from '../socket-reader.ts';
+import { InputIntake } from './input-intake.ts';
+import { OutputPump } from './output-pump.ts';
+import { questions, toOnScreen } from './scrollback-request.ts';
+import { ClientMessage, type ServerMessage } from './terminal-protocol.ts';
+
+const FALLBACK = 'tmux could not start in this container: this is a plain shell';
+
+export type RelayDeps = {
+  readonly registration: Registration;
+  readonly close: (reason: CloseReason) => void;
+  readonly outputs: OutputSlots;
+};
+
+export const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JSON.stringify(message));
+
+/** That a recording began or ended: in words, and for a mark that stays. */
+export function sendRecording(socket: WebSocket, { id, on, message }: RecordingTold): void {
+  send(socket, { type: 'recording', on, id });
+  send(socket, { type: 'notice', message });
+}
+
+/** Frames of a socket to its terminal and back. What it returns stops it at once. */
+export function relay(
+  socket: WebSocket,
+  { ask, access, mode, container, caller }: TerminalGrant,
+  terminal: OpenTerminal,
+  { registration, close, outputs }: RelayDeps,
+): () => void {
+  const { stream, from } = terminal;
+  let stopped = false;
+  send(socket, {
+    type: 'ready',
+    stream: stream.id,
+    offset: from.offset,
+    redraw: from.redraw,
+    input_offset: stream.received(),
+    cols: ask.cols,
+    rows: ask.rows,
+    connection_id: ask.connectionId,
+    mux_session: stream.muxSession,
+    started_at: container.startedAt?.toISOString() ?? null,
+    fallback: stream.isFallback,
+    owner: access === null,
+    mode,
+  });
+  if (stream.isFallback) send(socket, { type: 'notice', message: FALLBACK });
+  const recording = terminal.recording();
+  if (recording !== null) sendRecording(socket, recording);
+  const rest = new SocketRest(socket);
+  const came = inputLimit(rest);
+  const answer = answersOf(socket);
+  const intake = new InputIntake(stream, rest, (offset) =>
+    send(socket, { type: 'ack', input_offset: offset }),
+  );
+  // Taken in the order it came, also when some of it has to wait.
+  const use = (then: () => void, bytes: number): void => {
+    const taken = registration.use(() => {
+      if (!stopped) then();
+    }, bytes);
+    if (!taken) close(CLOSE.tooSlow);
+  };
+  const startAt = (offset: number): void => {
+    if (!intake.startAt(offset)) close(CLOSE.inputGap);
+  };
+  socket.on('message', (data, isBinary) => {
+    if (stopped) return;
+    came((data as Buffer).length);
+    // Who looks on has no say, whatever their client does.
+    if (isBinary && mode === 'view') return;
+    if (isBinary) {
+      const input = data as Buffer;
+      use(() => intake.take(input), input.length);
+      return;
+    }
+    const message = parse(data.toString());
+    switch (message?.type) {
+      case 'resize':
+        return void terminal.resize(message.cols, message.rows);
+      case 'ping':
+        return answer({ type: 'pong', t: message.t });
+      case 'input_from':
+        return mode === 'view' ? undefined : use(() => startAt(message.offset), 0);
+      case 'look_back':
+        return looks.ask(message.id);
+      case 'redraw':
+        return draws.ask(message.id);
+    }
+  });
+  terminal.hear((news) => {
+    if (!stopped) send(socket, toMessage(news));
+  });
+  const tellEnd = async (): Promise<void> => {
+    const { reason, code } = await terminal.ended();
+    if (stopped) return;
+    // What has no acknowledgement by the close is the client's to send again.
+    intake.flush();
+    if (reason === CLOSE.ended) send(socket, { type: 'exit', code });
+    close(reason);
+  };
+  const pump = new OutputPump(stream, from, socket, {
+    over: () => void tellEnd(),
+    stalled: () => close(CLOSE.tooSlow),
+  });
+  const hold = (): OutputHold => outputs.hold(caller.user.id);
+  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), hold);
+  const redraw = async (id: number | null): Promise<ServerMessage> => {
+    await stream.drawAnew();
+    return { type: 'redrawn', id };
+  };
+  const draws = questions(socket, redraw, hold);
+  return () => {
+    stopped = true;
+    looks.stop();
+    draws.stop();
+    pump.stop();
+    intake.stop();
+  };
+}
+
+function toMessage(news: SharedNews): ServerMessage {
+  if (news.type === 'size') {
+    return { type: 'size', cols: news.size?.cols ?? null, rows: news.size?.rows ?? null };
+  }
+  const participants = news.present.map(({ userId, ...one }) => ({ user_id: userId, ...one }));
+  return { type: 'participants', participants };
+}
+
+/** null for anything that is not a known message. */
+function parse(text: string): ClientMessage | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Value.Check(ClientMessage, value) ? value : null;
+  } catch {
+    return null;
+  }
+}

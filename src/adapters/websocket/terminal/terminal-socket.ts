@@ -1,0 +1,160 @@
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RawData, WebSocket } from 'ws';
+import type { LiveSockets } from '../../../app/identity/auth/authorized-connections.ts';
+import type { RecordingTold } from '../../../app/recordings/recording-messages.ts';
+import type { OutputSlots } from '../../../app/terminals/output/output-slots.ts';
+import type { Admitted } from '../../../app/terminals/terminal-admission.ts';
+import type { TerminalAsk } from '../../../app/terminals/terminal-target.ts';
+import type { Terminals } from '../../../app/terminals/terminals.ts';
+import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import type { Result } from '../../../domain/result.ts';
+import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
+import type { Leaving } from '../../../domain/terminals/terminal-slot.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import { hangUp } from '../close-socket.ts';
+import { keepAlive } from '../heartbeat.ts';
+import { peerGone } from '../peer-gone.ts';
+import { plainRequest } from '../upgrade-required.ts';
+import { TERMINAL_PROTOCOL } from './terminal-protocol.ts';
+import { TerminalQuery, toAsk } from './terminal-query.ts';
+import { relay, send, sendRecording } from './terminal-relay.ts';
+
+/** Input that may arrive while the terminal is still being opened. */
+const MAX_EARLY_FRAMES = 256;
+const MAX_EARLY_BYTES = 1_048_576;
+/** Codes of a close that the client meant: 1005 stands for one without a code. */
+const NORMAL = 1000;
+const NO_CODE = 1005;
+
+/** Where the reason of the close leaves open what can be done about it. */
+const NOT_OPENED: Readonly<Record<number, string>> = {
+  [CLOSE.tooManyProcesses.code]:
+    'this container has reached its process limit: stop some processes, or restart the container',
+  [CLOSE.unresponsive.code]:
+    'no new program starts in this container: try again in a few seconds, or stop the container and start it',
+};
+
+export type TerminalSocketDeps = {
+  readonly terminals: Terminals;
+  readonly log: Logger;
+  readonly live: LiveSockets;
+  /** For what a terminal has to scroll back to. */
+  readonly outputs: OutputSlots;
+};
+
+/** GET /api/containers/{id}/terminal: refused as plain HTTP before the upgrade, a terminal after it. */
+export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps): void {
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+  http.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: '/api/containers/:id/terminal',
+    config: {
+      scope: 'write',
+      subprotocol: TERMINAL_PROTOCOL,
+      failure: 'failed to open terminal',
+      lasting: 'terminals',
+    },
+    schema: { querystring: TerminalQuery },
+    preHandler: async (request) => {
+      const ask = toAsk(request.query as Parameters<typeof toAsk>[0]);
+      const { id } = request.params;
+      if (request.ws) admitted.set(request, await admit(request, id, ask, deps.terminals));
+      else orRefuse(await deps.terminals.look(id, ask, request.caller, request.origin));
+    },
+    handler: plainRequest,
+    wsHandler: (socket, request) => {
+      const allowed = admitted.get(request);
+      if (allowed === undefined) throw new Error('a socket was opened without a grant');
+      serve(socket, allowed, deps).catch((err: unknown) => deps.log.error({ err }, 'a terminal failed'));
+    },
+  });
+}
+
+/** Waits for its turn as long as the client does. A turn that no socket comes to use ends with the connection. */
+async function admit(
+  { caller, origin, raw }: FastifyRequest,
+  id: string,
+  ask: TerminalAsk,
+  terminals: Terminals,
+): Promise<Admitted> {
+  // A request that was injected has none.
+  const socket: Socket | undefined = raw.socket;
+  const { signal, stop } = peerGone(socket);
+  const answer = await terminals.admit(id, ask, caller, origin, signal).finally(stop);
+  const allowed = orRefuse(answer);
+  if (socket?.destroyed) allowed.turn.abandon();
+  socket?.once('close', allowed.turn.abandon);
+  return allowed;
+}
+
+function orRefuse<T>(result: Result<T, DomainError>): T {
+  if (!result.ok) throw new Refusal(result.error);
+  return result.value;
+}
+
+async function serve(
+  socket: WebSocket,
+  { grant, turn }: Admitted,
+  { terminals, log, live, outputs }: TerminalSocketDeps,
+): Promise<void> {
+  let closed: CloseReason | null = null;
+  let stop = (): void => {};
+  let ready = false;
+  // Nothing is sent after the decision to close, and nothing that comes in is acted upon.
+  const close = (reason: CloseReason): void => {
+    closed = reason;
+    stop();
+    hangUp(socket, reason);
+  };
+  const early: [RawData, boolean][] = [];
+  let earlyBytes = 0;
+  const hold = (data: RawData, isBinary: boolean): void => {
+    earlyBytes += (data as Buffer).length;
+    if (early.length < MAX_EARLY_FRAMES && earlyBytes <= MAX_EARLY_BYTES) early.push([data, isBinary]);
+    else close(CLOSE.tooSlow);
+  };
+  // Listeners first: a frame or an end that comes while the terminal opens must not be lost.
+  socket.on('error', (error) => log.info({ err: error }, 'terminal socket failed'));
+  socket.on('message', hold);
+  let left: Leaving = 'lost';
+  socket.once('close', (code) => {
+    left = closed?.code === CLOSE.unauthorized.code ? 'expelled' : leavingOf(code);
+  });
+  // Before it is ready, what is recorded is told with that.
+  const tell = (told: RecordingTold): void => {
+    if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, told);
+  };
+  const registration = live.register({
+    caller: grant.caller,
+    mayStay: terminals.mayStay,
+    close: () => close(CLOSE.unauthorized),
+  });
+  socket.once('close', registration.end);
+  const terminal = await terminals.open(grant, { close, tell }, turn).catch(async (error: unknown) => {
+    const reason = await terminals.whyNotOpened(grant, error);
+    // A container that is full or down is no fault of the service, and each try finds it so again.
+    const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
+    const level = isFault ? 'error' : 'info';
+    log[level]({ err: error, code: reason.code }, 'terminal did not open');
+    if (socket.readyState === socket.OPEN)
+      send(socket, { type: 'notice', message: NOT_OPENED[reason.code] ?? reason.reason });
+    close(reason);
+    return null;
+  });
+  if (terminal === null) return;
+  socket.off('message', hold);
+  if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);
+  ready = true;
+  terminal.shown();
+  stop = relay(socket, grant, terminal, { registration, close, outputs });
+  keepAlive(socket, terminal.pinged);
+  socket.once('close', () => {
+    stop();
+    void terminal.release(left);
+  });
+  for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
+}
+
+/** A client that says goodbye is done with its terminal; one that vanishes or leaves the page may come back. */
+const leavingOf = (code: number): Leaving => (code === NORMAL || code === NO_CODE ? 'deliberate' : 'lost');

@@ -1,0 +1,53 @@
+import serialize from '@xterm/addon-serialize';
+import graphemes from '@xterm/addon-unicode-graphemes';
+import headless from '@xterm/headless';
+import type { Screens } from '../../ports/terminals/headless-terminal.ts';
+import { hiddenState } from './hidden-state.ts';
+import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
+import { pictureOf } from './screen-serializer.ts';
+
+/** A line costs 12 bytes a column. */
+const MAX_CELLS = 400_000;
+const MAX_LINES = 5_000;
+const MAX_PICTURE_BYTES = 1_048_576;
+
+const linesFor = (cols: number): number => Math.min(MAX_LINES, Math.floor(MAX_CELLS / cols));
+
+/** Screens by the same code that draws them in the browser. */
+export const xtermScreens: Screens = {
+  open({ cols, rows }) {
+    const terminal = new headless.Terminal({
+      cols,
+      rows,
+      scrollback: linesFor(cols),
+      allowProposedApi: true,
+      logLevel: 'off',
+    });
+    const serializer = new serialize.SerializeAddon();
+    const hidden = hiddenState(terminal);
+    const cost = costMeter();
+    limitRepeats(terminal);
+    terminal.loadAddon(serializer);
+    // The widths of characters as the browser has them, or lines would break elsewhere.
+    terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+    return {
+      async write(bytes) {
+        if (isTooLarge(terminal)) return false;
+        return await cost.spend(bytes.length, () => new Promise((resolve) => terminal.write(bytes, resolve)));
+      },
+      resize(size) {
+        terminal.options.scrollback = linesFor(size.cols);
+        terminal.resize(size.cols, size.rows);
+      },
+      picture(withScrollback = true) {
+        const whole = draw(withScrollback ? linesFor(terminal.cols) : 0);
+        return whole.length <= MAX_PICTURE_BYTES ? whole : draw(0);
+      },
+      end: () => terminal.dispose(),
+    };
+
+    function draw(lines: number): Buffer {
+      return Buffer.from(pictureOf(terminal, serializer, hidden, lines));
+    }
+  },
+};

@@ -1,0 +1,39 @@
+import type { IBuffer, IBufferLine, Terminal } from '@xterm/headless';
+import { takePen } from './cell-style.ts';
+
+/**
+ * Draws each row of a screen where it is. The serializer alone, which writes them as one text, leaves out what is coloured
+ * but empty behind the last text, and leaves marks where lines were moved apart that had been one.
+ */
+export function rowsOf({ rows, cols }: Terminal, buffer: IBuffer): string {
+  let drawn = '';
+  for (let row = 0; row < rows; row += 1) {
+    const line = buffer.getLine(buffer.baseY + row);
+    if (line !== undefined) drawn += `\x1b[${row + 1}H${rowOf(line, cols)}`;
+  }
+  return drawn;
+}
+
+function rowOf(line: IBufferLine, cols: number): string {
+  let drawn = '';
+  let pen = '';
+  let empty = 0;
+  const leaveEmpty = (): void => {
+    if (empty > 0) drawn += `\x1b[${empty}X\x1b[${empty}C`;
+    empty = 0;
+  };
+  for (let column = 0; column < cols; column += 1) {
+    const cell = line.getCell(column);
+    // The second half of a wide character comes with the first.
+    if (cell === undefined || cell.getWidth() === 0) continue;
+    const chars = cell.getChars();
+    const wanted = takePen(cell);
+    if (wanted !== pen || chars !== '') leaveEmpty();
+    if (wanted !== pen) drawn += wanted;
+    pen = wanted;
+    if (chars === '') empty += 1;
+    else drawn += chars;
+  }
+  leaveEmpty();
+  return drawn;
+}

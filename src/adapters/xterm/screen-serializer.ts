@@ -1,0 +1,68 @@
+import type { SerializeAddon } from '@xterm/addon-serialize';
+import type { Terminal } from '@xterm/headless';
+import { type Pen, takePen } from './cell-style.ts';
+import type { HiddenState } from './hidden-state.ts';
+import { rowsOf } from './row-serializer.ts';
+
+const ONE_LINE = { range: { start: 0, end: 0 } } as const;
+const TO_ALTERNATE = '\x1b[?1049h\x1b[H';
+
+/** A screen as output that draws it on an empty one. */
+export function pictureOf(
+  terminal: Terminal,
+  serializer: SerializeAddon,
+  hidden: HiddenState,
+  scrollback: number,
+): string {
+  const { normal, active } = terminal.buffer;
+  const lines = serializer.serialize({ scrollback, excludeModes: true, excludeAltBuffer: true });
+  const alternate = alternateOf(serializer);
+  // The pen of the one must not colour the other, and its cursor is saved by the switch.
+  const leave = `\x1b[m\x1b[${normal.cursorY + 1};${normal.cursorX + 1}H${TO_ALTERNATE}`;
+  const drawn = alternate === null ? '' : leave + alternate + rowsOf(terminal, active);
+  return [
+    lines,
+    rowsOf(terminal, normal),
+    drawn,
+    takePen(penOf(terminal)),
+    modesOf(serializer),
+    hidden.output(),
+    cursorOf(terminal, hidden.hasRegion()),
+  ].join('');
+}
+
+/** The serializer gives these only behind the rest: a line of that is taken away again. */
+function alternateOf(serializer: SerializeAddon): string | null {
+  const both = serializer.serialize({ ...ONE_LINE, excludeModes: true });
+  const normal = serializer.serialize({ ...ONE_LINE, excludeModes: true, excludeAltBuffer: true });
+  return both.length === normal.length ? null : both.slice(normal.length + TO_ALTERNATE.length);
+}
+
+function modesOf(serializer: SerializeAddon): string {
+  const without = serializer.serialize({ ...ONE_LINE, excludeModes: true, excludeAltBuffer: true });
+  return serializer.serialize({ ...ONE_LINE, excludeAltBuffer: true }).slice(without.length);
+}
+
+/**
+ * Where the cursor is: what was drawn leaves it elsewhere where a line is full, and margins and their origin move it home.
+ * Behind the last column only a character brings it.
+ */
+function cursorOf(terminal: Terminal, hasRegion: number | null): string {
+  const { buffer, modes, cols } = terminal;
+  const { cursorX, cursorY, baseY } = buffer.active;
+  const top = modes.originMode ? (hasRegion ?? 0) : 0;
+  const to = (column: number): string => `\x1b[${cursorY - top + 1};${column + 1}H`;
+  if (cursorX < cols) return to(cursorX);
+  const line = buffer.active.getLine(baseY + cursorY);
+  const isWide = line?.getCell(cols - 1)?.getWidth() === 0;
+  const column = isWide ? cols - 2 : cols - 1;
+  const cell = line?.getCell(column);
+  if (cell === undefined) return to(cols - 1);
+  return to(column) + takePen(cell) + (cell.getChars() || ' ') + takePen(penOf(terminal));
+}
+
+/** The terminal does not tell of it; the serializer reads it in the same place. */
+function penOf(terminal: Terminal): Pen {
+  return (terminal as unknown as { _core: { _inputHandler: { _curAttrData: Pen } } })._core._inputHandler
+    ._curAttrData;
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { type Act, actDetails } from '../../domain/activity.ts';
+import type { AuditEntry } from '../../domain/audit.ts';
+import { credentialId } from '../../domain/identity/caller.ts';
+import type { AuditLog } from '../../ports/audit-log.ts';
+
+/** Acts that are alike make one record in this time. */
+export const FOLDED_FOR_MS = 60_000;
+/** So many kinds of act of one user are told apart in that time; the rest is folded by action alone. */
+export const KINDS_PER_USER = 60;
+
+/** Acts that are alike: the last one, and how many of them no record tells yet. */
+type Fold = {
+  last: Act;
+  unwritten: number;
+  endsMs: number;
+  /** Written, but not known to have arrived: written once more as it is. */
+  entry: AuditEntry | null;
+};
+
+export type ActRecords = ReturnType<typeof actRecords>;
+
+export type ActRecordsDeps = {
+  readonly audit: Pick<AuditLog, 'append'>;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+};
+
+/**
+ * Records acts without a change of their own, so that their volume cannot fill the audit: the first of a credential,
+ * container and action before it is done, those of the next minute in one record at its end.
+ */
+export function actRecords({ audit, monotonicMs }: ActRecordsDeps) {
+  // In the order in which their time ends.
+  const folds = new Map<string, Fold>();
+  const kindsOf = new Map<string, number>();
+  let last: Promise<void> = Promise.resolve();
+
+  function drop(key: string, { last: { caller } }: Fold): void {
+    folds.delete(key);
+    const left = (kindsOf.get(caller.user.id) ?? 1) - 1;
+    if (left > 0) kindsOf.set(caller.user.id, left);
+    else kindsOf.delete(caller.user.id);
+  }
+
+  function keyOf({ action, caller: { user, credential }, containerId }: Act): string {
+    const key = `${action} ${credentialId(credential)} ${containerId}`;
+    if (folds.has(key) || (kindsOf.get(user.id) ?? 0) < KINDS_PER_USER) return key;
+    return `${action} ${user.id}`;
+  }
+
+  async function writeDue(all: boolean): Promise<void> {
+    const due: [string, Fold][] = [];
+    for (const [key, fold] of folds) {
+      if (!all && fold.endsMs > monotonicMs()) break;
+      due.push([key, fold]);
+    }
+    const entries = due.map(([, fold]) => taken(fold)).filter((entry) => entry !== null);
+    await audit.append(...entries);
+    for (const [key, fold] of due) {
+      const isOver = fold.entry === null && fold.unwritten === 0;
+      fold.entry = null;
+      folds.delete(key);
+      if (isOver) drop(key, fold);
+      else folds.set(key, Object.assign(fold, { endsMs: monotonicMs() + FOLDED_FOR_MS }));
+    }
+  }
+
+  const flush = (all: boolean): Promise<void> => {
+    last = last.then(
+      () => writeDue(all),
+      () => writeDue(all),
+    );
+    return last;
+  };
+
+  return {
+    /** Once it resolves, the act is on record, or will be within a minute. */
+    async record(act: Act): Promise<void> {
+      const key = keyOf(act);
+      const fold = folds.get(key);
+      if (fold !== undefined) {
+        fold.unwritten += 1;
+        fold.last = act;
+        return;
+      }
+      const made: Fold = { last: act, unwritten: 0, endsMs: monotonicMs() + FOLDED_FOR_MS, entry: null };
+      folds.set(key, made);
+      kindsOf.set(act.caller.user.id, (kindsOf.get(act.caller.user.id) ?? 0) + 1);
+      try {
+        await audit.append(entryOf(act, 1));
+      } catch (error) {
+        if (made.unwritten === 0 && folds.get(key) === made) drop(key, made);
+        throw error;
+      }
+    },
+
+    /** Writes what is due; for a timer. */
+    flush: (): Promise<void> => flush(false),
+    /** Writes all of it; for the end of the process. */
+    flushAll: (): Promise<void> => flush(true),
+  };
+}
+
+/** The record of what no record tells yet; null when there is nothing. */
+function taken(fold: Fold): AuditEntry | null {
+  if (fold.entry === null && fold.unwritten > 0) {
+    fold.entry = { id: randomUUID(), ...entryOf(fold.last, fold.unwritten) };
+    fold.unwritten = 0;
+  }
+  return fold.entry;
+}
+
+const entryOf = (act: Act, times: number): AuditEntry => ({
+  userId: act.caller.user.id,
+  action: act.action,
+  ...act.origin,
+  details: actDetails(act, times),
+});

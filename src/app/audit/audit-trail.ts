@@ -1,0 +1,71 @@
+import type { AuditAction, AuditRecord } from '../../domain/audit.ts';
+import { isUuid } from '../../domain/containers/container-ref.ts';
+import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
+import type { AuditFilter } from '../../ports/audit-log.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Page, PageRequest } from '../../ports/pagination.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import { seldom } from './audit-view-log.ts';
+
+const NOTE_EVERY_MS = 600_000;
+/** So many records of an export are in memory at a time, whatever its length. */
+const EXPORT_PART = 500;
+const NONE: Page<AuditRecord> = { items: [], next: null };
+
+export type Audit = ReturnType<typeof auditTrail>;
+export type AuditDeps = Pick<Repositories, 'audit' | 'users'>;
+type OwnFilter = Omit<AuditFilter, 'userId'>;
+/** `user`: an id, a name or an email address. */
+export type AnyFilter = OwnFilter & { readonly user?: string };
+
+/** What was done; nothing here changes it. Pages throw `UnknownPage`; everything comes newest first. */
+export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
+  const isNew = seldom(NOTE_EVERY_MS, () => clock.now().getTime());
+
+  /** That an administrator looked is recorded, once in a while for each session or token. */
+  const note = async ({ user, credential }: Caller, origin: Origin, action: AuditAction): Promise<void> => {
+    if (!isNew(`${credentialId(credential)} ${action}`)) return;
+    await audit.append({ userId: user.id, action, ...origin, details: '' });
+  };
+  const resolved = async ({ user, ...filter }: AnyFilter): Promise<AuditFilter | null> => {
+    if (user === undefined) return filter;
+    const userId = isUuid(user) ? user.toLowerCase() : (await users.findForLogin(user))?.user.id;
+    return userId === undefined ? null : { ...filter, userId };
+  };
+
+  return {
+    /** What was done in the caller's name. */
+    own: (filter: OwnFilter, request: PageRequest, { user }: Caller): Promise<Page<AuditRecord>> =>
+      audit.page({ ...filter, userId: user.id }, request),
+
+    /** The same, whole. */
+    exportOwn: (filter: OwnFilter, { user }: Caller): AsyncIterable<AuditRecord> =>
+      whole(audit, { ...filter, userId: user.id }),
+
+    /** What was done by anybody; who may ask is decided by the route's scope. */
+    async all(filter: AnyFilter, request: PageRequest, caller: Caller, origin: Origin) {
+      const known = await resolved(filter);
+      const page = known === null ? NONE : await audit.page(known, request);
+      await note(caller, origin, 'audit_listed');
+      return page;
+    },
+
+    async exportAll(filter: AnyFilter, caller: Caller, origin: Origin): Promise<AsyncIterable<AuditRecord>> {
+      const known = await resolved(filter);
+      await note(caller, origin, 'audit_exported');
+      return known === null ? nothing() : whole(audit, known);
+    },
+  };
+}
+
+async function* nothing(): AsyncGenerator<AuditRecord> {}
+
+/** Every record, read in parts as they are asked for. What comes in meanwhile is newer than all of them, and left out. */
+async function* whole(audit: Repositories['audit'], filter: AuditFilter): AsyncGenerator<AuditRecord> {
+  let after: string | null = null;
+  do {
+    const page: Page<AuditRecord> = await audit.page(filter, { after, limit: EXPORT_PART });
+    yield* page.items;
+    after = page.next;
+  } while (after !== null);
+}

@@ -1,0 +1,33 @@
+import { type BrokenLink, type ChainHead, follow, GENESIS } from '../../domain/audit-chain.ts';
+import type { AuditChain } from '../../ports/audit-chain.ts';
+
+const PART = 1_000;
+
+export type AuditVerdict =
+  | { readonly kind: 'whole'; readonly head: ChainHead }
+  | { readonly kind: 'broken'; readonly link: BrokenLink }
+  /** A record that nobody sealed, though nothing waits to be sealed. */
+  | { readonly kind: 'stray'; readonly recordId: string }
+  /** The chain does not go through the head that was written down earlier. */
+  | { readonly kind: 'other_head'; readonly expected: ChainHead };
+
+/** Follows the whole chain, a part at a time. `expected`: a head of an earlier check that must be on its way. */
+export async function checkAudit(chain: AuditChain, expected: ChainHead | null): Promise<AuditVerdict> {
+  let head = GENESIS;
+  let met = expected === null || isSame(expected, GENESIS);
+  for (;;) {
+    const links = await chain.links(head.seq, PART);
+    for (const link of links) {
+      const next = follow(head, link);
+      if ('broken' in next) return { kind: 'broken', link: next.broken };
+      head = next.head;
+      met ||= expected !== null && isSame(expected, head);
+    }
+    if (links.length === 0) break;
+  }
+  const stray = await chain.stray();
+  if (stray !== null) return { kind: 'stray', recordId: stray };
+  return met || expected === null ? { kind: 'whole', head } : { kind: 'other_head', expected };
+}
+
+const isSame = (a: ChainHead, b: ChainHead): boolean => a.seq === b.seq && a.hash === b.hash;

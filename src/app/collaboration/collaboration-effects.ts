@@ -1,0 +1,116 @@
+import type { Origin } from '../../domain/identity/caller.ts';
+import {
+  type Collaboration,
+  type CollaborationEffect,
+  decideCollaboration,
+  participantSession,
+} from '../../domain/terminals/collaboration.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Repositories, Storage } from '../../ports/storage.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { handleOf } from '../containers/find-container.ts';
+import { tellShared } from './shared-terminals.ts';
+
+export type CollaborationEffectDeps = {
+  readonly storage: Storage;
+  readonly backend: Pick<TerminalBackend, 'killMuxSession'>;
+  readonly bus: Bus;
+  readonly log: Logger;
+};
+
+/** Of a container that is deleted, in the transaction that does it; those who take part have left with their terminals. */
+export async function endSharesOf(tx: Repositories, containerId: string, origin: Origin): Promise<void> {
+  const action = 'collaboration_ended';
+  for (const ended of await tx.collaborations.endAllOf(containerId)) {
+    await tx.audit.append({ userId: ended.ownerId, action, ...origin, details: detailsOf(ended) });
+  }
+}
+
+const detailsOf = ({ id, containerId, mode }: Collaboration, participantId?: string): string =>
+  JSON.stringify({ id, container_id: containerId, mode, participant_id: participantId });
+
+const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
+
+/** What follows from decisions about collaborations: in the database, to other processes, and in containers. */
+export function collaborationEffects({ storage, backend, bus, log }: CollaborationEffectDeps) {
+  const { repositories, inTransaction } = storage;
+
+  /** Together with the decision. */
+  async function write(
+    tx: Repositories,
+    collaboration: Collaboration,
+    effects: readonly CollaborationEffect[],
+    origin: Origin,
+  ): Promise<void> {
+    const { id } = collaboration;
+    for (const effect of effects) {
+      if (effect.do === 'admit') await tx.collaborations.admit({ collaborationId: id, ...effect });
+      if (effect.do === 'dismiss') await tx.collaborations.dismiss({ collaborationId: id, ...effect });
+      if (effect.do === 'put_out') await tx.collaborations.putOut({ collaborationId: id, ...effect });
+      if (effect.do === 'end') await tx.collaborations.end(id);
+      if (effect.do !== 'record') continue;
+      const { action, userId, participantId } = effect;
+      const details = detailsOf(collaboration, participantId);
+      await tx.audit.append({ userId, action, ...origin, details });
+    }
+  }
+
+  /** After the commit. */
+  function follow(collaboration: Collaboration, effects: readonly CollaborationEffect[]): void {
+    const { id, containerId } = collaboration;
+    for (const effect of effects) {
+      if (effect.do === 'announce') tellShared(bus, containerId);
+      if (effect.do === 'end_sessions') {
+        endSessions(collaboration, effect.userIds).catch((err: unknown) =>
+          log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
+        );
+      }
+    }
+  }
+
+  /** Whoever may type there for another reason keeps the session. */
+  async function endSessions({ id, containerId }: Collaboration, userIds: readonly string[]): Promise<void> {
+    const container = await repositories.containers.findAny(containerId);
+    const handle = container?.state === 'deleted' ? null : container && handleOf(container);
+    if (handle === null) return;
+    const leftovers = new Set(await repositories.collaborations.leftovers(id));
+    const left = userIds.filter((userId) => leftovers.has(userId));
+    await Promise.all(left.map((userId) => backend.killMuxSession(handle, participantSession(userId))));
+  }
+
+  /** What is left in the container of one that ended, also of those who left before. */
+  async function settle(id: string): Promise<void> {
+    const ended = await repositories.collaborations.find(id);
+    if (ended?.mode === 'control') {
+      await endSessions(ended, await repositories.collaborations.leftovers(id));
+    }
+    await repositories.collaborations.settled(id);
+  }
+
+  async function end(id: string): Promise<void> {
+    const done = await inTransaction(async (tx) => {
+      const held = await tx.collaborations.hold(id);
+      const decided = held && decideCollaboration(held, { type: 'time_over' });
+      if (held === null || decided === null || !decided.ok) return null;
+      await write(tx, held, decided.value, NOWHERE);
+      return { held, effects: decided.value };
+    });
+    if (done !== null) follow(done.held, done.effects);
+  }
+
+  return {
+    write,
+    follow,
+
+    /** Ends those whose time is over, and what ended ones left in their containers; for a timer. */
+    async keep(): Promise<void> {
+      for (const id of await repositories.collaborations.overdue()) await end(id);
+      for (const id of await repositories.collaborations.unsettled()) {
+        await settle(id).catch((err: unknown) =>
+          log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { Container } from '../../domain/containers/container.ts';
+import { isUuid } from '../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import {
+  type Collaboration,
+  type CollaborationEvent,
+  type CollaborationMode,
+  DEFAULT_MINUTES,
+  decideCollaboration,
+  MAX_COLLABORATIONS,
+  minutesFaults,
+} from '../../domain/terminals/collaboration.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { findOwn } from '../containers/find-container.ts';
+import { findInside, whereRunning } from '../containers/running-container.ts';
+import type { Guard } from '../identity/auth/login-throttle.ts';
+import { newSecret, sha256 } from '../identity/auth/secrets.ts';
+import { orRollBack } from '../transaction.ts';
+import { type CollaborationEffectDeps, collaborationEffects } from './collaboration-effects.ts';
+import { tellShared } from './shared-terminals.ts';
+
+export type CollaborationDeps = CollaborationEffectDeps & {
+  readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
+  readonly guard: Guard;
+  readonly clock: Clock;
+  /** The address that people open. */
+  readonly publicUrl: () => string;
+};
+
+export type NewShare = { readonly mode: CollaborationMode; readonly minutes?: number | undefined };
+
+/** The code is shown this once. */
+export type Shared = { readonly collaboration: Collaboration; readonly code: string; readonly url: string };
+
+export type Joined = { readonly collaboration: Collaboration; readonly container: Container };
+
+const NOT_FOUND = refuse({ code: 'collaboration_not_found' } as const);
+
+export type Collaborations = ReturnType<typeof collaborations>;
+
+/** Sharing a main terminal: who may come, and how it ends. The sockets themselves are `shared-terminals.ts`. */
+export function collaborations(deps: CollaborationDeps) {
+  const { storage, backend, guard, bus, clock, publicUrl } = deps;
+  const { repositories, inTransaction } = storage;
+  const { write, follow, keep } = collaborationEffects(deps);
+
+  const mayBeSeenBy = ({ ownerId, endedAt, participants }: Collaboration, userId: string): boolean =>
+    ownerId === userId || (endedAt === null && participants.some((one) => one.userId === userId));
+
+  async function change(
+    id: string,
+    event: CollaborationEvent,
+    origin: Origin,
+  ): Promise<Result<Collaboration, DomainError>> {
+    if (!isUuid(id)) return NOT_FOUND;
+    const done = await orRollBack(inTransaction, async (tx) => {
+      const held = await tx.collaborations.hold(id.toLowerCase());
+      if (held === null) return NOT_FOUND;
+      const decided = decideCollaboration(held, event);
+      if (!decided.ok) return decided;
+      await write(tx, held, decided.value, origin);
+      const now = (await tx.collaborations.find(held.id)) ?? held;
+      return ok({ held, effects: decided.value, now });
+    });
+    if (!done.ok) return done;
+    follow(done.value.held, done.value.effects);
+    return ok(done.value.now);
+  }
+
+  return {
+    /** Shares the caller's running container. */
+    async create(
+      id: string,
+      { mode, minutes = DEFAULT_MINUTES }: NewShare,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<Shared, DomainError>> {
+      const found = await findInside({ storage }, id, caller);
+      if (!found.ok) return found;
+      const fields = minutesFaults(minutes);
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      const { container, handle } = found.value;
+      if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
+      if (container.state !== 'running') return refuse({ code: 'container_not_running' });
+      const muxed = await whereRunning<boolean>(backend.hasMultiplexer(handle).then(ok));
+      if (!muxed.ok) return muxed;
+      if (!muxed.value) return refuse({ code: 'sharing_needs_tmux' });
+      const code = newSecret();
+      const asked = { id: randomUUID(), containerId: container.dbId, ownerId: caller.user.id, mode, minutes };
+      const made = await orRollBack(inTransaction, async (tx) => {
+        await tx.users.lock(caller.user.id);
+        // A delete that came first has ended what there was to end.
+        if ((await tx.roleSetups.hold(container.dbId))?.state !== 'running')
+          return refuse({ code: 'container_not_running' });
+        const live = await tx.collaborations.listLive(container.dbId, caller.user.id);
+        if (live.length >= MAX_COLLABORATIONS)
+          return refuse({ code: 'collaboration_limit_reached', max: MAX_COLLABORATIONS });
+        const collaboration = await tx.collaborations.insert({ ...asked, codeHash: sha256(code) });
+        const action = 'collaboration_started';
+        await write(tx, collaboration, [{ do: 'record', action, userId: caller.user.id }], origin);
+        return ok(collaboration);
+      });
+      if (!made.ok) return made;
+      tellShared(bus, container.dbId);
+      return ok({ collaboration: made.value, code, url: `${publicUrl()}/join#code=${code}` });
+    },
+
+    /** The live ones of the caller's container, newest first. */
+    async list(id: string, caller: Caller): Promise<Result<readonly Collaboration[], DomainError>> {
+      const found = await findOwn(repositories, id, caller);
+      if (!found.ok) return found;
+      return ok(await repositories.collaborations.listLive(found.value.dbId, caller.user.id));
+    },
+
+    /** Takes part from now on. Wrong codes are counted, for the user and for the address. */
+    async join(code: string, caller: Caller, origin: Origin): Promise<Result<Joined, DomainError>> {
+      const { user } = caller;
+      if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
+      return await inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
+        const tried = await guard.tryShared(tx, 'collaboration', user.id, origin, () =>
+          tx.collaborations.holdByCode(sha256(code)),
+        );
+        if (!tried.ok) return tried;
+        if (tried.value === null) return NOT_FOUND;
+        const event = { type: 'join', userId: user.id, now: clock.now() } as const;
+        const decided = decideCollaboration(tried.value, event);
+        if (!decided.ok) return decided;
+        await write(tx, tried.value, decided.value, origin);
+        const collaboration = (await tx.collaborations.find(tried.value.id)) ?? tried.value;
+        const container = await tx.containers.findAny(collaboration.containerId);
+        return container === null ? NOT_FOUND : ok({ collaboration, container });
+      });
+    },
+
+    /** One that the caller owns or takes part in. */
+    async get(id: string, { user }: Caller): Promise<Result<Collaboration, DomainError>> {
+      const found = isUuid(id) ? await repositories.collaborations.find(id.toLowerCase()) : null;
+      return found !== null && mayBeSeenBy(found, user.id) ? ok(found) : NOT_FOUND;
+    },
+
+    /** Its owner ends it; a participant leaves it for good. */
+    remove: (id: string, { user }: Caller, origin: Origin) =>
+      change(id, { type: 'delete', userId: user.id }, origin),
+
+    /** Its owner puts a participant out, who does not come back by the same code. */
+    putOut: (id: string, userId: string, { user }: Caller, origin: Origin) =>
+      change(id, { type: 'put_out', by: user.id, userId: userId.toLowerCase() }, origin),
+
+    keep,
+  };
+}

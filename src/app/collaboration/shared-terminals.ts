@@ -1,0 +1,194 @@
+import type { TerminalSize } from '../../domain/terminals/terminal.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type {
+  CollaborationRepository,
+  Part,
+  PresentPerson,
+} from '../../ports/terminals/collaboration-repository.ts';
+
+/** What somebody at a shared terminal is told. `size`: null when everybody has their own again. */
+export type SharedNews =
+  | { readonly type: 'participants'; readonly present: readonly PresentPerson[] }
+  | { readonly type: 'size'; readonly size: TerminalSize | null };
+
+/** An open terminal of this process. The owner's main one rules the size of what is shared; participants follow. */
+export type Onlooker = {
+  readonly containerId: string;
+  readonly role: 'ruler' | 'follower' | 'apart';
+  size: TerminalSize;
+  /** Makes the terminal so large. */
+  resize(size: TerminalSize): Promise<void>;
+};
+
+export type SharedTerminalsDeps = {
+  readonly collaborations: CollaborationRepository;
+  readonly bus: Bus;
+  readonly log: Logger;
+  /** The parts that terminals of this process rest on, with the container of each; also of those that wait. */
+  readonly parts: () => readonly (Part & { readonly containerId: string })[];
+  /** Closes the terminals that rest on one of these. */
+  readonly shut: (over: readonly Part[]) => void;
+};
+
+type Listening = Onlooker & {
+  hear: ((news: SharedNews) => void) | null;
+  toldPresent: string;
+  ruled: TerminalSize | null;
+};
+
+const TOPIC = 'collaboration';
+const SIZE_AFTER_MS = 100;
+const NOBODY = '[]';
+
+/** To every process: who takes part in what of this container, or is there, has changed. Call it after the commit. */
+export const tellShared = (bus: Bus, containerId: string): void =>
+  bus.publish(TOPIC, { container_id: containerId });
+
+export type SharedTerminals = ReturnType<typeof sharedTerminals>;
+
+/**
+ * The shared terminals of this process. A message only says which container to look at again; what is lost is caught up
+ * with by the look of every second.
+ */
+export function sharedTerminals({ collaborations, bus, log, parts, shut }: SharedTerminalsDeps) {
+  const onlookers = new Map<string, Set<Listening>>();
+  const sharedNow = new Set<string>();
+  const looking = new Map<string, { again: boolean }>();
+  const resizing = new Map<string, NodeJS.Timeout>();
+  const due = new Set<string>();
+  let isTelling = false;
+
+  const look = (containerId: string): void => {
+    const under = looking.get(containerId);
+    if (under !== undefined) {
+      under.again = true;
+      return;
+    }
+    if (!onlookers.has(containerId) && !parts().some((one) => one.containerId === containerId)) return;
+    looking.set(containerId, { again: false });
+    void lookNow(containerId)
+      .catch((err: unknown) => log.warn({ err }, 'could not look who shares a terminal'))
+      .finally(() => {
+        const again = looking.get(containerId)?.again;
+        looking.delete(containerId);
+        if (again) look(containerId);
+      });
+  };
+
+  async function lookNow(containerId: string): Promise<void> {
+    await shutOver(parts().filter((one) => one.containerId === containerId));
+    const here = onlookers.get(containerId);
+    if (here === undefined) return;
+    const scene = await collaborations.scene(containerId);
+    if (scene === null) sharedNow.delete(containerId);
+    else sharedNow.add(containerId);
+    const ruler = [...here].find(({ role }) => role === 'ruler');
+    if (scene !== null && scene.size === null && ruler !== undefined) noteSize(containerId);
+    for (const one of here) {
+      tellPresent(one, scene?.present ?? []);
+      if (one.role === 'follower') tellSize(one, scene?.size ?? null);
+    }
+  }
+
+  async function shutOver(taken: readonly Part[]): Promise<void> {
+    if (taken.length === 0) return;
+    const still = await collaborations.stillTaken(taken);
+    const over = taken.filter((part) => !still.some((one) => isSame(one, part)));
+    if (over.length > 0) shut(over);
+  }
+
+  /** The window of the owner as it is when it has rested for a moment; null when the owner has gone. */
+  function noteSize(containerId: string): void {
+    if (resizing.has(containerId)) return;
+    const timer = setTimeout(() => {
+      resizing.delete(containerId);
+      const ruler = [...(onlookers.get(containerId) ?? [])].find(({ role }) => role === 'ruler');
+      collaborations.noteSize(containerId, ruler?.size ?? null).then(
+        () => tellShared(bus, containerId),
+        (err: unknown) => log.warn({ err }, 'could not tell the size of a shared terminal'),
+      );
+    }, SIZE_AFTER_MS);
+    resizing.set(containerId, timer.unref());
+  }
+
+  bus.subscribe(
+    TOPIC,
+    ({ container_id: id }) => (typeof id === 'string' ? look(id) : lookAll()),
+    () => lookAll(),
+  );
+
+  function lookAll(): void {
+    for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.containerId)])) look(id);
+  }
+
+  /** Somebody has come or gone. Containers that nobody shares cost one look at the database, however many come at once. */
+  function changed(containerId: string): void {
+    due.add(containerId);
+    if (!isTelling) void tellDue();
+  }
+
+  async function tellDue(): Promise<void> {
+    isTelling = true;
+    for (const containerId of due) {
+      due.delete(containerId);
+      try {
+        if (await collaborations.isShared(containerId)) tellShared(bus, containerId);
+      } catch (err) {
+        log.warn({ err }, 'could not tell who shares a terminal');
+      }
+    }
+    isTelling = false;
+  }
+
+  return {
+    /** A terminal that has opened, once its record is written. */
+    enter(onlooker: Onlooker) {
+      const { containerId } = onlooker;
+      const entry: Listening = Object.assign(onlooker, { hear: null, toldPresent: NOBODY, ruled: null });
+      const here = onlookers.get(containerId) ?? new Set();
+      onlookers.set(containerId, here.add(entry));
+      return {
+        /** From now on; what is so already is told soon. */
+        hear(listener: (news: SharedNews) => void): void {
+          entry.hear = listener;
+          changed(containerId);
+        },
+
+        async resize(size: TerminalSize): Promise<void> {
+          entry.size = size;
+          if (entry.role === 'ruler' && sharedNow.has(containerId)) noteSize(containerId);
+          if (entry.ruled === null) await entry.resize(size);
+        },
+
+        /** Once the record is removed. */
+        leave(): void {
+          here.delete(entry);
+          if (here.size === 0) onlookers.delete(containerId);
+          if (entry.role === 'ruler' && sharedNow.has(containerId)) noteSize(containerId);
+          changed(containerId);
+        },
+      };
+    },
+
+    /** Closes what rests on a part that nobody has any more, whatever was not told of it; for a timer. */
+    lookAtParticipants: (): Promise<void> => shutOver(parts()),
+  };
+}
+
+const isSame = (one: Part, other: Part): boolean =>
+  one.collaborationId === other.collaborationId && one.userId === other.userId;
+
+function tellPresent(one: Listening, present: readonly PresentPerson[]): void {
+  const text = JSON.stringify(present);
+  if (one.hear === null || text === one.toldPresent) return;
+  one.toldPresent = text;
+  one.hear({ type: 'participants', present });
+}
+
+function tellSize(one: Listening, size: TerminalSize | null): void {
+  if (one.hear === null || (one.ruled?.cols === size?.cols && one.ruled?.rows === size?.rows)) return;
+  one.ruled = size;
+  void one.resize(size ?? one.size);
+  one.hear({ type: 'size', size });
+}

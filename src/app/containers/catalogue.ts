@@ -1,0 +1,91 @@
+import {
+  type CatalogueKind,
+  type Image,
+  imageFaults,
+  NEEDED,
+  type Role,
+  roleFaults,
+  tierFaults,
+} from '../../domain/containers/catalogue.ts';
+import type { FieldFaults, Tier } from '../../domain/containers/resources.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { CatalogueEditing, CatalogueEdits } from '../../ports/containers/catalogue-repository.ts';
+import type { Repositories, Storage } from '../../ports/storage.ts';
+import { orRollBack } from '../transaction.ts';
+
+export type CatalogueAdmin = ReturnType<typeof catalogueAdmin>;
+export type EntryAdmin<T> = ReturnType<typeof entries<T>>;
+
+/** Tiers, images and roles, for administrators; who is one is decided by the route's scope. */
+export const catalogueAdmin = (storage: Storage) => ({
+  tiers: entries<Tier>(storage, 'tier', tierFaults),
+  images: entries<Image>(storage, 'image', imageFaults),
+  roles: entries<Role>(storage, 'role', roleFaults),
+});
+
+/**
+ * Entries of one kind. A change takes effect with what is made after it: containers keep the image, the tools and the
+ * limits that they were made with.
+ */
+function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (entry: T) => FieldFaults) {
+  // `kind` names the edits of T, which the compiler cannot follow.
+  const edits = ({ catalogue }: Repositories): CatalogueEdits<T> =>
+    catalogue.editing[kind] as CatalogueEditing[CatalogueKind] as unknown as CatalogueEdits<T>;
+  const record = (tx: Repositories, { user }: Caller, origin: Origin, what: Happening, details: object) =>
+    tx.audit.append({
+      userId: user.id,
+      action: `${kind}_${what}`,
+      ...origin,
+      details: JSON.stringify(details),
+    });
+  const valid = (entry: T): Result<T, DomainError> => {
+    const fields = faults(entry);
+    return Object.keys(fields).length === 0 ? ok(entry) : refuse({ code: 'validation_failed', fields });
+  };
+  const notFound = () => refuse({ code: `${kind}_not_found` } as const);
+
+  return {
+    create: (entry: T, caller: Caller, origin: Origin): Promise<Result<T, DomainError>> =>
+      orRollBack(inTransaction, async (tx) => {
+        const checked = valid(entry);
+        if (!checked.ok) return checked;
+        if (!(await edits(tx).insert(entry))) return refuse({ code: 'catalogue_key_taken' });
+        await record(tx, caller, origin, 'created', entry as object);
+        return checked;
+      }),
+
+    /** What is absent from `change` stays. */
+    change: (
+      key: string,
+      change: Partial<T>,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<T, DomainError>> =>
+      orRollBack(inTransaction, async (tx) => {
+        const before = await edits(tx).hold(key);
+        if (before === null) return notFound();
+        const checked = valid({ ...before, ...change });
+        if (!checked.ok) return checked;
+        if (JSON.stringify(checked.value) === JSON.stringify(before)) return checked;
+        await edits(tx).replace(checked.value);
+        await record(tx, caller, origin, 'updated', { key, ...change });
+        return checked;
+      }),
+
+    /** Refuses what is in use, and what the service itself needs. Answers what was removed. */
+    remove: (key: string, caller: Caller, origin: Origin): Promise<Result<T, DomainError>> =>
+      orRollBack(inTransaction, async (tx) => {
+        const before = await edits(tx).hold(key);
+        if (before === null) return notFound();
+        if (NEEDED[kind].includes(key)) return refuse({ code: 'catalogue_entry_needed' });
+        if (await edits(tx).isUsed(key)) return refuse({ code: 'catalogue_entry_in_use' });
+        await edits(tx).remove(key);
+        await record(tx, caller, origin, 'deleted', { key });
+        return ok(before);
+      }),
+  };
+}
+
+type Happening = 'created' | 'updated' | 'deleted';

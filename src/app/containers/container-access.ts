@@ -1,0 +1,19 @@
+import { streamExec } from './exec-stream.ts';
+import { openFile, removeFile, writeFile } from './files.ts';
+import { readChanges, readLogs, readUsage } from './insight.ts';
+import { type AccessDeps, mayGoOn } from './running-container.ts';
+
+export type ContainerAccess = ReturnType<typeof containerAccess>;
+
+/** The use cases that look into containers: commands, files, logs, figures and what a recreate would lose. */
+export const containerAccess = (deps: AccessDeps) => ({
+  streamExec: streamExec(deps),
+  openFile: openFile(deps),
+  writeFile: writeFile(deps),
+  removeFile: removeFile(deps),
+  logs: readLogs(deps),
+  usage: readUsage(deps),
+  changes: readChanges(deps),
+  mayGoOnReading: mayGoOn(deps, 'read'),
+  mayGoOnChanging: mayGoOn(deps, 'change'),
+});

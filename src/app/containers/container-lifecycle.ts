@@ -1,0 +1,119 @@
+import { type Container, volumeName } from '../../domain/containers/container.ts';
+import { parseContainerRef } from '../../domain/containers/container-ref.ts';
+import type { OperationKind } from '../../domain/containers/operation.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { ContainerDeps } from './container-deps.ts';
+import { roomFor } from './container-limits.ts';
+import { diskAllowsStart, roomOnHost } from './disk-quota.ts';
+import { findOwn, handleOf } from './find-container.ts';
+import { type Done, isUnderWay } from './operations/operation-deps.ts';
+import type { Prepare } from './operations/operations.ts';
+
+/** A container as an operation has left it; `underWay`: the engine did not answer, and the operation goes on by itself. */
+export type Acted = { readonly container: Container; readonly underWay: boolean };
+
+/** `oldId` and `volumeKept` are there only when the container had to be made anew. */
+export type Started = Acted & {
+  readonly recreated: { readonly oldId: string | null; readonly volumeKept: boolean } | null;
+};
+
+const acted = (done: Done): Acted => ({ container: done.container, underWay: isUnderWay(done) });
+
+/** A container that holds up the engine would hold up its stop as well. */
+export async function endHung(
+  { runtime, log }: Pick<ContainerDeps, 'runtime' | 'log'>,
+  container: Container,
+) {
+  const handle = handleOf(container);
+  if (handle === null || !(await runtime.endHung(handle))) return;
+  log.warn({ dbId: container.dbId }, 'killed a container in which no process started');
+}
+
+/** Has the operation done on the caller's container as it is when its turn comes. */
+async function operate(
+  deps: ContainerDeps,
+  kind: OperationKind,
+  id: string,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Done, DomainError>> {
+  const { repositories } = deps.storage;
+  const answering = deps.runtime.ping();
+  // Whoever asks for what is not there hears of that alone.
+  answering.catch(() => undefined);
+  const found = await findOwn(repositories, id, caller);
+  if (!found.ok) return found;
+  const { dbId } = found.value;
+  if (kind !== 'start') await endHung(deps, found.value);
+  const wish = { kind, caller, origin };
+  let isFirst = true;
+  // What was found is taken at its word once: the row is changed only if it still is as it was found.
+  const prepare: Prepare = async (tx) => {
+    const now = isFirst ? found : await findOwn(tx, dbId, caller);
+    isFirst = false;
+    if (!now.ok) return now;
+    const { name, resources } = now.value;
+    return ok({ container: now.value, target: { name, resources } });
+  };
+  return await deps.operations.submit(dbId, wish, prepare, answering);
+}
+
+/** Starts it; when the engine has lost it, makes it anew with the same settings on the same volume. */
+export const startContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Started, DomainError>> => {
+    const found = await findOwn(deps.storage.repositories, id, caller);
+    if (!found.ok) return found;
+    if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    const allowed = await diskAllowsStart(deps, found.value);
+    if (!allowed.ok) return allowed;
+    const done = await operate(deps, 'start', id, caller, origin);
+    if (!done.ok) return done;
+    const { container, operation } = done.value;
+    const { freshRuntimeId, before, volumeKept } = operation;
+    const recreated =
+      freshRuntimeId === null ? null : { oldId: before.runtimeId, volumeKept: volumeKept ?? false };
+    return ok({ container, recreated, underWay: isUnderWay(done.value) });
+  };
+
+/** Stops it politely and closes its terminals. One that is down already is only recorded as such. */
+export const stopContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
+    const done = await operate(deps, 'stop', id, caller, origin);
+    return done.ok ? ok(acted(done.value)) : done;
+  };
+
+/** Removes it from the engine and marks the row deleted. The volume is kept. */
+export const deleteContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
+    const done = await operate(deps, 'delete', id, caller, origin);
+    return done.ok ? ok(acted(done.value)) : done;
+  };
+
+/** Undoes a delete while the volume is kept: the container is made anew, stopped. Only the row's own id will do. */
+export const restoreContainer =
+  (deps: ContainerDeps) =>
+  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
+    const ref = parseContainerRef(id);
+    const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
+    if (dbId === null) return refuse({ code: 'container_not_found' });
+    const space = await roomOnHost(deps);
+    const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
+    const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {
+      await tx.users.lock(caller.user.id);
+      const deleted = await tx.containers.findDeleted(dbId, caller.user.id);
+      if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
+      if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+      if (!space.ok) return space;
+      const room = await roomFor(tx, deleted.name, caller);
+      return room.ok
+        ? ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } })
+        : room;
+    });
+    return done.ok ? ok(acted(done.value)) : done;
+  };

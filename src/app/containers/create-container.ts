@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DEFAULT_IMAGE_KEY,
+  DEFAULT_ROLE_KEY,
+  type Image,
+  pinned,
+} from '../../domain/containers/catalogue.ts';
+import { type Container, nameFaults, volumeName } from '../../domain/containers/container.ts';
+import { envFaults } from '../../domain/containers/environment.ts';
+import {
+  defaultResources,
+  type FieldFaults,
+  type Resources,
+  resourceFaults,
+} from '../../domain/containers/resources.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ImageUnavailable } from '../../ports/containers/container-runtime.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { Note } from '../idempotency.ts';
+import type { ContainerDeps } from './container-deps.ts';
+import { roomBesideKept, roomFor, tierOf } from './container-limits.ts';
+import { roomOnHost } from './disk-quota.ts';
+
+/** What a user asks for; what is left out is chosen from the catalogue and the tier. */
+export type CreateRequest = {
+  readonly name: string;
+  readonly image?: string;
+  readonly role?: string;
+  readonly memoryMb?: number;
+  readonly cpuMillicores?: number;
+  readonly diskMb?: number;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+type Plan = {
+  readonly image: Image;
+  readonly role: string;
+  readonly resources: Resources;
+};
+
+/**
+ * Makes a container and waits up to `createWaitMs` for it to run. The row says `creating` until then, so a caller
+ * that is answered early finds the outcome there. `note` writes the id down in the transaction that makes the row.
+ */
+export const createContainer =
+  (deps: ContainerDeps) =>
+  async (
+    request: CreateRequest,
+    caller: Caller,
+    origin: Origin,
+    note?: Note,
+  ): Promise<Result<Container, DomainError>> => {
+    if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    const planned = await plan(deps.storage.repositories, request, caller);
+    if (!planned.ok) return planned;
+    const room = await roomOnHost(deps);
+    if (!room.ok) return room;
+    let dbId: string = randomUUID();
+    const submitted = deps.operations.submit(dbId, { kind: 'create', caller, origin }, async (tx) => {
+      const inserted = await insert(deps, tx, request, planned.value, caller);
+      if (!inserted.ok) return inserted;
+      const { container, warmRuntimeId } = inserted.value;
+      const { name, resources } = container;
+      dbId = container.dbId;
+      await note?.(tx, dbId);
+      return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
+    });
+    const finished = await firstOf(submitted.catch(imageUnavailable), deps.createWaitMs);
+    if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
+    const container = await deps.storage.repositories.containers.findAny(dbId);
+    if (container === null) throw new Error(`container ${dbId} was not begun in time`);
+    return ok(container);
+  };
+
+const imageUnavailable = (error: unknown): Result<never, DomainError> => {
+  if (error instanceof ImageUnavailable) return refuse({ code: 'image_unavailable' });
+  throw error;
+};
+
+/** Every fault of the request at once, or what it comes to. */
+async function plan(
+  { catalogue }: Repositories,
+  request: CreateRequest,
+  caller: Caller,
+): Promise<Result<Plan, DomainError>> {
+  const [images, roles, tier] = await Promise.all([
+    catalogue.images(),
+    catalogue.roles(),
+    tierOf({ catalogue }, caller),
+  ]);
+  const wanted = request.image ?? DEFAULT_IMAGE_KEY;
+  const image = images.find(({ key, reference }) => key === wanted || reference === wanted);
+  const role = request.role ?? DEFAULT_ROLE_KEY;
+  const defaults = defaultResources(tier);
+  const resources: Resources = {
+    memoryMb: request.memoryMb ?? defaults.memoryMb,
+    cpuMillicores: request.cpuMillicores ?? defaults.cpuMillicores,
+    diskMb: request.diskMb ?? defaults.diskMb,
+  };
+  const fields: FieldFaults = {
+    ...nameFaults(request.name),
+    ...(image === undefined ? { image: `must be one of ${images.map(({ key }) => key).join(', ')}` } : {}),
+    ...(roles.some(({ key }) => key === role)
+      ? {}
+      : { role: `must be one of ${roles.map(({ key }) => key).join(', ')}` }),
+    ...resourceFaults(resources, tier),
+    ...envFaults(request.env ?? {}),
+  };
+  if (image === undefined || Object.keys(fields).length > 0)
+    return refuse({ code: 'validation_failed', fields });
+  return ok({ image, role, resources });
+}
+
+/** Writes the intent. The owner's row is locked, so that two creates cannot both take the last place. */
+async function insert(
+  { runtimeNode, warmPool }: ContainerDeps,
+  tx: Repositories,
+  request: CreateRequest,
+  { image, role, resources }: Plan,
+  caller: Caller,
+): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
+  const ownerId = caller.user.id;
+  await tx.users.lock(ownerId);
+  const room = await roomFor(tx, request.name, caller);
+  if (!room.ok) return room;
+  const beside = await roomBesideKept(tx, caller);
+  if (!beside.ok) return beside;
+  if (!(await tx.catalogue.keep(image.key, role)))
+    return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
+  const env = request.env ?? {};
+  // What is given at the making of a container cannot be given to one that is made already.
+  const member = Object.keys(env).length === 0 ? await warmPool.claim(tx, pinned(image), resources) : null;
+  const dbId = member?.dbId ?? randomUUID();
+  await tx.containers.insert({
+    dbId,
+    ownerId,
+    name: request.name,
+    imageKey: image.key,
+    image: pinned(image),
+    shell: image.shell,
+    role,
+    resources,
+    env,
+    node: member?.node ?? runtimeNode,
+    volume: member?.volume ?? volumeName(dbId),
+  });
+  const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);
+  if (container === null) throw new Error(`container ${dbId} vanished inside its transaction`);
+  return ok({ container, warmRuntimeId: member?.runtimeId ?? null });
+}
+
+/** What the work comes to, or null when the time is up; the work goes on either way. */
+async function firstOf<T>(done: Promise<T>, waitMs: number): Promise<T | null> {
+  // A failure after the time is up is in the row already; without this it would end the process.
+  done.catch(() => undefined);
+  const waiting = new AbortController();
+  const timeUp = sleep(waitMs, null, { signal: waiting.signal }).catch(() => null);
+  return await Promise.race([done, timeUp]).finally(() => waiting.abort());
+}

@@ -1,0 +1,144 @@
+import type { Container } from '../../domain/containers/container.ts';
+import {
+  isHostShort,
+  judgeDisk,
+  overQuotaReason,
+  type Quota,
+  toMb,
+} from '../../domain/containers/disk-quota.ts';
+import { type LayerUse, layerMb, overLayerReason } from '../../domain/containers/layer-usage.ts';
+import type { FieldFaults } from '../../domain/containers/resources.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { RuntimeUnavailable } from '../../ports/containers/container-runtime.ts';
+import type { ContainerDeps } from './container-deps.ts';
+import { handleOf } from './find-container.ts';
+import { stopWithReason } from './maintenance/stop-with-reason.ts';
+
+/** A little less than the minute that lies between two passes. */
+const MEASURED_AGAIN_AFTER_SECONDS = 50;
+const AT_A_TIME = 4;
+const STOP_GRACE_SECONDS = 10;
+
+export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
+
+/** Looks at a volume now. What cannot be counted is as it was last. */
+async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
+  const handle = handleOf(row);
+  const running = row.state === 'running' ? handle : null;
+  const [facts, bytes, layer] = await Promise.all([
+    runtime.volumeFacts(row.volume),
+    runtime.usedBytes(row.volume, { image: row.image, running }),
+    handle === null ? null : runtime.layerUse(handle, row.image),
+  ]);
+  if (facts === null) return { quota: row.diskQuota, usedMb: 0, layer };
+  return { quota: facts.quota, usedMb: bytes === null ? row.diskUsedMb : toMb(bytes), layer };
+}
+
+/** Looks at it, and writes down what is new. */
+export async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
+  const use = await look(deps, row);
+  const { quota, usedMb, layer = null } = use;
+  const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
+  if (quota !== row.diskQuota || usedMb !== row.diskUsedMb || layerUsedMb !== row.layerUsedMb) {
+    const ofLayer = layerUsedMb === null ? {} : { layerUsedMb };
+    await deps.storage.repositories.containers.recordDisk(row.dbId, { quota, usedMb, ...ofLayer });
+  }
+  return use;
+}
+
+/** Whether the host has room for anything new: below its floor nothing is made. */
+export async function roomOnHost({
+  runtime,
+  diskFloorMb,
+}: ContainerDeps): Promise<Result<null, DomainError>> {
+  return isHostShort(await runtime.hostSpace(), diskFloorMb) ? refuse({ code: 'host_disk_short' }) : ok(null);
+}
+
+/**
+ * Whether it may be started: not above its disk size, and not when it would have to be made anew on a host that is short
+ * of room. One that was above its size is counted again first.
+ */
+export async function diskAllowsStart(
+  deps: ContainerDeps,
+  row: Container,
+): Promise<Result<null, DomainError>> {
+  if (row.state === 'running') return ok(null);
+  if (
+    isOver(row, { quota: row.diskQuota, usedMb: row.diskUsedMb }) &&
+    isOver(row, await measure(deps, row))
+  ) {
+    return refuse({ code: 'disk_quota_exceeded' });
+  }
+  const room = await roomOnHost(deps);
+  const handle = handleOf(row);
+  if (room.ok || (handle !== null && (await deps.runtime.observe(handle)).kind !== 'gone')) return ok(null);
+  return room;
+}
+
+const isOver = ({ resources }: Container, { quota, usedMb }: Use): boolean =>
+  judgeDisk(quota, usedMb, resources.diskMb) !== 'fine';
+
+/** What speaks against another container with `diskMb` on the same volume; empty when nothing does. */
+export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: number): Promise<FieldFaults> {
+  const isOther = diskMb !== row.resources.diskMb;
+  const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
+  if (facts?.isResizable === false)
+    return { disk_mb: 'cannot change: the engine keeps the size of this volume' };
+  if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
+  const { quota, usedMb } = await look(deps, row);
+  const matters = quota === 'soft' || isOther;
+  return matters && usedMb !== null && usedMb > diskMb
+    ? { disk_mb: `must be at least ${usedMb}: so much is in the workspace` }
+    : {};
+}
+
+/** What speaks against carrying over what is outside the volume: more of it than the owner's tier allows. */
+export async function carryOverFaults(deps: ContainerDeps, row: Container): Promise<FieldFaults> {
+  const handle = handleOf(row);
+  const allowedMb = row.layerAllowedMb;
+  const layer = handle === null ? null : await deps.runtime.layerUse(handle, row.image);
+  if (layer === null || layerMb(layer) <= allowedMb) return {};
+  return { carry_over: `is not possible: ${layerMb(layer)} MB are outside /workspace, of ${allowedMb}` };
+}
+
+/**
+ * Looks at the volumes of running containers that nobody has looked at for a minute, and stops those that are too far
+ * above a size that nothing else keeps. Nothing happens while the engine is silent.
+ */
+export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => {
+  const { containers } = deps.storage.repositories;
+  const answers = await deps.runtime.ping().then(
+    () => true,
+    () => false,
+  );
+  const due = answers ? [...(await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS))] : [];
+  const work = async (): Promise<void> => {
+    for (let row = due.shift(); row !== undefined; row = due.shift()) {
+      await measureAndJudge(deps, row).catch((err: unknown) => {
+        if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+};
+
+async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
+  const use = await measure(deps, row);
+  const { diskMb } = row.resources;
+  if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
+    return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
+  const reason = layerFault(row, use);
+  if (reason !== null) await stopForDisk(deps, row, reason);
+}
+
+/** Why it must stop for what it has outside its volume, or null. */
+export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = null }: Use): string | null =>
+  layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
+
+export const stopForDisk = (
+  deps: ContainerDeps,
+  row: Container,
+  reason: string,
+  graceSeconds = STOP_GRACE_SECONDS,
+): Promise<void> => stopWithReason(deps, row, { reason, graceSeconds });

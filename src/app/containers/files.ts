@@ -1,0 +1,96 @@
+import type { Readable } from 'node:stream';
+import {
+  type FilePath,
+  parseFilePath,
+  parseTarget,
+  pathText as pathOf,
+} from '../../domain/containers/files.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { ok, type Result } from '../../domain/result.ts';
+import type { Opened, Written } from '../../ports/containers/container-files.ts';
+import type { OutputRoom } from '../../ports/containers/container-runtime.ts';
+import { type AccessDeps, findRunning, type Inside, whereRunning } from './running-container.ts';
+
+const MIB = 1024 * 1024;
+
+/** Opens a file for reading, or a folder as tar or as a list, of which `room` bounds what is kept. The path is looked at before the container is. */
+export const openFile =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    pathText: string,
+    folderAs: 'archive' | 'listing',
+    caller: Caller,
+    origin: Origin,
+    room?: OutputRoom,
+  ): Promise<Result<{ readonly path: FilePath; readonly opened: Opened }, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const path = parseFilePath(pathText);
+    if (!path.ok) return path;
+    const opened = await whereRunning(deps.files.open(found.value.handle, path.value, folderAs, room));
+    if (!opened.ok) return opened;
+    if (opened.value.kind !== 'listing') {
+      const { content } = opened.value;
+      await noted(deps, 'file_downloaded', found.value, path.value, caller, origin).catch(
+        (error: unknown) => {
+          content.destroy();
+          throw error;
+        },
+      );
+    }
+    return ok({ path: path.value, opened: opened.value });
+  };
+
+/** Puts a file there, all of it or nothing. Its size is limited by what the container may have on its disk. */
+export const writeFile =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    pathText: string,
+    content: Readable,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<Written & { readonly path: FilePath }, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'change');
+    if (!found.ok) return found;
+    const path = parseTarget(pathText);
+    if (!path.ok) return path;
+    const { container, handle } = found.value;
+    const maxBytes = container.resources.diskMb * MIB;
+    const written = await whereRunning(deps.files.write(handle, path.value, content, maxBytes));
+    if (!written.ok) return written;
+    await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
+    await deps.storage.repositories.containers.touch(container.dbId);
+    return ok({ ...written.value, path: path.value });
+  };
+
+/** Removes a file, or a folder with all inside. Open to guests whose time is over. */
+export const removeFile =
+  (deps: AccessDeps) =>
+  async (
+    id: string,
+    pathText: string,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<FilePath, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const path = parseTarget(pathText);
+    if (!path.ok) return path;
+    const removed = await whereRunning(deps.files.remove(found.value.handle, path.value));
+    if (!removed.ok) return removed;
+    await noted(deps, 'file_deleted', found.value, path.value, caller, origin);
+    return path;
+  };
+
+const noted = (
+  { acts }: AccessDeps,
+  action: 'file_downloaded' | 'file_uploaded' | 'file_deleted',
+  { container }: Inside,
+  path: FilePath,
+  caller: Caller,
+  origin: Origin,
+): Promise<void> =>
+  acts.record({ action, caller, origin, containerId: container.dbId, what: { path: pathOf(path) } });

@@ -1,0 +1,57 @@
+import type { Container } from '../../domain/containers/container.ts';
+import { parseContainerRef } from '../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { SharedAccess } from '../../domain/terminals/collaboration.ts';
+import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { Repositories } from '../../ports/storage.ts';
+
+type Lookups = Pick<Repositories, 'containers' | 'collaborations'>;
+
+/** A container that the caller may know of. `access`: what its owner shares; null for the owner. */
+export type Visible = { readonly container: Container; readonly access: SharedAccess | null };
+
+/** The caller's container, or one that is shared with the caller, by either id. */
+export async function findVisible(
+  { containers, collaborations }: Lookups,
+  id: string,
+  { user }: Caller,
+): Promise<Result<Visible, DomainError>> {
+  const ref = parseContainerRef(id);
+  if (ref === null) return refuse({ code: 'container_not_found' });
+  const own = await containers.findOwned(ref, user.id);
+  if (own !== null) return ok({ container: own, access: null });
+  const shared = await collaborations.findShared(ref, user.id);
+  return shared === null ? refuse({ code: 'container_not_found' }) : ok(shared);
+}
+
+/**
+ * The caller's container by either id. Unknown, foreign, deleted and malformed are one refusal; only who takes part in a
+ * collaboration on it is told that it is another's.
+ */
+export async function findOwn(
+  repositories: Lookups,
+  id: string,
+  caller: Caller,
+): Promise<Result<Container, DomainError>> {
+  const found = await findVisible(repositories, id, caller);
+  if (!found.ok) return found;
+  return found.value.access === null ? ok(found.value.container) : refuse({ code: 'not_authorized' });
+}
+
+/** The caller's containers and those that are shared with the caller. */
+export async function listVisible(
+  { containers, collaborations }: Lookups,
+  { user }: Caller,
+): Promise<readonly Visible[]> {
+  const [own, shared] = await Promise.all([
+    containers.listOwned(user.id),
+    collaborations.listShared(user.id),
+  ]);
+  return [...own.map((container) => ({ container, access: null })), ...shared];
+}
+
+/** Where the row's container is; null until the engine has made one. */
+export const handleOf = ({ node, runtimeId, ownerId }: Container): RuntimeHandle | null =>
+  runtimeId === null ? null : { node, runtimeId, ownerId };

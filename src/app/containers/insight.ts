@@ -1,0 +1,106 @@
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { withCarried } from '../../domain/containers/carry-over.ts';
+import { type LossReport, lossSteps } from '../../domain/containers/loss-report.ts';
+import type { Resources } from '../../domain/containers/resources.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type {
+  ContainerInsight,
+  ContainerUsage,
+  LogRequest,
+} from '../../ports/containers/container-insight.ts';
+import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import { fairTurns } from '../fair-queue.ts';
+import { type AccessDeps, findInside, findRunning, whereRunning } from './running-container.ts';
+
+/** The log of a container, running or not. Whoever goes away must destroy it. */
+export const readLogs =
+  (deps: AccessDeps) =>
+  async (id: string, request: LogRequest, caller: Caller): Promise<Result<Readable, DomainError>> => {
+    const found = await findInside(deps, id, caller);
+    return found.ok ? await whereRunning(deps.insight.logs(found.value.handle, request).then(ok)) : found;
+  };
+
+export type UsageBesideLimits = ContainerUsage & {
+  readonly limits: Resources;
+  /** Outside the volume, as it was last looked at. */
+  readonly layer: { readonly usedMb: number | null; readonly allowedMb: number };
+};
+
+/** What a running container uses now, beside what it may use. */
+export const readUsage =
+  (deps: AccessDeps) =>
+  async (id: string, caller: Caller): Promise<Result<UsageBesideLimits, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const { container, handle } = found.value;
+    const usage = await whereRunning<ContainerUsage>(deps.insight.usage(handle).then((value) => ok(value)));
+    if (!usage.ok) return usage;
+    const layer = { usedMb: container.layerUsedMb, allowedMb: container.layerAllowedMb };
+    return ok({ ...usage.value, limits: container.resources, layer });
+  };
+
+/** What this container has outside its volume that the image that it was made of has not. */
+export async function lossesOf(
+  insight: Pick<ContainerInsight, 'changes'>,
+  handle: RuntimeHandle,
+): Promise<LossReport> {
+  const steps = lossSteps(await insight.changes(handle));
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    await setImmediate();
+  }
+}
+
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 1000;
+/** To compare all files of a container with its image is the engine's own time, which no limit of the container covers. */
+const LISTINGS = { maxRunning: 2, maxWaiting: 4 };
+const LISTING_RETRY_SECONDS = 5;
+
+type Losses = Result<LossReport, DomainError>;
+
+/**
+ * What a recreate of the caller's container, running or not, would lose: also what was carried over before. Looked at again after
+ * a minute; of each user one container at a time.
+ */
+export function readChanges(deps: AccessDeps) {
+  const known = new Map<string, { readonly atMs: number; readonly losses: Promise<Losses> }>();
+  const turns = fairTurns(LISTINGS);
+
+  function lossesIn(handle: RuntimeHandle, userId: string): Promise<Losses> | null {
+    const nowMs = deps.clock.now().getTime();
+    const last = known.get(handle.runtimeId);
+    if (last !== undefined && nowMs - last.atMs < REMEMBERED_MS) return last.losses;
+    const losses = turns.run(userId, () =>
+      whereRunning<LossReport>(lossesOf(deps.insight, handle).then((value) => ok(value))),
+    );
+    if (losses === null) return null;
+    remember(handle.runtimeId, { atMs: nowMs, losses });
+    return losses;
+  }
+
+  function remember(id: string, entry: { readonly atMs: number; readonly losses: Promise<Losses> }): void {
+    known.delete(id);
+    known.set(id, entry);
+    const [oldest] = known.size > MAX_REMEMBERED ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    const forget = (): void => {
+      if (known.get(id) === entry) known.delete(id);
+    };
+    // Only what was found is remembered.
+    entry.losses.then((found) => found.ok || forget(), forget);
+  }
+
+  return async (id: string, caller: Caller): Promise<Losses> => {
+    const found = await findInside(deps, id, caller);
+    if (!found.ok) return found;
+    const { container, handle } = found.value;
+    const changes = await lossesIn(handle, caller.user.id);
+    if (changes === null) return refuse({ code: 'engine_busy', retryAfterSeconds: LISTING_RETRY_SECONDS });
+    if (!changes.ok) return changes;
+    return ok(withCarried(changes.value, await deps.storage.repositories.carried.find(container.dbId)));
+  };
+}

@@ -1,0 +1,71 @@
+import { type Container, decideOrphan, settledState } from '../../../domain/containers/container.ts';
+import type { ListedContainer } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { removeUnusedImages } from './image-cleanup.ts';
+import { settle } from './sync-state.ts';
+
+const QUARANTINE_GRACE_SECONDS = 10;
+
+/**
+ * Goes on with operations that someone left, then makes the rows say what the engine says, from a listing of the
+ * engine's containers, and puts away what no row accounts for. Throws, and changes nothing, when the engine does not
+ * answer. A second pass does nothing.
+ */
+export const reconcile =
+  (deps: ContainerDeps) =>
+  async (beat: () => void = () => {}): Promise<void> => {
+    await deps.runtime.ping();
+    await deps.operations.takeOver();
+    const { containers, operations, warmPool } = deps.storage.repositories;
+    // Rows before the listing: a container that is made in between is in the listing, or its row is busy.
+    const rows = await containers.listAllLive();
+    const listed = await deps.runtime.list();
+    // Before the operations: a member that is claimed meanwhile is one of theirs by then.
+    const members = await warmPool.ids();
+    const busy = await operations.busy();
+    for (const row of rows) {
+      if (!busy.has(row.dbId)) await settleSeen(deps, row, listed);
+      beat();
+    }
+    await putAway(deps, listed, new Set([...busy, ...members]), beat);
+    await removeUnusedImages(deps);
+  };
+
+async function settleSeen(
+  deps: ContainerDeps,
+  row: Container,
+  listed: readonly ListedContainer[],
+): Promise<void> {
+  const current = listed.find(({ handle }) => handle.runtimeId === row.runtimeId);
+  const gone = { kind: 'gone', volumeExists: true } as const;
+  const seen = current ? { kind: current.state } : gone;
+  const state = settledState(row, seen);
+  if (state !== null) await settle(deps, row, state, seen.kind);
+}
+
+/** Volumes are never touched here: a container that is removed can be made again, data cannot. */
+async function putAway(
+  deps: ContainerDeps,
+  listed: readonly ListedContainer[],
+  held: ReadonlySet<string>,
+  beat: () => void,
+): Promise<void> {
+  const { containers } = deps.storage.repositories;
+  const strays: { readonly one: ListedContainer; readonly row: Container | null }[] = [];
+  for (const one of listed) {
+    const row = await containers.findAny(one.dbId);
+    const now = deps.clock.now();
+    if (decideOrphan(one.handle.runtimeId, row, held.has(one.dbId), null, now) !== 'keep')
+      strays.push({ one, row });
+  }
+  const seen = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));
+  for (const { one, row } of strays) {
+    beat();
+    const { runtimeId } = one.handle;
+    const decision = decideOrphan(runtimeId, row, false, seen.get(runtimeId) ?? null, deps.clock.now());
+    if (decision === 'quarantine' && one.state === 'stopped') continue;
+    deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container that no row accounts for');
+    if (decision === 'remove') await deps.runtime.remove(one.handle);
+    else await deps.runtime.stop(one.handle, QUARANTINE_GRACE_SECONDS);
+  }
+}

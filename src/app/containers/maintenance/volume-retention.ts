@@ -1,0 +1,43 @@
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { ClaimedVolume } from '../../../ports/containers/volume-retention-repository.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+
+/**
+ * Removes the volumes of containers that were deleted long ago: those whose retention is over are condemned, and removed
+ * a day later. What is half done, here or in a process that died, is done again. Never part of a request.
+ */
+export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> => {
+  const { retention, settings } = deps.storage.repositories;
+  const { retentionDays } = await settings.read();
+  await retention.review(retentionDays);
+  try {
+    const listed = await deps.runtime.list();
+    for (const claimed of await retention.claim(retentionDays)) {
+      // Whatever may still use it is put away by the reconciler first.
+      if (listed.some(({ dbId }) => dbId === claimed.dbId)) continue;
+      await collect(deps, claimed).catch((err: unknown) =>
+        deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume, it is tried again'),
+      );
+    }
+  } catch (error) {
+    // An engine that is silent is said by the readiness.
+    if (!(error instanceof RuntimeUnavailable)) throw error;
+  }
+};
+
+async function collect(
+  { storage, runtime, log, checkpoint }: ContainerDeps,
+  { dbId, ownerId, volume }: ClaimedVolume,
+): Promise<void> {
+  await checkpoint('collect before remove_volume');
+  await runtime.removeVolume(volume);
+  await checkpoint('collect after remove_volume');
+  await storage.inTransaction(async (tx) => {
+    if (!(await tx.retention.markRemoved(dbId))) return;
+    // The private image goes with the reconciler's next turn.
+    await tx.carried.put(dbId, null);
+    const nowhere = { ipAddress: '', userAgent: '' };
+    await tx.audit.append({ userId: ownerId, action: 'volume_removed', ...nowhere, details: dbId });
+  });
+  log.info({ dbId, volume }, 'removed the volume of a deleted container');
+}

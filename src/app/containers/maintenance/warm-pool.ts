@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_IMAGE_KEY, pinned } from '../../../domain/containers/catalogue.ts';
+import { volumeName } from '../../../domain/containers/container.ts';
+import { isHostShort } from '../../../domain/containers/disk-quota.ts';
+import { defaultResources, type Resources } from '../../../domain/containers/resources.ts';
+import {
+  diskToClaim,
+  POOL_GENERATION,
+  POOL_HOSTNAME,
+  type PoolMember,
+  type PoolModel,
+  planPool,
+} from '../../../domain/containers/warm-pool.ts';
+import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
+import { type ContainerRuntime, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+
+/** Longer than the engine's own limits for a create and a start together. */
+const LEASE_SECONDS = 120;
+/** The pool is refilled while nobody waits for a container; at the latest after so long. */
+const QUIET_MS = 1_000;
+const PATIENCE_MS = 5_000;
+/** Members cost nothing to speak of while they wait, so they have what this tier gets unasked. */
+const MODEL_TIER = 'free';
+
+export type WarmPoolDeps = {
+  readonly storage: Storage;
+  readonly runtime: ContainerRuntime;
+  readonly engine: WarmPoolEngine;
+  readonly node: string;
+  /** How many are kept; 0 for none. */
+  readonly size: number;
+  /** What must stay free on the host for anything new; null for the rule of `floorBytes`. */
+  readonly diskFloorMb: number | null;
+  /** This process, the same after a restart. */
+  readonly owner: string;
+  readonly log: Logger;
+  /** Called before and after each step; where a test ends the process. */
+  readonly checkpoint: (name: string) => Promise<void>;
+};
+
+export type WarmPool = ReturnType<typeof warmPool>;
+
+/** Keeps started containers of the default image, and gives each to one create. */
+export function warmPool(deps: WarmPoolDeps) {
+  const { storage, runtime, size, log } = deps;
+  const rows = storage.repositories.warmPool;
+  let model: PoolModel | null = null;
+  let firstTime = true;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let ended = false;
+  let again = false;
+  let pass: Promise<void> | null = null;
+
+  /** Removes what is not needed and makes what is missing. Throws when the engine does not answer. */
+  async function tend(): Promise<void> {
+    const members = await rows.list(deps.owner, firstTime);
+    if (size === 0 && members.length === 0) return;
+    // Rows before the listing: what becomes ready in between is left alone.
+    const running = new Set(
+      (await runtime.list()).filter((one) => one.state === 'running').map((one) => one.dbId),
+    );
+    model = size === 0 ? null : await modelNow(deps);
+    firstTime = false;
+    const plan = planPool(members, running, size, model);
+    for (const member of plan.remove) await remove(deps, member);
+    for (let left = plan.make; left > 0 && !ended && model !== null; left -= 1) {
+      await quiet();
+      if (isHostShort(await runtime.hostSpace(), deps.diskFloorMb)) return;
+      if (!ended) await make(deps, model);
+    }
+  }
+
+  /** Waits while containers are being asked for, so that making members takes nothing from them. */
+  async function quiet(): Promise<void> {
+    const latest = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const now = performance.now();
+      const wait = Math.min(askedAt + QUIET_MS, latest) - now;
+      if (wait <= 0 || ended) return;
+      await sleep(Math.min(wait, QUIET_MS / 10));
+    }
+  }
+
+  async function passes(): Promise<void> {
+    do {
+      again = false;
+      await tend().catch((err: unknown) => {
+        if (!(err instanceof RuntimeUnavailable)) log.warn({ err }, 'could not tend the warm pool');
+      });
+    } while (again && !ended);
+    pass = null;
+  }
+
+  const soon = (): void => {
+    if (ended) return;
+    again = pass !== null;
+    pass ??= passes();
+  };
+
+  return {
+    /** Tends the pool in the background; once more if it is at it. */
+    soon,
+
+    /** A started container for a create, inside its transaction; null when there is none that fits. */
+    async claim(
+      tx: Pick<Repositories, 'warmPool'>,
+      image: string,
+      resources: Resources,
+    ): Promise<PoolMember | null> {
+      askedAt = performance.now();
+      if (size === 0 || model === null || model.image !== image) return null;
+      const { node, imageId } = model;
+      const diskMb = diskToClaim(resources, runtime.capabilities.diskQuota);
+      const member = await tx.warmPool.claim({ node, image, imageId, diskMb });
+      if (member !== null) soon();
+      return member;
+    },
+
+    /** Ends the work in the background; members stay. */
+    async stop(): Promise<void> {
+      ended = true;
+      await pass;
+    },
+  };
+}
+
+/** What members are made of now; null while the engine does not have the default image. */
+async function modelNow({ storage, engine, node }: WarmPoolDeps): Promise<PoolModel | null> {
+  const { catalogue } = storage.repositories;
+  const [images, tiers] = await Promise.all([catalogue.images(), catalogue.tiers()]);
+  const image = images.find(({ key }) => key === DEFAULT_IMAGE_KEY);
+  const tier = tiers.find(({ name }) => name === MODEL_TIER) ?? tiers[0];
+  if (image === undefined || tier === undefined) return null;
+  const reference = pinned(image);
+  const imageId = await engine.imageId(reference);
+  return imageId === null ? null : { node, image: reference, imageId, resources: defaultResources(tier) };
+}
+
+/** Written down before it is made, so that it is found again. One that does not come up is removed. */
+async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
+  const { storage, runtime, size, owner, checkpoint, log } = deps;
+  const rows = storage.repositories.warmPool;
+  const dbId = randomUUID();
+  const member = { ...model, dbId, volume: volumeName(dbId) };
+  if (!(await rows.begin(member, size, owner, LEASE_SECONDS))) return;
+  try {
+    await checkpoint('pool before create');
+    const handle = await runtime.create({
+      ...member,
+      ownerId: null,
+      generation: POOL_GENERATION,
+      operationId: null,
+      hostname: POOL_HOSTNAME,
+      env: {},
+    });
+    await checkpoint('pool after create');
+    await runtime.start(handle);
+    await checkpoint('pool after start');
+    if (!(await rows.markReady(dbId, owner, handle.runtimeId)))
+      throw new Error('another process took it over');
+    await checkpoint('pool after ready');
+  } catch (error) {
+    log.warn({ err: error, dbId }, 'a container of the warm pool did not come up');
+    await remove(deps, { ...member, state: 'making', runtimeId: null });
+    throw error;
+  }
+}
+
+/** Out of the pool first, so that nobody is given what is being removed. */
+async function remove(deps: WarmPoolDeps, member: PoolMember): Promise<void> {
+  const { storage, runtime, owner, checkpoint } = deps;
+  const rows = storage.repositories.warmPool;
+  if (!(await rows.retire(member.dbId, owner, LEASE_SECONDS))) return;
+  await checkpoint('pool before discard');
+  const handle = await runtime.find(member.dbId, POOL_GENERATION);
+  if (handle !== null) await runtime.remove(handle);
+  await runtime.removeVolume(member.volume);
+  await checkpoint('pool after discard');
+  await rows.forget(member.dbId, owner);
+}

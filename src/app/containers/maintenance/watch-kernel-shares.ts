@@ -1,0 +1,51 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import {
+  findHogs,
+  type Hog,
+  hogReason,
+  type OwnedShare,
+  shortCounters,
+} from '../../../domain/containers/kernel-share.ts';
+import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { stopWithReason } from './stop-with-reason.ts';
+
+/** What takes from all is not asked for long. */
+const STOP_GRACE_SECONDS = 1;
+
+/** Looks at the kernel's counters, and stops the containers that take them from all others; for a timer. */
+export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => async (): Promise<void> => {
+  const look = await shares.look();
+  if (look === null || shortCounters(look).length === 0) return;
+  const rows = await deps.storage.repositories.containers.listAllLive();
+  const running = new Map(rows.map((row) => [row.runtimeId, row]));
+  const owned = look.shares.flatMap((share): OwnedShare[] => {
+    const row = running.get(share.runtimeId);
+    return row === undefined ? [] : [{ ...share, ownerId: row.ownerId }];
+  });
+  const hogs = findHogs(look, owned);
+  const others = shortCounters(look).filter((name) => !hogs.some(({ counter }) => counter === name));
+  if (others.length > 0)
+    deps.log.warn(
+      { counters: others },
+      'counters of the kernel are short, and no container has much of them',
+    );
+  await Promise.all(hogs.map((hog) => stop(deps, running.get(hog.runtimeId), hog)));
+};
+
+async function stop(deps: ContainerDeps, row: Container | undefined, hog: Hog): Promise<void> {
+  if (row === undefined) return;
+  const { counter, used, limit } = hog;
+  const details = JSON.stringify({ container_id: row.dbId, counter, used, limit });
+  await stopWithReason(deps, row, {
+    reason: hogReason(hog),
+    graceSeconds: STOP_GRACE_SECONDS,
+    record: {
+      userId: row.ownerId,
+      action: 'container_over_share',
+      ipAddress: '',
+      userAgent: 'berth',
+      details,
+    },
+  });
+}

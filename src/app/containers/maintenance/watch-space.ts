@@ -1,0 +1,101 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import {
+  type HostSpace,
+  isHostFilling,
+  isWorthALook,
+  notableBytes,
+  toMb,
+} from '../../../domain/containers/disk-quota.ts';
+import { filledReason, layerMb, layerRemovedReason } from '../../../domain/containers/layer-usage.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { layerFault, measure, stopForDisk, type Use } from '../disk-quota.ts';
+import { handleOf } from '../find-container.ts';
+
+const AT_A_TIME = 4;
+/** Every second of grace is a second of writing. */
+const GRACE_SECONDS = 1;
+const MIB = 1_048_576;
+
+/**
+ * Looks at the free space of the host and of the engine; for a timer of a second or two. When it sinks fast, or below half of
+ * the floor, the containers are measured at once: those above their allowance are stopped, else the one that has written most
+ * since it was last measured. Only its own writing counts against it, not what its image or its volume held before.
+ */
+export function watchSpace(deps: ContainerDeps): () => Promise<void> {
+  /** The most that was free since the last look. */
+  let seen: readonly HostSpace[] = [];
+  const before = ({ isPool }: HostSpace): number | null =>
+    seen.find((space) => space.isPool === isPool)?.freeBytes ?? null;
+  return async () => {
+    const now = await deps.runtime.hostSpace().catch(() => []);
+    const due = now.filter((space) => isWorthALook(space, before(space), deps.diskFloorMb));
+    if (due.length === 0) {
+      seen = now.map((space) => ({
+        ...space,
+        freeBytes: Math.max(space.freeBytes, before(space) ?? 0),
+      }));
+      return;
+    }
+    await findWriters(deps, due).catch((err: unknown) => {
+      if (!(err instanceof RuntimeUnavailable)) throw err;
+    });
+    seen = await deps.runtime.hostSpace().catch(() => []);
+  };
+}
+
+type Look = { readonly row: Container; readonly use: Use; readonly grewMb: number };
+
+async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Promise<void> {
+  const { containers, operations } = deps.storage.repositories;
+  // One that is being changed may be without its volume, which a look at it would mount.
+  const [live, busy] = [await containers.listAllLive(), await operations.busy()];
+  const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
+  const looks = await measureAll(deps, running, due);
+  const filling = due.find((space) => isHostFilling(space, deps.diskFloorMb));
+  let isAnyOver = false;
+  for (const { row, use } of looks) {
+    const reason = layerFault(row, use);
+    if (reason === null) continue;
+    isAnyOver = true;
+    if (filling === undefined) await stopForDisk(deps, row, reason, GRACE_SECONDS);
+    else await stopAndRemove(deps, row, layerRemovedReason(reason));
+  }
+  const most = looks.toSorted((a, b) => b.grewMb - a.grewMb)[0];
+  if (isAnyOver || filling === undefined || most === undefined) return;
+  if (most.grewMb * MIB < notableBytes(filling, deps.diskFloorMb)) return;
+  await stopForDisk(deps, most.row, filledReason(most.grewMb), GRACE_SECONDS);
+}
+
+/** Its layer gives others their room back. The next start makes it anew on its volume. */
+async function stopAndRemove(deps: ContainerDeps, row: Container, reason: string): Promise<void> {
+  await stopForDisk(deps, row, reason, GRACE_SECONDS);
+  const now = await deps.storage.repositories.containers.findAny(row.dbId);
+  const handle = handleOf(row);
+  if (handle !== null && now?.state === 'stopped' && now.runtimeId === row.runtimeId)
+    await deps.runtime.remove(handle);
+}
+
+async function measureAll(
+  deps: ContainerDeps,
+  rows: readonly Container[],
+  due: readonly HostSpace[],
+): Promise<readonly Look[]> {
+  const left = [...rows];
+  const looks: Look[] = [];
+  const work = async (): Promise<void> => {
+    for (let row = left.shift(); row !== undefined; row = left.shift()) {
+      const use = await measure(deps, row).catch(() => null);
+      if (use !== null) looks.push({ row, use, grewMb: grownMb(row, use, due) });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return looks;
+}
+
+/** What it wrote since it was last measured, to the file systems that sink: a pool has the layers alone. */
+function grownMb(row: Container, { layer = null, usedMb }: Use, due: readonly HostSpace[]): number {
+  const inLayer = layer === null ? 0 : layerMb(layer) - (row.layerUsedMb ?? toMb(layer.carriedBytes));
+  const inVolume = due.every(({ isPool }) => isPool) ? 0 : (usedMb ?? 0) - (row.diskUsedMb ?? usedMb ?? 0);
+  return Math.max(0, inLayer) + Math.max(0, inVolume);
+}

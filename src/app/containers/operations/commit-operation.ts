@@ -1,0 +1,204 @@
+import type { AuditAction } from '../../../domain/audit.ts';
+import {
+  CONTAINER_STATES,
+  type Container,
+  type ContainerState,
+} from '../../../domain/containers/container.ts';
+import {
+  type Facts,
+  needsFresh,
+  nextStep,
+  type OperationKind,
+  type Step,
+} from '../../../domain/containers/operation.ts';
+import { type ContainerEvent, containerEvent, type EventType, failedEvent } from '../../../domain/events.ts';
+import type { StateChange } from '../../../ports/containers/container-repository.ts';
+import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
+import { type MadeAnew, settleRoleSetup } from '../role-setup/sync-role-setup.ts';
+import { freshGeneration } from './observe-engine.ts';
+import { type Done, LeaseLost, type OperationDeps } from './operation-deps.ts';
+
+type Records = { readonly audit: AuditAction; readonly event: EventType };
+
+const both = <T extends EventType & AuditAction>(name: T): Records => ({ audit: name, event: name });
+
+/** To whoever watches, a container that is restored is one more. */
+const RECORDS: { readonly [K in OperationKind]: Records } = {
+  create: both('container_created'),
+  start: both('container_started'),
+  stop: both('container_stopped'),
+  update: both('container_updated'),
+  delete: both('container_deleted'),
+  restore: { audit: 'container_restored', event: 'container_created' },
+};
+
+/** Row, audit record, event and the operation's own progress: all of them, or none. */
+export async function commit(
+  { storage, owner }: OperationDeps,
+  operation: StoredOperation,
+  facts: Facts,
+  step: Extract<Step, { do: 'commit' }>,
+): Promise<Done> {
+  const committed = { ...operation, phase: 'committed' as const };
+  return await storage.inTransaction(async (tx) => {
+    const { volumeKept, freshRuntimeId } = operation;
+    const progress = { phase: 'committed', step: 'commit', volumeKept, freshRuntimeId } as const;
+    const next = nextStep(committed, facts);
+    const outcome = next.do === 'finish' ? next.outcome : null;
+    const container = await changeRow(tx, operation, {
+      change: changeOf(operation, facts, step),
+      anew: madeAnew(operation, step),
+      isOurs: () =>
+        outcome === null
+          ? tx.operations.record(operation.id, owner, progress)
+          : tx.operations.finish(operation.id, owner, outcome, progress),
+    });
+    await rememberCarried(tx, operation, facts);
+    const restarted = operation.kind === 'update' && needsFresh(operation);
+    await announce(tx, operation, container, restarted);
+    // A restore must not bring back who took part.
+    if (operation.kind === 'delete') await endSharesOf(tx, operation.dbId, operation.origin);
+    return { operation: { ...committed, outcome }, container };
+  });
+}
+
+function changeOf(
+  operation: StoredOperation,
+  facts: Facts,
+  { now }: Extract<Step, { do: 'commit' }>,
+): StateChange {
+  const { name, resources } = operation.target;
+  const settings = operation.kind === 'update' ? { name, resources } : {};
+  if (now === 'none') return { state: 'deleted' };
+  const running = facts[now] === 'running';
+  const state = running ? 'running' : 'stopped';
+  const started = running && operation.kind !== 'update' ? { started: true } : {};
+  if (now === 'old' || operation.freshRuntimeId === null) return { state, ...settings, ...started };
+  return {
+    state,
+    ...settings,
+    runtimeId: operation.freshRuntimeId,
+    generation: freshGeneration(operation),
+    started: running,
+  };
+}
+
+/** What an update carried over is what later recreates start from; one that carried nothing goes back to the catalogue. */
+async function rememberCarried(
+  { carried }: Repositories,
+  { kind, dbId, carryOver, freshImage, leftBehind }: StoredOperation,
+  { fresh }: Facts,
+): Promise<void> {
+  if (kind !== 'update' || fresh === 'gone') return;
+  if (freshImage !== null) await carried.put(dbId, { image: freshImage, changes: leftBehind });
+  else if (!carryOver) await carried.put(dbId, null);
+}
+
+/** Tools come back with a changed disk, whatever else was carried over. */
+function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): MadeAnew {
+  if (now !== 'fresh') return null;
+  const { before, target, freshImage } = operation;
+  const sameDisk = before.resources.diskMb === target.resources.diskMb;
+  return { carried: freshImage !== null && sameDisk };
+}
+
+type RowChange = {
+  readonly change: StateChange;
+  readonly anew?: MadeAnew;
+  /** Writes to the operation, and tells whether its lease is still ours. */
+  readonly isOurs: () => Promise<boolean>;
+};
+
+/** The row before the operation, as everywhere, and before anything else is written, as the order of the events asks for. */
+async function changeRow(
+  tx: Repositories,
+  { id, dbId }: StoredOperation,
+  { change, anew = null, isOurs }: RowChange,
+): Promise<Container> {
+  const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
+  if (!(await isOurs())) throw new LeaseLost(id);
+  if (container === null) throw new Error(`the row of container ${dbId} is gone`);
+  return await settleRoleSetup(tx, container, anew);
+}
+
+async function announce(
+  tx: Repositories,
+  { kind, requestedBy, origin, dbId }: StoredOperation,
+  container: Container,
+  restarted: boolean,
+): Promise<void> {
+  const { audit, event } = RECORDS[kind];
+  await Promise.all([
+    tx.audit.append({ userId: requestedBy, action: audit, ...origin, details: dbId }),
+    tx.events.append(containerEvent(event, container, restarted)),
+  ]);
+}
+
+const FAILED_REASON: { readonly [K in OperationKind]: string } = {
+  create: 'the engine could not create it',
+  start: 'the engine could not start it',
+  stop: 'the engine could not stop it',
+  update: 'the new settings did not come up, so the old ones are back',
+  delete: 'the engine could not remove it',
+  restore: 'the engine could not create it',
+};
+
+/** The row says what the engine shows, and why. */
+export async function putBack(
+  deps: OperationDeps,
+  operation: StoredOperation,
+  { old }: Facts,
+): Promise<Done> {
+  const shown = old === 'running' ? 'running' : 'stopped';
+  return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : shown);
+}
+
+/** The row is as it was before, and says why: for an operation that has not reached the engine. */
+export async function abandon(deps: OperationDeps, operation: StoredOperation): Promise<Done> {
+  return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
+}
+
+/** Whether the container is there only because of the operation. */
+const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
+
+async function endAsFailed(
+  { storage, owner }: OperationDeps,
+  operation: StoredOperation,
+  state: ContainerState,
+): Promise<Done> {
+  const reason = FAILED_REASON[operation.kind];
+  return await storage.inTransaction(async (tx) => {
+    const container = await changeRow(tx, operation, {
+      change: { state, reason },
+      isOurs: () => tx.operations.finish(operation.id, owner, 'failed'),
+    });
+    await tx.events.append(failureEvent(operation, container, reason));
+    return { operation: { ...operation, outcome: 'failed' }, container };
+  });
+}
+
+/** One that could not be made was in the lists while that was tried. */
+function failureEvent({ before }: StoredOperation, container: Container, reason: string): ContainerEvent {
+  const { state } = container;
+  if (state === 'deleted') return containerEvent('container_deleted', container);
+  if (state === before.state) return failedEvent(container, reason);
+  return containerEvent(state === 'running' ? 'container_started' : 'container_stopped', container);
+}
+
+/** Nothing had to be done; the row is at rest again. */
+export async function leaveUnchanged(
+  { storage, owner }: OperationDeps,
+  operation: StoredOperation,
+  facts: Facts,
+): Promise<Done> {
+  return await storage.inTransaction(async (tx) => {
+    const state = facts.old === 'running' ? 'running' : 'stopped';
+    const container = await changeRow(tx, operation, {
+      change: { state },
+      isOurs: () => tx.operations.finish(operation.id, owner, 'unchanged'),
+    });
+    return { operation: { ...operation, outcome: 'unchanged' }, container };
+  });
+}

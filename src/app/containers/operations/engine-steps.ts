@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withCarried } from '../../../domain/containers/carry-over.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import type { Seen, Step } from '../../../domain/containers/operation.ts';
+import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import type {
+  CaptureSpec,
+  ContainerSpec,
+  RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
+import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import { lossesOf } from '../insight.ts';
+import { freshGeneration, freshHandle, oldHandle } from './observe-engine.ts';
+import type { OperationDeps } from './operation-deps.ts';
+
+const STOP_GRACE_SECONDS = 10;
+const MEASURE_MS = 10_000;
+
+/** A step in the engine, as opposed to one in the database. */
+export type EngineStep = Exclude<Step, { do: 'commit' | 'put_back' | 'finish' }>;
+
+/** What has become true, and what the step has shown of the old container by itself. */
+export type Performed = Progress & { readonly oldSeen?: Seen };
+
+/** Does one step in the engine and answers what has become true. Each can be done again. */
+export async function perform(
+  deps: OperationDeps,
+  operation: StoredOperation,
+  container: Container,
+  step: EngineStep,
+): Promise<Performed> {
+  const { runtime, terminals } = deps;
+  switch (step.do) {
+    case 'measure_old':
+      return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
+    case 'capture_old': {
+      const old = await handleOf(deps, operation, container, 'old');
+      return { freshImage: await runtime.capture(old, identity(operation, container)) };
+    }
+    case 'create_fresh':
+      return await createFresh(deps, operation, container);
+    case 'start':
+      await runtime.start(await handleOf(deps, operation, container, step.which));
+      return {};
+    case 'stop_old':
+      return { oldSeen: await stopOld(deps, operation, container) };
+    case 'fit_fresh':
+      await runtime.resize(await handleOf(deps, operation, container, 'fresh'), operation.target.resources);
+      await rememberQuota(deps, container);
+      return { unfitted: false };
+    case 'verify_fresh':
+      return await verify(deps, await handleOf(deps, operation, container, 'fresh'));
+    case 'remove':
+      await runtime.remove(await handleOf(deps, operation, container, step.which));
+      if (operation.kind === 'delete') terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
+      return step.which === 'fresh' ? { freshRuntimeId: null } : {};
+  }
+}
+
+async function stopOld(deps: OperationDeps, operation: StoredOperation, container: Container): Promise<Seen> {
+  const reason = operation.kind === 'stop' ? CLOSE.containerStopped : CLOSE.containerRestarted;
+  deps.terminals.closeAll(operation.dbId, reason);
+  const handle = await handleOf(deps, operation, container, 'old');
+  return await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
+}
+
+/** A container that cannot be measured, or not in time, is recreated all the same: what it had is not known then. */
+async function measure(
+  { insight, storage, owner, log }: OperationDeps,
+  { id, dbId }: StoredOperation,
+  handle: RuntimeHandle,
+): Promise<Progress> {
+  const { carried, operations } = storage.repositories;
+  const waiting = new AbortController();
+  const late = sleep(MEASURE_MS, null, { signal: waiting.signal }).catch(() => null);
+  const seen = lossesOf(insight, handle).catch((err: unknown) => {
+    log.warn({ err, dbId }, 'could not measure what a recreate loses');
+    return null;
+  });
+  const now = await Promise.race([seen, late]).finally(() => waiting.abort());
+  const leftBehind = now && withCarried(now, await carried.find(dbId));
+  // Written at once, as it is too big to be written with each step.
+  await operations.record(id, owner, { measured: true, leftBehind });
+  return { measured: true, leftBehind };
+}
+
+/** Whether the volume was there is looked at before the engine makes one. */
+async function createFresh(
+  deps: OperationDeps,
+  operation: StoredOperation,
+  container: Container,
+): Promise<Progress> {
+  const { runtime, storage, owner } = deps;
+  const volumeKept = operation.volumeKept ?? (await runtime.volumeExists(container.volume));
+  if (operation.kind === 'start' && operation.volumeKept === null) {
+    await storage.repositories.operations.record(operation.id, owner, { volumeKept });
+  }
+  const image = await imageOf(deps, operation, container);
+  const handle = await runtime.create({ ...specOf(operation, container), image });
+  await rememberQuota(deps, container);
+  return { freshRuntimeId: handle.runtimeId, volumeKept };
+}
+
+/** How a volume keeps its size is settled when it is made, by a create or for the warm pool. */
+async function rememberQuota(
+  { runtime, storage }: OperationDeps,
+  { dbId, volume }: Container,
+): Promise<void> {
+  const quota = (await runtime.volumeFacts(volume))?.quota;
+  if (quota !== undefined) await storage.repositories.containers.recordDisk(dbId, { quota });
+}
+
+/** What was carried over before is kept by every recreate but an update that leaves it behind. */
+async function imageOf(
+  { runtime, storage, log }: OperationDeps,
+  { kind, carryOver, freshImage, dbId }: StoredOperation,
+  { image }: Container,
+): Promise<string> {
+  if (freshImage !== null) return freshImage;
+  const { carried } = storage.repositories;
+  const own = kind === 'update' && !carryOver ? null : await carried.find(dbId);
+  if (own === null) return image;
+  if ((await runtime.capturedImages()).some(({ reference }) => reference === own.image)) return own.image;
+  log.error({ dbId, image: own.image }, 'what was carried over is gone from the engine');
+  await carried.put(dbId, null);
+  return image;
+}
+
+const identity = (operation: StoredOperation, { dbId, ownerId }: Container): CaptureSpec => ({
+  dbId,
+  ownerId,
+  generation: freshGeneration(operation),
+  operationId: operation.id,
+});
+
+const specOf = (operation: StoredOperation, container: Container): Omit<ContainerSpec, 'image'> => ({
+  ...identity(operation, container),
+  volume: container.volume,
+  hostname: operation.target.name,
+  resources: operation.target.resources,
+  env: container.env,
+});
+
+async function handleOf(
+  { runtime }: OperationDeps,
+  operation: StoredOperation,
+  { node, ownerId }: Container,
+  which: 'old' | 'fresh',
+): Promise<RuntimeHandle> {
+  const handle = which === 'old' ? oldHandle(operation, node) : await freshHandle(runtime, operation, node);
+  if (handle === null) throw new Error(`the ${which} container of ${operation.dbId} has no runtime id`);
+  return { ...handle, ownerId };
+}
+
+/** Up means up for a while: a container whose program ends at once has not come up. */
+async function verify({ runtime, verifyMs }: OperationDeps, handle: RuntimeHandle): Promise<Progress> {
+  await sleep(verifyMs);
+  const { kind } = await runtime.observe(handle);
+  if (kind !== 'running') throw new Error('the new container did not stay up');
+  return { verified: true };
+}

@@ -1,0 +1,192 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import {
+  afterFault,
+  type Facts,
+  type Fault,
+  nextStep,
+  type Operation,
+  type Step,
+  standing,
+} from '../../../domain/containers/operation.ts';
+import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
+import { type EngineStep, perform } from './engine-steps.ts';
+import { type Look, look } from './observe-engine.ts';
+import { type Done, LeaseLost, type OperationDeps } from './operation-deps.ts';
+
+/** Name of a step in the row, in the log and for the fault suite. */
+export const stepName = (step: Step): string => ('which' in step ? `${step.do}_${step.which}` : step.do);
+
+/** What its beginning leaves to know: the row, the step that was written down with the operation, and a first look. */
+export type Begun = {
+  readonly row?: Container;
+  readonly firstStep?: string;
+  readonly looking?: Promise<Look>;
+};
+
+/** The step that comes first if the row is right about the engine. */
+export function expectedStep(operation: Operation): string {
+  const { state, runtimeId } = operation.before;
+  const old = runtimeId === null ? 'gone' : state === 'running' ? 'running' : 'stopped';
+  return stepName(nextStep(operation, { old, fresh: operation.unfitted ? 'running' : 'gone' }));
+}
+
+/**
+ * Carries an operation to its end: look, plan, write the step down, do it. What a step has made true is written with
+ * the next one; a killed process loses nothing by that, for all of it can be seen in the engine. Answers the operation
+ * and its row as they are then: ended, or left to another try, its outcome still open. Throws the fault of one that has
+ * failed, or that can only be undone from here on.
+ */
+export async function carryOut(
+  deps: OperationDeps,
+  begun: StoredOperation,
+  { row, firstStep, looking }: Begun = {},
+): Promise<Done> {
+  // Nobody else changes what the steps need of the row before the operation has ended.
+  let at: Taken = {
+    operation: begun,
+    container: row ?? (await rowOf(deps, begun)),
+    ...(looking && { seen: looking }),
+  };
+  let written = firstStep;
+  // What another process has begun may have reached the engine already.
+  let touchesEngine = firstStep === undefined;
+  let fault: unknown;
+  while (at.operation.outcome === null) {
+    let step: Step | null = null;
+    try {
+      const { facts, freshRuntimeId } = await (at.seen ??
+        look(deps.runtime, at.operation, at.container.node));
+      at = { operation: { ...at.operation, freshRuntimeId }, container: at.container };
+      step = nextStep(at.operation, facts);
+      touchesEngine = true;
+      at = await takeStep(deps, at, facts, step, stepName(step) === written);
+      written = undefined;
+    } catch (error) {
+      fault = error;
+      const during = step === null ? 'look' : 'step';
+      const next = await recover(deps, at, error, { during, touchesEngine });
+      if (next === null) break;
+      at = next;
+    }
+  }
+  if (standing(at.operation, at.operation.outcome) === 'failed')
+    throw fault ?? new Error('the operation was put back');
+  return { operation: at.operation, container: at.container };
+}
+
+/** One step, counted, between the points at which a test ends the process. */
+async function takeStep(
+  deps: OperationDeps,
+  at: Done,
+  facts: Facts,
+  step: Step,
+  isWritten: boolean,
+): Promise<Taken> {
+  const { kind } = at.operation;
+  const count = (outcome: 'ok' | 'failed') => deps.metrics.stepDone({ kind, step: stepName(step), outcome });
+  try {
+    await deps.checkpoint(`${kind} before ${stepName(step)}`);
+    const taken = await take(deps, at, facts, step, isWritten);
+    count('ok');
+    await deps.checkpoint(`${kind} after ${stepName(step)}`);
+    return taken;
+  } catch (error) {
+    count('failed');
+    throw error;
+  }
+}
+
+/** Where the operation goes on after a fault, as it is written down; null when that is left to another try. */
+async function recover(
+  deps: OperationDeps,
+  { operation, container }: Done,
+  error: unknown,
+  fault: Fault,
+): Promise<Done | null> {
+  const { kind, dbId, phase } = operation;
+  const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
+  deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation met a fault');
+  if (way === 'leave') return null;
+  try {
+    if (way === 'abandon') return await abandon(deps, operation);
+    const back = { ...operation, phase: 'back' } as const;
+    await record(deps, back, 'going back');
+    return { operation: back, container };
+  } catch (err) {
+    // What is not written down is not so, and what was committed without an answer stays so: whoever goes on with it finds it as it was before the fault.
+    deps.log.error({ err, dbId, kind }, 'the fault of an operation could not be written down');
+    return null;
+  }
+}
+
+/** Where the operation is after a step, with a look at the engine if the step was one. */
+type Taken = Done & { readonly seen?: Promise<Look> };
+
+async function take(
+  deps: OperationDeps,
+  { operation, container }: Done,
+  facts: Facts,
+  step: Step,
+  isWritten: boolean,
+): Promise<Taken> {
+  switch (step.do) {
+    case 'commit':
+      return await commit(deps, operation, facts, step);
+    case 'put_back':
+      return await putBack(deps, operation, facts);
+    case 'finish':
+      return await finish(deps, { operation, container }, facts, step);
+    default:
+      if (!isWritten) await record(deps, operation, stepName(step));
+      return await inEngine(deps, { operation, container }, facts, step);
+  }
+}
+
+/** Looks again only when the step has not shown by itself what is there now. */
+async function inEngine(
+  deps: OperationDeps,
+  { operation, container }: Done,
+  facts: Facts,
+  step: EngineStep,
+): Promise<Taken> {
+  const { oldSeen, ...progress } = await perform(deps, operation, container, step);
+  const taken = { operation: { ...operation, ...progress }, container };
+  if (oldSeen === undefined) return taken;
+  const { freshRuntimeId } = taken.operation;
+  return { ...taken, seen: Promise.resolve({ facts: { ...facts, old: oldSeen }, freshRuntimeId }) };
+}
+
+/** The container that an operation is about. */
+export async function rowOf({ storage }: OperationDeps, { dbId }: StoredOperation): Promise<Container> {
+  const container = await storage.repositories.containers.findAny(dbId);
+  if (container === null) throw new Error(`the row of container ${dbId} is gone`);
+  return container;
+}
+
+async function finish(
+  deps: OperationDeps,
+  { operation, container }: Done,
+  facts: Facts,
+  step: Extract<Step, { do: 'finish' }>,
+): Promise<Done> {
+  if (step.outcome === 'unchanged') return await leaveUnchanged(deps, operation, facts);
+  const { storage, owner } = deps;
+  if (!(await storage.repositories.operations.finish(operation.id, owner, step.outcome))) {
+    throw new LeaseLost(operation.id);
+  }
+  return { operation: { ...operation, outcome: step.outcome }, container };
+}
+
+/** Writes down where the operation is, before the step is done. */
+async function record(
+  { storage, owner }: OperationDeps,
+  operation: StoredOperation,
+  step: string,
+): Promise<void> {
+  const { phase, verified, unfitted, volumeKept, freshRuntimeId, freshImage } = operation;
+  const progress = { phase, verified, unfitted, volumeKept, freshRuntimeId, freshImage, step };
+  if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
+    throw new LeaseLost(operation.id);
+  }
+}

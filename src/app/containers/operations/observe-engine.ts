@@ -1,0 +1,41 @@
+import type { Facts, Seen } from '../../../domain/containers/operation.ts';
+import type { ContainerRuntime, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+
+/** The container that was there before; null when there was none. */
+export const oldHandle = ({ before }: StoredOperation, node: string): RuntimeHandle | null =>
+  before.runtimeId === null ? null : { node, runtimeId: before.runtimeId };
+
+/** Generation of the container that the operation makes: known before it is made, so that it is found again. */
+export const freshGeneration = ({ before }: StoredOperation): number => before.generation + 1;
+
+/** The container that the operation has made, also one that a killed process did not get to record. */
+export async function freshHandle(
+  runtime: ContainerRuntime,
+  operation: StoredOperation,
+  node: string,
+): Promise<RuntimeHandle | null> {
+  if (operation.freshRuntimeId !== null) return { node, runtimeId: operation.freshRuntimeId };
+  return await runtime.find(operation.dbId, freshGeneration(operation));
+}
+
+const seen = async (runtime: ContainerRuntime, handle: RuntimeHandle | null): Promise<Seen> =>
+  handle === null ? 'gone' : (await runtime.observe(handle)).kind;
+
+/** What is seen, and which container the operation has made, if any. */
+export type Look = { readonly facts: Facts; readonly freshRuntimeId: string | null };
+
+/** What the engine says of the containers that the operation can touch. Throws when it does not answer. */
+export async function look(
+  runtime: ContainerRuntime,
+  operation: StoredOperation,
+  node: string,
+): Promise<Look> {
+  const hasFresh = operation.kind !== 'stop';
+  const lookAtFresh = async () => {
+    const handle = hasFresh ? await freshHandle(runtime, operation, node) : null;
+    return { seen: await seen(runtime, handle), runtimeId: handle?.runtimeId ?? null };
+  };
+  const [old, fresh] = await Promise.all([seen(runtime, oldHandle(operation, node)), lookAtFresh()]);
+  return { facts: { old, fresh: fresh.seen }, freshRuntimeId: fresh.runtimeId };
+}

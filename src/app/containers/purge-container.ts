@@ -1,0 +1,37 @@
+import type { Container } from '../../domain/containers/container.ts';
+import { parseContainerRef } from '../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { ContainerDeps } from './container-deps.ts';
+
+/**
+ * Gives a deleted container up for good: it cannot be restored, and the collector takes its volume with the next pass.
+ * `name` confirms which one it is. Only the row's own id will do.
+ */
+export const purgeContainer =
+  ({ storage }: ContainerDeps) =>
+  async (
+    id: string,
+    name: string,
+    { user }: Caller,
+    origin: Origin,
+  ): Promise<Result<Container, DomainError>> => {
+    const ref = parseContainerRef(id);
+    if (ref?.kind !== 'db_id') return refuse({ code: 'container_not_found' });
+    return await storage.inTransaction(async (tx) => {
+      const deleted = await tx.containers.findDeleted(ref.dbId, user.id);
+      if (deleted === null) return refuse({ code: 'container_not_found' });
+      if (deleted.name !== name) {
+        return refuse({ code: 'validation_failed', fields: { name: 'must be the name of the container' } });
+      }
+      await tx.retention.purge(deleted.dbId);
+      await tx.audit.append({
+        ...origin,
+        userId: user.id,
+        action: 'container_purged',
+        details: deleted.dbId,
+      });
+      return ok(deleted);
+    });
+  };

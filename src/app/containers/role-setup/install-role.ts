@@ -1,0 +1,120 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import {
+  nextRoleSetup,
+  outputTail,
+  type RoleSetup,
+  TAIL_CHARACTERS,
+} from '../../../domain/containers/role-setup.ts';
+import { progressEvent } from '../../../domain/events.ts';
+import type { CommandEvent, RunningCommand } from '../../../ports/containers/container-commands.ts';
+import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { reporting } from './progress-reporter.ts';
+import type { RoleSetupDeps } from './role-setup-deps.ts';
+
+/** An installer that says more than this says it to keep us busy. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Escape sequences make the text longer than what is left of it. */
+const KEPT_CHARACTERS = 4 * TAIL_CHARACTERS;
+const NOT_RUNNING = [404, 409];
+
+/** A try that this process holds. `signal` ends it: what became of it then is for others to say. */
+export type Try = { readonly container: Container; readonly id: string; readonly signal: AbortSignal };
+
+/** How a try came to its end; null: it is not for us to say, or not to be known. */
+type End = 'ready' | { readonly failed: string } | 'stopped' | null;
+
+/** Installs the tools, tells how far it is, and writes down how it ended. A fault of the engine leaves it due. */
+export async function installTools(deps: RoleSetupDeps, one: Try): Promise<void> {
+  const output: Output = { text: '', bytes: 0 };
+  const end = await attempt(deps, one, output).catch((error: unknown) => endOfFault(deps, one, error));
+  if (end === null || one.signal.aborted) return;
+  await write(deps, one, setupAfter(one, end, outputTail(output.text)));
+}
+
+type Output = { text: string; bytes: number };
+
+function setupAfter({ container, id }: Try, end: Exclude<End, null>, tail: string): RoleSetup {
+  if (end === 'stopped') return nextRoleSetup(container.roleSetup, { what: 'stopped', id });
+  const words = end === 'ready' ? [] : [end.failed];
+  const detail = [tail, ...words].filter((part) => part !== '').join('\n');
+  return nextRoleSetup(container.roleSetup, { what: 'ended', well: end === 'ready', detail });
+}
+
+async function attempt(deps: RoleSetupDeps, one: Try, output: Output): Promise<End> {
+  const { container, signal } = one;
+  const role = await deps.storage.repositories.catalogue.role(container.role);
+  if (role === null) return { failed: `the catalogue has no role ${container.role} any more` };
+  const { node, runtimeId } = container;
+  if (runtimeId === null) return 'stopped';
+  const command = await deps.installer.install({ node, runtimeId }, role);
+  const end = (): void => void command.end();
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  const report = async (): Promise<boolean> => {
+    const input = { what: 'printed', detail: outputTail(output.text) } as const;
+    return await write(deps, one, nextRoleSetup(container.roleSetup, input));
+  };
+  // Whoever has taken it over, cancelled it or made the container anew is noticed here.
+  const reports = reporting(report, end, deps.log);
+  try {
+    return await follow(deps, one, command, output);
+  } finally {
+    signal.removeEventListener('abort', end);
+    await reports.stop();
+    await command.end();
+  }
+}
+
+async function follow(
+  { runtime }: RoleSetupDeps,
+  { container, signal }: Try,
+  command: RunningCommand,
+  output: Output,
+): Promise<End> {
+  const take = taking(output);
+  for await (const event of command.events) {
+    if (event.kind === 'output') take(event);
+    if (output.bytes > MAX_OUTPUT_BYTES) return { failed: 'ended: it printed more than 16 MiB' };
+    if (event.kind !== 'exit') continue;
+    if (event.exitCode === 0) return 'ready';
+    if (signal.aborted) return null;
+    const { node, runtimeId } = container;
+    const seen = await runtime.observe({ node, runtimeId: runtimeId ?? '' });
+    if (seen.kind !== 'running') return 'stopped';
+    return { failed: event.exitCode === null ? 'ended: it took too long' : `ended with ${event.exitCode}` };
+  }
+  return null;
+}
+
+function taking(output: Output): (event: Extract<CommandEvent, { kind: 'output' }>) => void {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  return ({ stream, data }) => {
+    output.bytes += data.length;
+    output.text = (output.text + decoders[stream].decode(data, { stream: true })).slice(-KEPT_CHARACTERS);
+  };
+}
+
+/** A silent engine says nothing about the tools: the lease runs out, and it is tried again. */
+function endOfFault({ log }: RoleSetupDeps, { container, signal }: Try, error: unknown): End {
+  if (signal.aborted) return null;
+  log.warn({ err: error, dbId: container.dbId }, 'the tools of a role could not be installed');
+  if (error instanceof RuntimeUnavailable) return null;
+  if (error instanceof RuntimeFailure && NOT_RUNNING.includes(error.statusCode ?? 0)) return 'stopped';
+  if (error instanceof RuntimeFailure) return { failed: 'the engine could not run the installer' };
+  return null;
+}
+
+/** Row and event in one transaction. False when the setup is not this process's any more. */
+async function write(
+  { storage, owner }: RoleSetupDeps,
+  { id, container: { dbId } }: Pick<Try, 'id' | 'container'>,
+  setup: RoleSetup,
+): Promise<boolean> {
+  return await storage.inTransaction(async (tx) => {
+    await tx.roleSetups.hold(dbId);
+    const container = await tx.roleSetups.record(id, owner, setup);
+    if (container === null) return false;
+    await tx.events.append(progressEvent(container));
+    return true;
+  });
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditAction } from '../../../domain/audit.ts';
+import { installsSomething } from '../../../domain/containers/catalogue.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import { cancelRoleSetup, type RoleSetup, retryRoleSetup } from '../../../domain/containers/role-setup.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import { progressEvent } from '../../../domain/events.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { guestExpired } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
+import { findOwn } from '../find-container.ts';
+import type { RoleSetupDeps } from './role-setup-deps.ts';
+
+type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
+/** Told the row afterwards, and the try that was under way before. */
+type Changed = (container: Container, before: string | null) => void;
+type SetupRequest = { readonly id: string; readonly caller: Caller; readonly origin: Origin };
+
+/** Begins the installation anew; one that is under way already goes on. */
+export const retrySetup = (
+  deps: RoleSetupDeps,
+  changed: Changed,
+  request: SetupRequest,
+): Promise<Result<Container, DomainError>> =>
+  change(deps, changed, 'role_setup_retried', request, async ({ catalogue }, container) => {
+    if (guestExpired(request.caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    if (container.state !== 'running') return refuse({ code: 'container_not_running' });
+    const role = await catalogue.role(container.role);
+    return retryRoleSetup(container.roleSetup, role === null || installsSomething(role), randomUUID());
+  });
+
+/** Ends the installation. What is installed by then stays. */
+export const cancelSetup = (
+  deps: RoleSetupDeps,
+  changed: Changed,
+  request: SetupRequest,
+): Promise<Result<Container, DomainError>> =>
+  change(deps, changed, 'role_setup_cancelled', request, async (_tx, container) =>
+    cancelRoleSetup(container.roleSetup),
+  );
+
+async function change(
+  { storage }: RoleSetupDeps,
+  changed: Changed,
+  action: AuditAction,
+  { id, caller, origin }: SetupRequest,
+  decide: Decide,
+): Promise<Result<Container, DomainError>> {
+  const found = await findOwn(storage.repositories, id, caller);
+  if (!found.ok) return found;
+  const { dbId } = found.value;
+  let before: string | null = null;
+  const done = await orRollBack(storage.inTransaction, async (tx) => {
+    const held = await tx.roleSetups.hold(dbId);
+    if (held === null || held.state === 'deleted') return refuse({ code: 'container_not_found' });
+    const setup = await decide(tx, held);
+    if (!setup.ok) return setup;
+    before = held.roleSetup.id;
+    if (setup.value === held.roleSetup) return ok(held);
+    const container = await tx.roleSetups.set(dbId, setup.value);
+    await tx.audit.append({ userId: caller.user.id, action, ...origin, details: dbId });
+    await tx.events.append(progressEvent(container));
+    return ok(container);
+  });
+  if (done.ok) changed(done.value, before);
+  return done;
+}

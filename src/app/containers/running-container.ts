@@ -1,0 +1,82 @@
+import type { Container } from '../../domain/containers/container.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { type Caller, isLocked } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ContainerCommands } from '../../ports/containers/container-commands.ts';
+import type { ContainerFiles } from '../../ports/containers/container-files.ts';
+import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
+import { RuntimeBusy, RuntimeFailure, type RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
+import type { ActRecords } from '../audit/activity-records.ts';
+import { findOwn, handleOf } from './find-container.ts';
+
+/** What the use cases inside of containers share. */
+export type AccessDeps = {
+  readonly storage: Storage;
+  readonly commands: ContainerCommands;
+  readonly files: ContainerFiles;
+  readonly insight: ContainerInsight;
+  readonly clock: Clock;
+  readonly acts: Pick<ActRecords, 'record'>;
+};
+
+export type Inside = { readonly container: Container; readonly handle: RuntimeHandle };
+
+const notRunning = refuse({ code: 'container_not_running' } as const);
+
+/** The caller's container with its engine's handle, running or not. */
+export async function findInside(
+  { storage }: Pick<AccessDeps, 'storage'>,
+  id: string,
+  caller: Caller,
+): Promise<Result<Inside, DomainError>> {
+  const found = await findOwn(storage.repositories, id, caller);
+  if (!found.ok) return found;
+  const handle = handleOf(found.value);
+  return handle === null ? notRunning : ok({ container: found.value, handle });
+}
+
+/** The caller's container while it runs. Guests whose time is over may read and delete, but change nothing. */
+export async function findRunning(
+  deps: AccessDeps,
+  id: string,
+  caller: Caller,
+  wants: 'read' | 'change',
+): Promise<Result<Inside, DomainError>> {
+  const found = await findOwn(deps.storage.repositories, id, caller);
+  if (!found.ok) return found;
+  if (wants === 'change' && guestExpired(caller.user, deps.clock.now())) {
+    return refuse({ code: 'guest_session_expired' });
+  }
+  const handle = handleOf(found.value);
+  if (handle === null || found.value.state !== 'running') return notRunning;
+  return ok({ container: found.value, handle });
+}
+
+/** Whether what was begun may go on, going by what is known of its caller now. */
+export const mayGoOn =
+  ({ clock }: Pick<AccessDeps, 'clock'>, wants: 'read' | 'change') =>
+  (now: Caller): boolean =>
+    !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
+
+/**
+ * A container that ended or vanished behind the row's back is refused like one that is known to be down, and one that has no
+ * process left for the work as such, and so is work whose turn did not come.
+ */
+export async function whereRunning<T>(
+  work: Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RuntimeBusy)
+      return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
+    if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
+      return refuse({ code: 'too_many_processes' });
+    if (error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0)) return notRunning;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { type Container, nameFaults } from '../../domain/containers/container.ts';
+import type { LossReport } from '../../domain/containers/loss-report.ts';
+import { needsFresh } from '../../domain/containers/operation.ts';
+import { type FieldFaults, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { ContainerDeps } from './container-deps.ts';
+import { type Acted, endHung } from './container-lifecycle.ts';
+import { tierOf } from './container-limits.ts';
+import { carryOverFaults, diskFaults, roomOnHost } from './disk-quota.ts';
+import { findOwn } from './find-container.ts';
+import { isUnderWay } from './operations/operation-deps.ts';
+
+export type UpdateRequest = {
+  readonly name: string;
+  readonly resources: Resources;
+  /** Keep what was installed outside the volume. */
+  readonly carryOver: boolean;
+};
+
+export type Updated = Acted & {
+  readonly restarted: boolean;
+  /** What a recreate lost; null when that is not known. Absent when nothing was lost. */
+  readonly leftBehind?: LossReport | null;
+};
+
+/**
+ * New name and limits, all or nothing. Other limits mean another container on the same volume, which ends running; the
+ * old one is kept until the new one has been seen to run and the row is written.
+ */
+export const updateContainer =
+  (deps: ContainerDeps) =>
+  async (
+    id: string,
+    request: UpdateRequest,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<Updated, DomainError>> => {
+    const { repositories } = deps.storage;
+    const found = await findOwn(repositories, id, caller);
+    if (!found.ok) return found;
+    const { dbId } = found.value;
+    const { name, resources, carryOver } = request;
+    const wish = { kind: 'update', caller, origin, carryOver } as const;
+    const renews = needsFresh({ before: found.value, target: { name, resources } });
+    const carry = renews && carryOver ? await carryOverFaults(deps, found.value) : {};
+    const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
+    const space = renews ? await roomOnHost(deps) : ok(null);
+    const known = { ...disk, ...carry };
+    if (renews && space.ok) await endHungUnless(deps, found.value, request, caller, known);
+    const done = await deps.operations.submit(dbId, wish, async (tx) => {
+      await tx.users.lock(caller.user.id);
+      const now = await findOwn(tx, dbId, caller);
+      if (!now.ok) return now;
+      const fields = { ...carry, ...disk, ...(await faults(tx, now.value, request, caller)) };
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      const restarts = needsFresh({ before: now.value, target: request });
+      if (restarts && guestExpired(caller.user, deps.clock.now()))
+        return refuse({ code: 'guest_session_expired' });
+      if (!space.ok) return space;
+      return ok({ container: now.value, target: { name, resources } });
+    });
+    if (!done.ok) return done;
+    const { container, operation } = done.value;
+    const underWay = isUnderWay(done.value);
+    if (underWay || !needsFresh(operation)) return ok({ container, underWay, restarted: false });
+    const { freshImage, leftBehind } = operation;
+    return ok({ container, underWay, restarted: true, ...(freshImage === null ? { leftBehind } : {}) });
+  };
+
+/** What is refused is not done: nothing is killed for it either. */
+async function endHungUnless(
+  deps: ContainerDeps,
+  container: Container,
+  request: UpdateRequest,
+  caller: Caller,
+  known: FieldFaults,
+): Promise<void> {
+  const fields = { ...known, ...(await faults(deps.storage.repositories, container, request, caller)) };
+  if (Object.keys(fields).length === 0) await endHung(deps, container);
+}
+
+/** Every bad field; an own name that stays as it is is not taken. */
+async function faults(
+  tx: Repositories,
+  container: Container,
+  { name, resources }: UpdateRequest,
+  caller: Caller,
+): Promise<FieldFaults> {
+  const malformed = nameFaults(name);
+  const checks = Object.keys(malformed).length === 0 && name !== container.name;
+  const taken = checks && (await tx.containers.nameInUse(caller.user.id, name));
+  return {
+    ...malformed,
+    ...(taken ? { name: 'is already in use' } : {}),
+    ...resourceFaults(resources, await tierOf(tx, caller)),
+  };
+}

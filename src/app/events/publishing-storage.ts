@@ -1,0 +1,105 @@
+import type { Bus } from '../../ports/bus.ts';
+import type { Repositories, Storage } from '../../ports/storage.ts';
+import { type Changed, tellChanged } from '../identity/auth/credential-changes.ts';
+import { tellEvents } from './event-messages.ts';
+
+/**
+ * The same storage, which tells every process when a session, a user or a screen lock is changed in it, or an event is
+ * written, once that is committed. Done here, so that no use case can forget it.
+ */
+export function announced({ repositories, inTransaction }: Storage, bus: Bus): Storage {
+  return {
+    repositories: noting(
+      repositories,
+      (changed) => tellChanged(bus, changed),
+      () => tellEvents(bus),
+    ),
+    async inTransaction(work) {
+      const noted = new Map<string, Changed>();
+      let events = false;
+      const note = (changed: Changed): void => void noted.set(`${changed.kind} ${changed.id}`, changed);
+      const noteEvent = (): void => {
+        events = true;
+      };
+      const result = await inTransaction((tx) => work(noting(tx, note, noteEvent)));
+      for (const changed of noted.values()) tellChanged(bus, changed);
+      if (events) tellEvents(bus);
+      return result;
+    },
+  };
+}
+
+/** `base`, but for what is replaced. */
+const over = <T extends object>(base: T, replaced: Partial<T>): T =>
+  Object.assign(Object.create(base) as T, replaced);
+
+function noting(
+  repositories: Repositories,
+  note: (changed: Changed) => void,
+  noteEvent: () => void,
+): Repositories {
+  const { sessions, users, screenLocks, tokens, events } = repositories;
+  return {
+    ...repositories,
+    events: over(events, {
+      async append(event) {
+        await events.append(event);
+        noteEvent();
+      },
+    }),
+    sessions: over(sessions, {
+      async revoke(id, userId, reason) {
+        const done = await sessions.revoke(id, userId, reason);
+        if (done) note({ kind: 'session', id });
+        return done;
+      },
+      async revokeOthers(userId, keepId, reason) {
+        const ids = await sessions.revokeOthers(userId, keepId, reason);
+        if (ids.length > 0) note({ kind: 'user', id: userId });
+        return ids;
+      },
+    }),
+    users: over(users, {
+      async change(id, change) {
+        const user = await users.change(id, change);
+        if (user !== null) note({ kind: 'user', id });
+        return user;
+      },
+      async rename(id, username) {
+        const user = await users.rename(id, username);
+        if (user !== null) note({ kind: 'user', id });
+        return user;
+      },
+    }),
+    tokens: over(tokens, {
+      async revoke(id, userId) {
+        const done = await tokens.revoke(id, userId);
+        if (done?.changed) note({ kind: 'token', id });
+        return done;
+      },
+      async delete(id, userId) {
+        const deleted = await tokens.delete(id, userId);
+        if (deleted !== null) note({ kind: 'token', id });
+        return deleted;
+      },
+    }),
+    screenLocks: over(screenLocks, {
+      async lockSession(id) {
+        await screenLocks.lockSession(id);
+        note({ kind: 'session', id });
+      },
+      async unlockSession(id) {
+        await screenLocks.unlockSession(id);
+        note({ kind: 'session', id });
+      },
+      async setPasscode(userId, hash) {
+        await screenLocks.setPasscode(userId, hash);
+        note({ kind: 'user', id: userId });
+      },
+      async setAutoLock(userId, minutes) {
+        await screenLocks.setAutoLock(userId, minutes);
+        note({ kind: 'user', id: userId });
+      },
+    }),
+  };
+}

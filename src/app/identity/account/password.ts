@@ -1,0 +1,76 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { REVOKED_FOR } from '../../../domain/identity/session.ts';
+import { passwordFaults } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { Guard } from '../auth/login-throttle.ts';
+import type { Hashing } from '../limits/hashing-queue.ts';
+
+export type PasswordDeps = {
+  readonly storage: Storage;
+  readonly hashing: Hashing;
+  readonly guard: Guard;
+};
+
+export type Passwords = ReturnType<typeof passwords>;
+
+export const passwords = ({ storage, hashing, guard }: PasswordDeps) => ({
+  /** Replaces the password and ends every other session, and all sign-ins that wait, in one transaction. */
+  async change(
+    { user, credential }: Caller,
+    old: string,
+    wanted: string,
+    origin: Origin,
+  ): Promise<Result<null, DomainError>> {
+    const { password: fault } = passwordFaults(wanted);
+    if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { new_password: fault } });
+    const current = (await storage.repositories.users.holdForSignIn(user.id))?.passwordHash ?? null;
+    const hashed = await hashing.inTurn(
+      { userId: user.id },
+      () => guard.codeRefused('password', user.id),
+      async (hasher) => ((await hasher.verify(current, old)) ? await hasher.hash(wanted) : null),
+    );
+    if (!hashed.ok) return hashed;
+    const replacement = hashed.value;
+    const keepId = credential.kind === 'login' ? credential.sessionId : null;
+    return await storage.inTransaction(async (tx) => {
+      // The user first, as everybody does who holds both: two that lock in opposite orders wait for each other.
+      await tx.users.lock(user.id);
+      const right = await guard.tryCode(
+        tx,
+        'password',
+        user.id,
+        async () =>
+          replacement !== null &&
+          current !== null &&
+          (await tx.users.changePassword(user.id, current, replacement)),
+      );
+      if (!right.ok) return right;
+      if (!right.value) {
+        await tx.audit.append({
+          userId: user.id,
+          action: 'confirmation_failed',
+          ...origin,
+          details: 'password',
+        });
+        return refuse({ code: 'wrong_password' });
+      }
+      await tx.audit.append({ userId: user.id, action: 'password_changed', ...origin, details: '' });
+      await endOthers(tx, user.id, keepId, origin);
+      return ok(null);
+    });
+  },
+});
+
+async function endOthers(
+  tx: Repositories,
+  userId: string,
+  keepId: string | null,
+  origin: Origin,
+): Promise<void> {
+  await tx.pending.endAll(userId, 'second_factor');
+  const ended = await tx.sessions.revokeOthers(userId, keepId, REVOKED_FOR.passwordChanged);
+  if (ended.length === 0) return;
+  await tx.audit.append({ userId, action: 'sessions_revoked_others', ...origin, details: keepId ?? '' });
+}

@@ -1,0 +1,74 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import { type Caller, isLocked, type Origin } from '../../../domain/identity/caller.ts';
+import { guestNameFaults, type User, usernameFaults } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
+import type { RequestLimits } from '../limits/request-limits.ts';
+
+/** Changes of a user in a minute. Each makes a record. */
+const CHANGES_PER_USER = 30;
+
+/** The caller's own view of itself. */
+export type Profile = {
+  readonly user: User;
+  readonly locked: boolean;
+  readonly mfaEnabled: boolean;
+  readonly passcodeSet: boolean;
+  readonly autoLockMinutes: number | null;
+};
+
+export type ProfileChange = { readonly username?: string; readonly autoLockMinutes?: number | null };
+
+export type Profiles = ReturnType<typeof profiles>;
+
+export function profiles({ repositories, inTransaction }: Storage, limits: Pick<RequestLimits, 'admit'>) {
+  async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
+    const { factors, screenLocks } = repositories;
+    const [totp, passcode, autoLockMinutes] = await Promise.all([
+      factors.totp(user.id),
+      screenLocks.passcodeHash(user.id),
+      screenLocks.autoLockMinutes(user.id),
+    ]);
+    return {
+      user,
+      locked: isLocked(caller),
+      mfaEnabled: totp?.confirmedAt != null,
+      passcodeSet: passcode !== null,
+      autoLockMinutes,
+    };
+  }
+
+  return {
+    read: (caller: Caller): Promise<Profile> => read(caller),
+
+    /** The screen lock is the person's who sits there: a token may not loosen it. */
+    async change(
+      { username, autoLockMinutes }: ProfileChange,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<Profile, DomainError>> {
+      const { user, credential } = caller;
+      const faultsOf = user.guestUntil === null ? usernameFaults : guestNameFaults;
+      const fields = username === undefined ? {} : faultsOf(username);
+      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+      if (autoLockMinutes !== undefined && credential.kind !== 'login') {
+        return refuse({ code: 'login_token_required' });
+      }
+      if (username === undefined && autoLockMinutes === undefined) return ok(await read(caller));
+      const admitted = limits.admit(`profile of ${user.id}`, CHANGES_PER_USER);
+      if (!admitted.ok) return admitted;
+      const changed = await orRollBack(inTransaction, async (tx) => {
+        const renamed = username === undefined ? user : await tx.users.rename(user.id, username);
+        if (renamed === null) {
+          return refuse({ code: 'validation_failed', fields: { username: 'is already in use' } });
+        }
+        if (autoLockMinutes !== undefined) await tx.screenLocks.setAutoLock(user.id, autoLockMinutes);
+        const details = JSON.stringify({ username, auto_lock_minutes: autoLockMinutes });
+        await tx.audit.append({ userId: user.id, action: 'user_updated', ...origin, details });
+        return ok(renamed);
+      });
+      return changed.ok ? ok(await read(caller, changed.value)) : changed;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { passcodeFaults, WRONG_PASSCODES } from '../../../domain/identity/screen-lock.ts';
+import { REVOKED_FOR } from '../../../domain/identity/session.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { Hashing } from '../limits/hashing-queue.ts';
+import { endSession } from '../sign-in/sign-in.ts';
+
+export type ScreenLock = ReturnType<typeof screenLock>;
+
+type Done = Promise<Result<null, DomainError>>;
+
+/** Who tries a passcode, and from where. */
+type Try = { readonly userId: string; readonly sessionId: string; readonly origin: Origin };
+
+/** The passcode of a user, and locking and unlocking the session that asks. */
+export type ScreenLockDeps = {
+  readonly storage: Storage;
+  readonly hashing: Hashing;
+};
+
+export function screenLock({ storage, hashing }: ScreenLockDeps) {
+  const { repositories, inTransaction } = storage;
+
+  const withSession = (caller: Caller, origin: Origin, work: (one: Try) => Done): Done =>
+    caller.credential.kind === 'login'
+      ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
+      : Promise.resolve(refuse({ code: 'login_token_required' }));
+
+  /** A session that ended while its passcodes waited for their turn has nothing hashed any more. */
+  const inTurn = <T>({ userId, sessionId }: Try, work: (hasher: PasswordHasher) => Promise<T>) =>
+    hashing.inTurn(
+      { userId },
+      async () =>
+        (await repositories.screenLocks.wrongPasscodes(sessionId)) === null ? { code: 'unauthorized' } : null,
+      work,
+    );
+
+  /** Puts the passcode in place of the current one, which must be given where there is one. */
+  async function replace(one: Try, wanted: string | null, given: string | undefined): Done {
+    const { userId, origin } = one;
+    const current = await repositories.screenLocks.passcodeHash(userId);
+    if (current === null && wanted === null) return ok(null);
+    if (current !== null && given === undefined) {
+      return refuse({ code: 'confirmation_required', by: 'current_passcode' });
+    }
+    const hashed = await inTurn(one, async (hasher) => {
+      const right = current === null || (await hasher.verify(current, given ?? ''));
+      return { right, hash: right && wanted !== null ? await hasher.hash(wanted) : null };
+    });
+    if (!hashed.ok) return hashed;
+    return await inTransaction(async (tx) => {
+      // The user first, as everybody does who locks both: two that lock in opposite orders wait for each other.
+      await tx.users.lock(userId);
+      const { right, hash } = hashed.value;
+      const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
+      const settled = await settle(tx, one, right && isSame, 'confirmation_failed');
+      if (!settled.ok) return settled;
+      await tx.screenLocks.setPasscode(userId, hash);
+      const action = hash === null ? 'passcode_removed' : 'passcode_changed';
+      await tx.audit.append({ userId, action, ...origin, details: '' });
+      return ok(null);
+    });
+  }
+
+  return {
+    setPasscode(caller: Caller, passcode: string, current: string | undefined, origin: Origin): Done {
+      const fields = passcodeFaults(passcode);
+      if (Object.keys(fields).length > 0)
+        return Promise.resolve(refuse({ code: 'validation_failed', fields }));
+      return withSession(caller, origin, (one) => replace(one, passcode, current));
+    },
+
+    /** Without a passcode nothing locks any more; removing what is not there is success. */
+    removePasscode: (caller: Caller, current: string | undefined, origin: Origin): Done =>
+      withSession(caller, origin, (one) => replace(one, null, current)),
+
+    lock: (caller: Caller, origin: Origin): Done =>
+      withSession(caller, origin, (one) => inTransaction((tx) => lockNow(tx, one))),
+
+    /** The fifth wrong passcode ends the session. An open session is asked as well: a wrong one is never a success. */
+    unlock: (caller: Caller, passcode: string, origin: Origin): Done =>
+      withSession(caller, origin, async (one) => {
+        const hash = await repositories.screenLocks.passcodeHash(one.userId);
+        if (hash === null) return refuse({ code: 'passcode_not_set' });
+        const right = await inTurn(one, (hasher) => hasher.verify(hash, passcode));
+        if (!right.ok) return right;
+        return await inTransaction(async (tx) => {
+          const settled = await settle(tx, one, right.value, 'screen_unlock_failed');
+          if (settled.ok) await record(tx, one, 'screen_unlocked');
+          return settled;
+        });
+      }),
+  };
+}
+
+const record = (
+  tx: Repositories,
+  { userId, sessionId, origin }: Try,
+  action: 'screen_locked' | 'screen_unlocked' | 'screen_unlock_failed',
+): Promise<void> => tx.audit.append({ userId, action, ...origin, details: sessionId });
+
+async function lockNow(tx: Repositories, one: Try): Done {
+  if ((await tx.screenLocks.passcodeHash(one.userId)) === null) return refuse({ code: 'passcode_not_set' });
+  await tx.screenLocks.lockSession(one.sessionId);
+  await record(tx, one, 'screen_locked');
+  return ok(null);
+}
+
+/**
+ * Opens the session, or counts a wrong passcode. Tries that came at the same time are taken one after the other: none
+ * after the fifth wrong one counts.
+ */
+async function settle(
+  tx: Repositories,
+  one: Try,
+  right: boolean,
+  failure: 'screen_unlock_failed' | 'confirmation_failed',
+): Done {
+  const { userId, sessionId, origin } = one;
+  const wrong = await tx.screenLocks.wrongPasscodes(sessionId);
+  if (wrong === null) return refuse({ code: 'unauthorized' });
+  if (right) {
+    await tx.screenLocks.unlockSession(sessionId);
+    return ok(null);
+  }
+  await tx.screenLocks.countWrongPasscode(sessionId);
+  if (failure === 'screen_unlock_failed') await record(tx, one, failure);
+  else await tx.audit.append({ userId, action: failure, ...origin, details: 'passcode' });
+  if (wrong + 1 >= WRONG_PASSCODES) {
+    await endSession(tx, { id: sessionId, userId }, REVOKED_FOR.wrongPasscodes, origin);
+  }
+  return refuse({ code: 'wrong_passcode' });
+}

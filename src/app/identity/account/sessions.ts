@@ -1,0 +1,89 @@
+import { isUuid } from '../../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import {
+  isServiceReason,
+  REVOKED_BY_USER,
+  REVOKED_OTHER_SESSIONS,
+  sessionListed,
+  type UserSession,
+} from '../../../domain/identity/session.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
+
+export type SessionDeps = {
+  readonly storage: Storage;
+  /** The last use that is not written yet. */
+  readonly pendingSeen: (sessionId: string) => Date | null;
+};
+
+export type ListedSession = UserSession & { readonly isCurrent: boolean };
+
+const NOT_OWN_REASON = {
+  code: 'validation_failed',
+  fields: { reason: "must not be one of the service's own" },
+} as const;
+
+export type Sessions = ReturnType<typeof sessions>;
+
+/** Sessions of the caller's own; another's is like none. */
+export function sessions({ storage: { repositories, inTransaction }, pendingSeen }: SessionDeps) {
+  const withPendingUse = (session: UserSession): UserSession => {
+    const pending = pendingSeen(session.id);
+    return pending !== null && pending > session.lastSeenAt ? { ...session, lastSeenAt: pending } : session;
+  };
+
+  return {
+    /** Active ones and those revoked lately, newest first. */
+    async list({ user, credential }: Caller): Promise<readonly ListedSession[]> {
+      const current = credential.kind === 'login' ? credential.sessionId : null;
+      const { sessions: owned, now, idleMinutes } = await repositories.sessions.listOwned(user.id);
+      return owned
+        .map(withPendingUse)
+        .filter((session) => sessionListed(session, now, idleMinutes))
+        .map((session) => ({ ...session, isCurrent: session.id === current }));
+    },
+
+    /** One of them, the current one included. Unknown, another's and revoked already are one refusal. */
+    async revoke(
+      id: string,
+      reason: string | undefined,
+      { user }: Caller,
+      origin: Origin,
+    ): Promise<Result<null, DomainError>> {
+      if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
+      if (!isUuid(id)) return refuse({ code: 'session_not_found' });
+      const sessionId = id.toLowerCase();
+      return await orRollBack(inTransaction, async (tx) => {
+        const done = await tx.sessions.revoke(sessionId, user.id, reason || REVOKED_BY_USER);
+        if (!done) return refuse({ code: 'session_not_found' });
+        const action = 'session_revoked';
+        await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
+        return ok(null);
+      });
+    },
+
+    /** All but the one that asks. Answers how many of them were still active; those that had expired end as well. */
+    async revokeOthers(
+      reason: string | undefined,
+      { user, credential }: Caller,
+      origin: Origin,
+    ): Promise<Result<number, DomainError>> {
+      if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
+      if (credential.kind !== 'login') throw new Error('only a session has others');
+      const { sessionId } = credential;
+      return await inTransaction(async (tx) => {
+        const ids = await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
+        const { sessions: owned, now, idleMinutes } = await tx.sessions.listOwned(user.id);
+        const ended = new Set(ids);
+        const active = owned.filter(
+          (session) => ended.has(session.id) && sessionListed(session, now, idleMinutes),
+        );
+        const action = 'sessions_revoked_others';
+        await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
+        return ok(active.length);
+      });
+    },
+  };
+}

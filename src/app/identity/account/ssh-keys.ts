@@ -1,0 +1,62 @@
+import { isUuid } from '../../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import {
+  MAX_SSH_KEYS,
+  parseSshKey,
+  type SshKey,
+  sshKeyName,
+  sshKeyNameFaults,
+} from '../../../domain/identity/ssh-key.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
+
+export type SshKeys = ReturnType<typeof sshKeys>;
+
+/** SSH public keys of the caller's own; another's is like none. */
+export const sshKeys = ({ repositories, inTransaction }: Storage) => ({
+  /** Newest first. */
+  list: ({ user }: Caller): Promise<readonly SshKey[]> => repositories.sshKeys.listOwned(user.id),
+
+  /** `name` is taken from the key's comment when it is not given. */
+  async add(
+    publicKey: string,
+    name: string | undefined,
+    { user }: Caller,
+    origin: Origin,
+  ): Promise<Result<SshKey, DomainError>> {
+    const parsed = parseSshKey(publicKey);
+    if ('fault' in parsed) return refuse({ code: 'validation_failed', fields: { public_key: parsed.fault } });
+    const called = sshKeyName(name, parsed);
+    const fields = sshKeyNameFaults(called);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+    const { type, publicKey: line, fingerprint } = parsed;
+    return await orRollBack(inTransaction, async (tx) => {
+      await tx.users.lock(user.id);
+      if ((await tx.sshKeys.count(user.id)) >= MAX_SSH_KEYS)
+        return refuse({ code: 'ssh_key_limit_reached', max: MAX_SSH_KEYS });
+      const key = await tx.sshKeys.insert({
+        userId: user.id,
+        name: called,
+        type,
+        publicKey: line,
+        fingerprint,
+      });
+      if (key === null) return refuse({ code: 'ssh_key_exists' });
+      await tx.audit.append({ userId: user.id, action: 'ssh_key_added', ...origin, details: fingerprint });
+      return ok(key);
+    });
+  },
+
+  async remove(id: string, { user }: Caller, origin: Origin): Promise<Result<SshKey, DomainError>> {
+    if (!isUuid(id)) return refuse({ code: 'ssh_key_not_found' });
+    return await orRollBack(inTransaction, async (tx) => {
+      const key = await tx.sshKeys.remove(id.toLowerCase(), user.id);
+      if (key === null) return refuse({ code: 'ssh_key_not_found' });
+      const details = key.fingerprint;
+      await tx.audit.append({ userId: user.id, action: 'ssh_key_removed', ...origin, details });
+      return ok(key);
+    });
+  },
+});

@@ -1,0 +1,61 @@
+import { isUuid } from '../../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { REVOKED_FOR } from '../../../domain/identity/session.ts';
+import { decideUserChange, type User, type UserChange } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Page, PageRequest } from '../../../ports/pagination.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { seldom } from '../../audit/audit-view-log.ts';
+import { orRollBack } from '../../transaction.ts';
+
+const NOTE_EVERY_MS = 600_000;
+
+export type Users = ReturnType<typeof users>;
+
+/** All users, for administrators; who is one is decided by the route's scope. */
+export function users({ repositories, inTransaction }: Storage, clock: Clock) {
+  const isNew = seldom(NOTE_EVERY_MS, () => clock.now().getTime());
+
+  return {
+    /** Newest first. That an administrator looked is recorded, once in a while for each session or token. */
+    async list(request: PageRequest, { user, credential }: Caller, origin: Origin): Promise<Page<User>> {
+      const page = await repositories.users.page(request);
+      if (isNew(credentialId(credential))) {
+        await repositories.audit.append({ userId: user.id, action: 'users_listed', ...origin, details: '' });
+      }
+      return page;
+    },
+
+    /**
+     * Takes effect with the next request and on open sockets. Disabling ends the sessions for good; API tokens are dead
+     * for as long as the user is disabled.
+     */
+    async change(
+      id: string,
+      change: UserChange,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<User, DomainError>> {
+      if (!isUuid(id)) return refuse({ code: 'user_not_found' });
+      return await orRollBack(inTransaction, async (tx) => {
+        const admins = await tx.users.lockAdmins();
+        await tx.users.lock(id);
+        const user = await tx.users.findById(id);
+        if (user === null) return refuse({ code: 'user_not_found' });
+        const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
+        const others = admins.filter((admin) => admin !== user.id).length;
+        const decided = decideUserChange(user, change, tiers, others);
+        if (!decided.ok) return decided;
+        if (Object.keys(decided.value).length === 0) return ok(user);
+        const changed = await tx.users.change(user.id, decided.value);
+        if (changed === null) return refuse({ code: 'user_not_found' });
+        if (decided.value.disabled) await tx.sessions.revokeOthers(user.id, null, REVOKED_FOR.userDisabled);
+        const details = JSON.stringify({ id: user.id, ...decided.value });
+        await tx.audit.append({ userId: caller.user.id, action: 'user_updated', ...origin, details });
+        return ok(changed);
+      });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { Use } from '../../../ports/identity/credential-use.ts';
+
+/**
+ * Collects "was used just now" facts and writes them together, at most once in `everyMs` for each id (R13). A failed
+ * write never fails the request that caused it: what it held is written with the next one.
+ */
+export type Touches = {
+  /**
+   * `lastWrittenMs` is what the store holds, so that what other processes wrote counts; null when it holds nothing: then
+   * the answer is a promise that settles, without ever failing, once this first use was written or could not be. A
+   * shorter `withinMs` is for an id whose last use decides more.
+   */
+  used(id: string, lastWrittenMs: number | null, withinMs?: number): Promise<void> | undefined;
+  /** The last use that this process knows of, written or not; null when the store knows as much. */
+  lastMs(id: string): number | null;
+  /** The last use that is not written yet; null when the store knows all. */
+  pending(id: string): Date | null;
+  /** Writes what is due. */
+  flush(): Promise<void>;
+  /** Writes everything, due or not: for the end of the process. */
+  flushAll(): Promise<void>;
+};
+
+export type TouchesDeps = {
+  readonly write: (uses: readonly Use[]) => Promise<void>;
+  readonly everyMs: number;
+  /** The store's clock. */
+  readonly nowMs: () => number;
+};
+
+type Entry = {
+  usedMs: number;
+  /** The latest use that the store holds. */
+  savedMs: number;
+  /** When the store was written last. */
+  writtenMs: number;
+  withinMs: number;
+  first: Promise<void> | undefined;
+};
+
+export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
+  const entries = new Map<string, Entry>();
+  let last: Promise<void> = Promise.resolve();
+
+  async function writeThose(due: (entry: Entry) => boolean): Promise<void> {
+    const batch = [...entries]
+      .filter(([, entry]) => isPending(entry) && due(entry))
+      .map(([id, entry]) => ({ id, entry, usedMs: entry.usedMs }));
+    const now = nowMs();
+    if (batch.length > 0) await write(batch.map(({ id, usedMs }) => ({ id, at: new Date(usedMs) })));
+    for (const { entry, usedMs } of batch) {
+      entry.savedMs = usedMs;
+      entry.writtenMs = now;
+    }
+    for (const [id, entry] of entries) {
+      if (!isPending(entry) && now - entry.writtenMs >= everyMs) entries.delete(id);
+    }
+  }
+
+  // One after the other, so that no two writes hold the same use.
+  const inTurn = (due: (entry: Entry) => boolean): Promise<void> => {
+    const run = (): Promise<void> => writeThose(due);
+    last = last.then(run, run);
+    return last;
+  };
+
+  async function writeFirst(id: string, entry: Entry): Promise<void> {
+    const { usedMs } = entry;
+    try {
+      await write([{ id, at: new Date(usedMs) }]);
+      entry.savedMs = usedMs;
+      entry.writtenMs = Math.max(entry.writtenMs, usedMs);
+    } catch {
+      // It stays pending.
+    } finally {
+      entry.first = undefined;
+    }
+  }
+
+  return {
+    used(id, lastWrittenMs, withinMs = everyMs) {
+      const usedMs = nowMs();
+      const known = entries.get(id);
+      if (known !== undefined) {
+        known.usedMs = usedMs;
+        known.withinMs = withinMs;
+        known.savedMs = Math.max(known.savedMs, lastWrittenMs ?? known.savedMs);
+        known.writtenMs = Math.max(known.writtenMs, lastWrittenMs ?? known.writtenMs);
+        return known.first;
+      }
+      const writtenMs = lastWrittenMs ?? Number.NEGATIVE_INFINITY;
+      const entry: Entry = { usedMs, savedMs: writtenMs, writtenMs, withinMs, first: undefined };
+      entries.set(id, entry);
+      if (lastWrittenMs === null) entry.first = writeFirst(id, entry);
+      return entry.first;
+    },
+
+    lastMs: (id) => entries.get(id)?.usedMs ?? null,
+
+    pending(id) {
+      const entry = entries.get(id);
+      return entry !== undefined && isPending(entry) ? new Date(entry.usedMs) : null;
+    },
+
+    flush: () => inTurn((entry) => nowMs() - entry.writtenMs >= entry.withinMs),
+    flushAll: () => inTurn(() => true),
+  };
+}
+
+const isPending = ({ usedMs, savedMs }: Entry): boolean => usedMs > savedMs;

@@ -1,0 +1,83 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import {
+  type SecondFactorMethod,
+  WAITING_MINUTES,
+  WAITING_TRIES,
+} from '../../../domain/identity/second-factor.ts';
+import type { User } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { Guard } from '../auth/login-throttle.ts';
+import { newSecret, sha256 } from '../auth/secrets.ts';
+
+/** A sign-in whose password was right and whose second factor is missing. `mfaToken` opens nothing else. */
+export type Waiting = {
+  readonly mfaToken: string;
+  readonly expiresAt: Date;
+  readonly methods: readonly SecondFactorMethod[];
+};
+
+/** Starts to wait for the user's second factor; null when it has none. */
+export async function beginWaiting(tx: Repositories, user: User): Promise<Waiting | null> {
+  const factor = await tx.factors.totp(user.id);
+  if (factor?.confirmedAt == null) return null;
+  const mfaToken = newSecret();
+  const expiresAt = await tx.pending.insert(sha256(mfaToken), 'second_factor', user.id, WAITING_MINUTES);
+  const codesLeft = await tx.recoveryCodes.left(user.id);
+  const passkeys = await tx.passkeys.listOf(user.id);
+  return {
+    mfaToken,
+    expiresAt,
+    methods: [
+      'totp',
+      ...(codesLeft > 0 ? (['recovery_code'] as const) : []),
+      ...(passkeys.length > 0 ? (['passkey'] as const) : []),
+    ],
+  };
+}
+
+/** Whether the second factor of that user was proven; the refusal is one that says to wait. */
+export type Proof = (tx: Repositories, user: User) => Promise<Result<boolean, DomainError>>;
+
+/**
+ * Ends a waiting sign-in: by `then` when the factor is proven. A wrong one is counted, and the tenth ends it. The
+ * token, the tries and the proof are one transaction, so that nothing of it can be used twice.
+ */
+export const finishWaiting =
+  ({ repositories, inTransaction }: Storage, guard: Guard) =>
+  async <T>(
+    mfaToken: string,
+    origin: Origin,
+    prove: Proof,
+    then: (tx: Repositories, user: User) => Promise<T>,
+  ): Promise<Result<T, DomainError>> => {
+    const hash = sha256(mfaToken);
+    const userId = (await repositories.pending.find(hash, 'second_factor'))?.userId ?? null;
+    const attempt = { login: null, userId, origin, by: 'second factor' } as const;
+    return await inTransaction(async (tx): Promise<Result<T, DomainError>> => {
+      const held = userId === null ? null : await tx.users.holdForSignIn(userId);
+      const pending = await tx.pending.lock(hash, 'second_factor');
+      const entered = await guard.enter(tx, attempt);
+      if (!entered.ok) return entered;
+      const user = whoMayEnter(held?.user);
+      if (user === null || pending === null) return refuse(await entered.value.failed(wrongWith(held?.user)));
+      const proven = await prove(tx, user);
+      if (!proven.ok) return proven;
+      if (!proven.value) {
+        await tx.pending.countTry(hash);
+        if (pending.tries + 1 >= WAITING_TRIES) await tx.pending.spend(hash, 'second_factor');
+        return refuse(await entered.value.failed());
+      }
+      await tx.pending.spend(hash, 'second_factor');
+      await entered.value.passed();
+      return ok(await then(tx, user));
+    });
+  };
+
+const whoMayEnter = (user: User | undefined): User | null =>
+  user === undefined || user.disabledAt !== null ? null : user;
+
+/** A waiting sign-in has passed the password check, so a disabled account is the reason for the refusal. */
+const wrongWith = (user: User | undefined): 'disabled' | undefined =>
+  user === undefined || user.disabledAt === null ? undefined : 'disabled';

@@ -1,0 +1,72 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { signedInLately } from '../../../domain/identity/session.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import type { Guard } from '../auth/login-throttle.ts';
+import type { Hashing } from '../limits/hashing-queue.ts';
+import type { FactorCodes } from './second-factor-codes.ts';
+
+/** What somebody gives to show that it is still them. */
+export type Proofs = { readonly password?: string | undefined; readonly code?: string | undefined };
+
+export type ConfirmationDeps = {
+  readonly storage: Storage;
+  readonly hashing: Hashing;
+  readonly guard: Guard;
+  readonly codes: FactorCodes;
+};
+
+/** ok when it is still them. A wrong proof is counted, a right code is used up. */
+export type Confirm = (caller: Caller, given: Proofs, origin: Origin) => Promise<Result<null, DomainError>>;
+
+/**
+ * Whether the one who changes how an account is opened is the one whom it belongs to, and not somebody with a login
+ * token of theirs: they have signed in lately, or give what signing in needs. Guests have nothing to give, and no
+ * account to come back to.
+ */
+export function confirmation({ storage, hashing, guard, codes }: ConfirmationDeps): Confirm {
+  const { repositories, inTransaction } = storage;
+
+  async function byPassword(
+    userId: string,
+    password: string,
+    origin: Origin,
+  ): Promise<Result<null, DomainError>> {
+    const hash = (await repositories.users.holdForSignIn(userId))?.passwordHash ?? null;
+    const checked = await hashing.inTurn(
+      { userId },
+      () => guard.codeRefused('password', userId),
+      (hasher) => hasher.verify(hash, password),
+    );
+    if (!checked.ok) return checked;
+    return await inTransaction(async (tx): Promise<Result<null, DomainError>> => {
+      const held = await tx.users.holdForSignIn(userId);
+      const right = await guard.tryCode(
+        tx,
+        'password',
+        userId,
+        async () => checked.value && held !== null && held.passwordHash === hash,
+      );
+      if (!right.ok) return right;
+      if (right.value) return ok(null);
+      await tx.audit.append({ userId, action: 'confirmation_failed', ...origin, details: 'password' });
+      return refuse({ code: 'wrong_password' });
+    });
+  }
+
+  return async ({ user, credential }, given, origin) => {
+    if (user.guestUntil !== null) return refuse({ code: 'account_required' });
+    if (credential.kind !== 'login') return refuse({ code: 'login_token_required' });
+    const found = await repositories.sessions.findWithUser(credential.sessionId);
+    if (found === null) return refuse({ code: 'unauthorized' });
+    if (signedInLately(found.session, found.now)) return ok(null);
+    const factor = await repositories.factors.totp(user.id);
+    if (factor?.confirmedAt != null) {
+      if (given.code === undefined) return refuse({ code: 'confirmation_required', by: 'code' });
+      return await codes.withCode(user.id, given.code, origin, async () => null);
+    }
+    if (given.password === undefined) return refuse({ code: 'confirmation_required', by: 'password' });
+    return await byPassword(user.id, given.password, origin);
+  };
+}

@@ -1,0 +1,159 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { comparable } from '../../../domain/identity/confusable-names.ts';
+import {
+  decideRefresh,
+  REVOKED_FOR,
+  sessionEnd,
+  type UserSession,
+} from '../../../domain/identity/session.ts';
+import type { User } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { Guard } from '../auth/login-throttle.ts';
+import { newSecret, sha256, successorOf } from '../auth/secrets.ts';
+import type { Hashing } from '../limits/hashing-queue.ts';
+import { beginWaiting, type Waiting } from './pending-sign-in.ts';
+
+/** A session that was opened or renewed, with the only copy of its next refresh token. */
+export type SignedIn = { readonly session: UserSession; readonly user: User; readonly refreshToken: string };
+
+export type SignInDeps = {
+  readonly storage: Storage;
+  readonly hashing: Hashing;
+  readonly guard: Guard;
+  /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
+  readonly refreshKeys: () => readonly Buffer[];
+};
+
+/** Opens a session inside a transaction of the caller's. */
+export async function openSession(repositories: Repositories, user: User, origin: Origin): Promise<SignedIn> {
+  const session = await repositories.sessions.insert({ userId: user.id, ...origin });
+  const refreshToken = newSecret();
+  await repositories.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+  await repositories.audit.append({ userId: user.id, action: 'login', ...origin, details: session.id });
+  return { session, user, refreshToken };
+}
+
+export type SignIn = ReturnType<typeof signIn>;
+
+export function signIn({ storage, hashing, guard, refreshKeys }: SignInDeps) {
+  const { repositories, inTransaction } = storage;
+  const byName = (login: string) => repositories.users.findForLogin(login);
+
+  return {
+    /**
+     * `typed` is an email or a username, as stored or in another form of the same letters. Whatever is wrong, the refusal and the time it takes are the same. With a
+     * second factor on, the right password opens nothing yet.
+     */
+    async login(
+      typed: string,
+      password: string,
+      origin: Origin,
+    ): Promise<Result<SignedIn | Waiting, DomainError>> {
+      const login = comparable(typed);
+      const found = (await byName(typed)) ?? (login === typed ? null : await byName(login));
+      const attempt = { login, userId: found?.user.id ?? null, origin, by: 'password' } as const;
+      const checked = await hashing.inTurn(
+        { ipAddress: origin.ipAddress },
+        () => guard.refused(attempt),
+        (hasher) => hasher.verify(found?.passwordHash ?? null, password),
+      );
+      if (!checked.ok) return checked;
+      return await inTransaction(async (tx) => {
+        const user = checked.value ? await stillTheSame(tx, found) : null;
+        const entered = await guard.enter(tx, attempt);
+        if (!entered.ok) return entered;
+        if (user === null) return refuse(await entered.value.failed());
+        // The answer is the same; the audit tells an administrator what the person cannot be told.
+        if (user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
+        await entered.value.passed();
+        return ok((await beginWaiting(tx, user)) ?? (await openSession(tx, user, origin)));
+      });
+    },
+
+    /**
+     * Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. Who holds a token
+     * of a session that is over learns why; an unknown token is only refused.
+     */
+    async refresh(presented: string, origin: Origin): Promise<Result<SignedIn, DomainError>> {
+      return await inTransaction(async (tx) => {
+        const token = await tx.sessions.lockRefreshToken(sha256(presented));
+        const found = token && (await tx.sessions.findWithUser(token.sessionId));
+        if (token === null || found === null) return refuse({ code: 'unauthorized' });
+        const { session, user, now, idleMinutes } = found;
+        const ended =
+          user.disabledAt === null ? sessionEnd(session, now, idleMinutes) : REVOKED_FOR.userDisabled;
+        if (ended !== null) return refuse({ code: 'unauthorized', ended });
+        const [refreshToken = ''] = successors(presented);
+        switch (decideRefresh(token, clientOf(origin), token.now)) {
+          case 'repeat':
+            return given(session, user, await newest(tx, presented));
+          case 'rotate':
+            await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
+            await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+            return ok({ session, user, refreshToken });
+          case 'reused':
+            await endSession(tx, session, REVOKED_FOR.refreshTokenReused, origin);
+            return refuse({ code: 'unauthorized', ended: REVOKED_FOR.refreshTokenReused });
+        }
+      });
+    },
+
+    async logout(caller: Caller, origin: Origin): Promise<void> {
+      const { credential, user } = caller;
+      if (credential.kind !== 'login') return;
+      await inTransaction(async (tx) => {
+        if (!(await tx.sessions.revoke(credential.sessionId, user.id, REVOKED_FOR.loggedOut))) return;
+        const details = credential.sessionId;
+        await tx.audit.append({ userId: user.id, action: 'logged_out', ...origin, details });
+      });
+    },
+  };
+
+  /** Of each key, since the key may have been rotated after the token was spent. */
+  function successors(token: string): readonly string[] {
+    return refreshKeys().map((key) => successorOf(token, key));
+  }
+
+  /**
+   * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
+   * in another tab, and must not be handed one that is spent.
+   */
+  async function newest(tx: Repositories, spent: string): Promise<string | null> {
+    for (const token of successors(spent)) {
+      const held = await tx.sessions.lockRefreshToken(sha256(token));
+      if (held !== null) return held.spentAt === null ? token : await newest(tx, token);
+    }
+    return null;
+  }
+}
+
+const given = (
+  session: UserSession,
+  user: User,
+  refreshToken: string | null,
+): Result<SignedIn, DomainError> =>
+  refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
+
+/** What one client is known by: a repeat from another place or program is a thief's. */
+const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
+
+/** The user, unless it got another password while this one was being checked. */
+async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
+  const held = found && (await tx.users.holdForSignIn(found.user.id));
+  return held === null || held.passwordHash !== found?.passwordHash ? null : held.user;
+}
+
+/** Ends a session for a reason of the service's own, inside a transaction of the caller's. */
+export async function endSession(
+  tx: Repositories,
+  session: Pick<UserSession, 'id' | 'userId'>,
+  reason: string,
+  origin: Origin,
+): Promise<void> {
+  const { id, userId } = session;
+  await tx.sessions.revoke(id, userId, reason);
+  await tx.audit.append({ userId, action: 'session_revoked', ...origin, details: id });
+}

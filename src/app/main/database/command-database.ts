@@ -1,0 +1,34 @@
+import path from 'node:path';
+import { DataDirInUseError, lockDataDir } from '../../../adapters/filesystem/data-dir-lock.ts';
+import { runningEmbeddedUrl, startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
+import type { Config } from '../config.ts';
+
+/**
+ * Does something with the database that the service of these settings has: the one of DATABASE_URL, the embedded one of
+ * the service that runs, or else the embedded one, started for as long as it takes.
+ */
+export async function withDatabaseInUse<T>(
+  { databaseUrl, dataDir }: Config,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  if (databaseUrl !== null) return await work(databaseUrl);
+  const root = path.join(dataDir, 'postgres');
+  const lock = lockOrNull(dataDir);
+  if (lock === null) return await work(await runningEmbeddedUrl(root));
+  try {
+    const server = await startEmbedded(root);
+    return await work(server.url()).finally(() => server.stop());
+  } finally {
+    lock.release();
+  }
+}
+
+/** Null while the service has it. */
+function lockOrNull(dataDir: string) {
+  try {
+    return lockDataDir(dataDir);
+  } catch (error) {
+    if (error instanceof DataDirInUseError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import path from 'node:path';
+import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Config } from '../config.ts';
+import { step } from '../process/console-progress.ts';
+import { every } from '../process/repeat.ts';
+import type { Stops } from '../process/shutdown-stack.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** It waits for itself, and is killed by itself when it does not end. */
+const STOP_WITHIN_MS = 30_000;
+
+/** Address of the embedded database, which is started now, and again whenever its process has ended; until `stops`. */
+export async function embeddedUrl(
+  { dataDir }: Config,
+  log: Logger,
+  opened: Stops,
+  signal: AbortSignal,
+): Promise<string> {
+  const start = () => startEmbedded(path.join(dataDir, 'postgres'), { signal });
+  let server = await step('Starting the embedded database', start);
+  const lookAfter = async (): Promise<void> => {
+    if (server.isAlive()) return;
+    log.error('the embedded database has ended, and is started again');
+    server = await start();
+  };
+  const stopLooking = every(LOOK_EVERY_MS, lookAfter, log);
+  opened.add(
+    'embedded database',
+    async () => {
+      await stopLooking();
+      await server.stop();
+    },
+    STOP_WITHIN_MS,
+  );
+  return server.url();
+}

@@ -1,0 +1,79 @@
+import { ensureBaseImage } from '../../../adapters/docker/images/base-image.ts';
+import type { RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
+import { ensureTools } from '../../../adapters/docker/terminals/tmux-volume.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Parts } from '../health/readiness.ts';
+import { say } from '../process/console-progress.ts';
+import { again } from '../process/retry.ts';
+import { unlessAborted } from '../process/unless-aborted.ts';
+
+export type Preparation = {
+  readonly docker: RunningEngine['docker'];
+  /** Of the default image. */
+  readonly reference: string;
+  readonly network: string;
+  readonly instanceId: string;
+  readonly parts: Pick<Parts, 'image'>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** The first retry comes after so long. */
+  readonly firstRetryMs?: number;
+  /** Called once the image is there. */
+  readonly onImage: () => void;
+  /** Called once the volume with the tools of terminals is there. */
+  readonly onTools: (volume: string) => void;
+};
+
+const BY_ITSELF = 'see the log; Berth keeps retrying';
+
+/**
+ * Tries to make the base image ready, then the tools that come from it, and keeps the part of the readiness that tells.
+ * What fails goes on in the background until it succeeds: `background` ends with it, or soon after the signal. Throws
+ * when the signal comes during the first try.
+ */
+export async function prepareBaseImage(work: Preparation): Promise<{ readonly background: Promise<void> }> {
+  const { signal } = work;
+  const first = await tryImage(work);
+  signal.throwIfAborted();
+  const retried = async (): Promise<void> => {
+    if (first || (await again(() => tryImage(work), signal, work.firstRetryMs))) await withImage(work);
+  };
+  return { background: retried() };
+}
+
+async function withImage(work: Preparation): Promise<void> {
+  work.onImage();
+  const ready = work.parts.image;
+  if (!(await tryTools(work)) && !(await again(() => tryTools(work), work.signal, work.firstRetryMs))) return;
+  work.parts.image = ready;
+}
+
+async function tryImage(work: Preparation): Promise<boolean> {
+  const { docker, reference, network, parts, log, signal } = work;
+  try {
+    const options = { reference, progress: say, log, allowPull: true, network, signal };
+    const { how } = await ensureBaseImage(docker, options);
+    parts.image = { status: 'ready', detail: how };
+    return true;
+  } catch (err) {
+    if (signal.aborted) return false;
+    log.error({ err }, 'base image is not ready');
+    parts.image = { status: 'degraded', detail: 'the base image could not be prepared', mend: BY_ITSELF };
+    return false;
+  }
+}
+
+async function tryTools({ docker, reference, instanceId, ...work }: Preparation): Promise<boolean> {
+  try {
+    // The stop of the engine ends the container that fills the volume.
+    const made = ensureTools(docker, { instanceId, image: reference });
+    work.onTools(await unlessAborted(work.signal, made));
+    return true;
+  } catch (err) {
+    if (work.signal.aborted) return false;
+    work.log.warn({ err }, 'images without tmux get a plain shell for now');
+    const detail = 'images without tmux get a plain shell for now';
+    work.parts.image = { status: 'degraded', detail, mend: BY_ITSELF };
+    return false;
+  }
+}

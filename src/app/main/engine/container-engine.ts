@@ -1,0 +1,248 @@
+import { dockerAccess } from '../../../adapters/docker/container-access.ts';
+import { dockerRuntime } from '../../../adapters/docker/containers/container-runtime.ts';
+import { type Canary, dockerCanary } from '../../../adapters/docker/containers/isolation-probe.ts';
+import { runtimeSettings } from '../../../adapters/docker/containers/runtime-settings.ts';
+import { engineCalls } from '../../../adapters/docker/engine/engine-client.ts';
+import { killFromHost } from '../../../adapters/docker/host/host-kill.ts';
+import { dockerWarmPoolEngine } from '../../../adapters/docker/images/warm-pool-images.ts';
+import { dockerKernelShares } from '../../../adapters/docker/kernel/kernel-shares.ts';
+import { ensureNetwork } from '../../../adapters/docker/network/instance-network.ts';
+import {
+  type Engine,
+  openEngine,
+  type RunningEngine,
+} from '../../../adapters/docker/private-engine/open-engine.ts';
+import { dockerTerminals } from '../../../adapters/docker/terminals/terminal-backend.ts';
+import { chooseDiskQuota } from '../../../adapters/docker/volumes/choose-quota.ts';
+import type { DiskSettings } from '../../../adapters/docker/volumes/container-volumes.ts';
+import { hostSpace } from '../../../adapters/docker/volumes/host-space.ts';
+import { engineDataWords } from '../../../domain/containers/disk-quota.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+import type { Config } from '../config.ts';
+import type { Parts } from '../health/readiness.ts';
+import { say } from '../process/console-progress.ts';
+import { every } from '../process/repeat.ts';
+import { prepareBaseImage } from './base-image.ts';
+import { NOT_LOOKED, watchIsolation } from './isolation-check.ts';
+import { type EngineParts, engineSlot } from './swappable-engine.ts';
+
+/** Name of the one engine in handles. */
+export const NODE = 'local';
+const LOOK_AGAIN_MS = 5_000;
+/** Starting an engine of our own may install packages, so it is tried again less and less often. */
+const START_AGAIN_MS = { first: 30_000, most: 600_000 };
+const SPACE_EVERY_MS = 30_000;
+const RULES_EVERY_MS = 30_000;
+const REVIVE_EVERY_MS = 3_000;
+
+export type EngineSetUp = {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Ends what is being made ready, and what is tried again and again. */
+  readonly signal: AbortSignal;
+  /** Receives the function that stops the engine and everything begun on it, before anything starts. */
+  readonly stopWith: (stop: () => Promise<void>) => void;
+  /** UUID in the labels of all that is made. */
+  readonly instanceId: string;
+  /** Reference of the default image; null when the catalogue has none. */
+  readonly baseImage: string | null;
+  /** Called when an engine has become usable, and when something in it may have changed. */
+  readonly onHint: () => void;
+  /** Shows who waits for the engine. */
+  readonly metrics: Pick<Metrics, 'watch' | 'engineWaited'>;
+};
+
+export type EngineInUse = EngineParts & { readonly parts: Parts };
+
+export type { Engine };
+
+/** Finds or starts an engine; throws by the signal alone. `mode` external starts none of its own. */
+export const findEngine = (
+  { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb }: Config,
+  { log, signal, mode = engine }: Pick<EngineSetUp, 'log' | 'signal'> & { readonly mode?: Config['engine'] },
+): Promise<Engine> => openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, progress: say, log, signal });
+
+/**
+ * Makes the ports work on the engine; without one they refuse, and it is looked for again every few seconds. Throws when
+ * the signal comes before it is done; what was begun is stopped by the stop that `stopWith` got.
+ */
+export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<EngineInUse> {
+  const { log, signal } = setUp;
+  const slot = engineSlot();
+  const parts: Parts = { engine: WAITING, image: WAITING, disk: WAITING, isolation: NOT_LOOKED };
+  const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
+  let engine = found;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  let preparing: Promise<void> = Promise.resolve();
+  let unwatch = (): void => {};
+  // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
+  const stopRules = every(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
+  const stopDescribing = every(SPACE_EVERY_MS, () => slot.describe(), log);
+  const stopReviving = every(REVIVE_EVERY_MS, () => revive(engine, slot), log);
+  setUp.stopWith(async () => {
+    clearTimeout(timer);
+    unwatch();
+    await stopReviving();
+    await stopDescribing();
+    await stopRules();
+    await isolation.stop();
+    await Promise.all([looking, preparing]);
+    await engine.stop();
+    await slot.close();
+  });
+
+  const bringUp = async (): Promise<void> => {
+    try {
+      preparing = (await attach(engine, setUp, slot, parts, isolation.begin)).background;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error({ err: error }, 'engine is not usable');
+      parts.engine = { status: 'degraded', detail: 'the engine is not usable', mend: 'see the log' };
+    }
+    if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
+    else timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
+  };
+  const modeNow = startAgain(setUp.config);
+  const lookAgain = (): void => {
+    if (signal.aborted) return;
+    const look = async (): Promise<void> => {
+      const mode = modeNow();
+      const other = engine.kind === 'none' ? await findEngine(setUp.config, { log, signal, mode }) : engine;
+      // A search for external engines alone says nothing new about the private engine, so its status stays.
+      if (other.kind !== 'none' || mode === 'auto') engine = other;
+      await bringUp();
+    };
+    looking = look().catch((err: unknown) => {
+      if (signal.aborted) return;
+      log.warn({ err }, 'could not look for an engine');
+      timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
+    });
+  };
+  await bringUp();
+  return { ...slot, parts };
+}
+
+/** In which mode an engine is looked for now: whether one of our own may be started. */
+function startAgain({ engine }: Config): () => Config['engine'] {
+  let waitMs = START_AGAIN_MS.first;
+  let dueAtMs = performance.now() + waitMs;
+  return () => {
+    if (engine === 'external' || performance.now() < dueAtMs) return 'external';
+    waitMs = Math.min(2 * waitMs, START_AGAIN_MS.most);
+    dueAtMs = performance.now() + waitMs;
+    return 'auto';
+  };
+}
+
+/** An engine of our own that was killed comes back; its containers went on meanwhile. */
+async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Promise<void> {
+  if (
+    engine.kind !== 'private' ||
+    (await slot.runtime.ping().then(
+      () => true,
+      () => false,
+    ))
+  )
+    return;
+  await engine.revive();
+}
+
+/** The containers of another's engine are not watched. */
+const NOT_SEEN = { look: async () => null };
+
+/** For administrators: which engine it is, and which fixes of known escapes it lacks. */
+const detailOf = (kind: string, version: string, warning: string | null): string =>
+  `${kind}, ${version}${warning === null ? '' : `; ${warning}`}`;
+
+const WAITING = { status: 'down', detail: 'is being prepared' } as const;
+
+async function attach(
+  engine: Engine,
+  setUp: EngineSetUp,
+  slot: ReturnType<typeof engineSlot>,
+  parts: Parts,
+  prove: (canary: Canary) => void,
+): Promise<{ readonly background: Promise<void> }> {
+  const { log, instanceId, baseImage, signal, metrics } = setUp;
+  const done = { background: Promise.resolve() };
+  if (engine.kind === 'none') {
+    parts.engine = { status: 'degraded', detail: 'no container engine', mend: engine.mend };
+    parts.image = { status: 'degraded', detail: 'waits for the engine' };
+    parts.disk = parts.image;
+    return done;
+  }
+  const { docker, warning } = engine;
+  const { slots, work } = engineCalls(docker);
+  for (const turns of [slots, work]) turns.listen(metrics.engineWaited);
+  metrics.watch('engine_waiting', slots.waiting);
+  metrics.watch('engine_work_waiting', work.waiting);
+  if (warning !== null) log.warn(warning);
+  const [network, disk] = await Promise.all([
+    ensureNetwork(engine, { instanceId, log }),
+    keepSizes(engine, setUp, slot, parts),
+  ]);
+  signal.throwIfAborted();
+  slot.keep(network.assertRules);
+  const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
+  const kill = engine.kind === 'private' ? killFromHost : null;
+  let tools: string | null = null;
+  slot.fill({
+    runtime: dockerRuntime(docker, { ...settings, disk, kill, tools: () => tools }),
+    terminals: dockerTerminals(docker),
+    ...dockerAccess(docker, instanceId),
+    warmPool: dockerWarmPoolEngine(docker),
+    kernelShares:
+      engine.kind === 'private'
+        ? dockerKernelShares({ instanceId, openFiles: settings.processLimits.nofile })
+        : NOT_SEEN,
+  });
+  parts.engine = { status: 'ready', detail: detailOf(engine.kind, engine.version, warning) };
+  if (baseImage === null) {
+    parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
+    return done;
+  }
+  return await prepareBaseImage({
+    ...{ docker, instanceId, parts, log, signal },
+    reference: baseImage,
+    network: network.name,
+    onImage: () => prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal: engine.isLocal })),
+    onTools: (volume) => {
+      tools = volume;
+    },
+  });
+}
+
+/** Finds out how volumes can be kept to their size, says so, and has their mounts taken away in the end. */
+async function keepSizes(
+  engine: RunningEngine,
+  { config, log, instanceId, signal }: EngineSetUp,
+  slot: ReturnType<typeof engineSlot>,
+  parts: Parts,
+): Promise<DiskSettings> {
+  const { disk, choice } = await chooseDiskQuota(engine, {
+    setting: config.diskQuota,
+    instanceId,
+    dataDir: config.dataDir,
+    mayInstall: config.engine === 'auto',
+    progress: say,
+    log,
+    signal,
+  });
+  const data = async (): Promise<string> => {
+    const spaces = await hostSpace(disk.folders);
+    return engineDataWords(spaces.find(({ isPool }) => isPool) ?? null, engine.poolFault);
+  };
+  const mode = choice.mode;
+  const detail = `${choice.detail}; ${await data()}`;
+  if (mode === 'none' || (mode === 'measured' && config.diskQuota !== 'soft'))
+    log.warn(`disk quota: ${detail}`);
+  const mend = 'see docs/disk.md, or set BERTH_DISK_QUOTA=auto';
+  parts.disk = mode === 'none' ? { status: 'degraded', detail, mend } : { status: 'ready', detail };
+  slot.describeWith(async () => {
+    parts.disk = { ...parts.disk, detail: `${choice.detail}; ${await data()}` };
+  });
+  if (disk.images !== null) slot.closeWith(disk.images.close);
+  return disk;
+}

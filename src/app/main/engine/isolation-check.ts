@@ -1,0 +1,148 @@
+import type { Canary, Reached } from '../../../adapters/docker/containers/isolation-probe.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { PartState, Parts } from '../health/readiness.ts';
+
+/** A start is over before the canary flies, and so is what everybody does at once after it. */
+const FIRST_AFTER_MS = 30_000;
+const EVERY_MS = 3_600_000;
+/** A busy machine or engine can make a try fail; that says nothing of the isolation, so it is repeated soon. */
+const RETRY_MS = 15_000;
+
+export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tried yet' };
+
+export type IsolationDeps = {
+  readonly parts: Pick<Parts, 'isolation'>;
+  readonly log: Logger;
+  /** Sets the packet filter again; answers what others changed since it was set last. */
+  readonly assertRules: () => Promise<readonly string[]>;
+  readonly firstAfterMs?: number;
+  readonly everyMs?: number;
+  readonly retryMs?: number;
+};
+
+/**
+ * Has the isolation of containers tried by a canary, soon after the start and then each hour, and keeps the part of the
+ * readiness that says so. Where something was open, the rules are set again and it is tried once more (R62).
+ */
+export function watchIsolation(deps: IsolationDeps) {
+  const { firstAfterMs = FIRST_AFTER_MS, everyMs = EVERY_MS, retryMs = RETRY_MS } = deps;
+  let canary: Canary | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let pass: Promise<void> = Promise.resolve();
+  let ended = false;
+  let proved = deps.parts.isolation;
+  let rules: PartState | null = null;
+  const show = (): void => {
+    deps.parts.isolation = rules ?? proved;
+  };
+  const canaryPart = {
+    get isolation(): PartState {
+      return proved;
+    },
+    set isolation(found: PartState) {
+      proved = found;
+      show();
+    },
+  };
+
+  const again = (afterMs: number): void => {
+    if (ended) return;
+    timer = setTimeout(() => {
+      pass = tryOut({ ...deps, parts: canaryPart }, canary as Canary, () => ended).then((tried) =>
+        again(tried ? everyMs : retryMs),
+      );
+    }, afterMs);
+  };
+  return {
+    /** Begins with it, or goes on with the canary of an engine that has come back. */
+    begin(flown: Canary): void {
+      canary = flown;
+      clearTimeout(timer);
+      again(firstAfterMs);
+    },
+    /**
+     * Sets the rules again. What others did to them meanwhile degrades the readiness until the next look finds them as
+     * they were left.
+     */
+    async lookAtRules(): Promise<void> {
+      try {
+        const changed = await deps.assertRules();
+        if (changed.length > 0)
+          deps.log.error({ changed }, 'the packet filter was changed by others: its rules are set again');
+        rules = changed.length > 0 ? changedBy(changed) : null;
+      } catch (error) {
+        rules = REFUSED;
+        throw error;
+      } finally {
+        show();
+      }
+    },
+    /** Ends it, and leaves no container. */
+    async stop(): Promise<void> {
+      ended = true;
+      clearTimeout(timer);
+      await canary?.stop().catch((err: unknown) => deps.log.warn({ err }, 'a canary may be left behind'));
+      await pass;
+    },
+  };
+}
+
+/** One look, with all that follows from it. Answers whether it could be tried. Never throws. */
+async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean): Promise<boolean> {
+  const { parts, log } = deps;
+  try {
+    const reached = await canary.prove();
+    if (reached.length === 0) {
+      parts.isolation = { status: 'ready', detail: `proved at ${new Date().toISOString()}` };
+      return true;
+    }
+    log.error({ reached }, `containers can reach ${wordsOf(reached)}: the packet filter is set again`);
+    parts.isolation = open(reached);
+    await deps.assertRules();
+    const still = await canary.prove();
+    parts.isolation =
+      still.length > 0
+        ? open(still)
+        : { status: 'ready', detail: `was open (${wordsOf(reached)}), is closed again` };
+    if (still.length > 0) log.error({ reached: still }, `containers can still reach ${wordsOf(still)}`);
+    return true;
+  } catch (err) {
+    if (isOver()) return false;
+    log.error({ err }, 'the isolation of containers could not be tried');
+    const wasOpen = parts.isolation.status === 'degraded' ? `${parts.isolation.detail}; ` : '';
+    parts.isolation = {
+      status: 'degraded',
+      detail: `${wasOpen}it could not be tried out whether containers are shut off`,
+      mend: 'see the log, and docs/engine.md',
+    };
+    return false;
+  }
+}
+
+const REFUSED: PartState = {
+  status: 'degraded',
+  detail: 'the packet filter could not be set: containers may reach each other and services of this machine',
+  mend: 'see the log, and docs/engine.md',
+};
+
+const changedBy = ({ length }: readonly string[]): PartState => ({
+  status: 'degraded',
+  detail: `the packet filter was changed by others (${length} ${length === 1 ? 'rule' : 'rules'}) and is set again; containers may have reached services of this machine`,
+  mend: 'find in the log which rules, and what on this machine changes them',
+});
+
+const open = (reached: readonly Reached[]): PartState => ({
+  status: 'degraded',
+  detail: `containers can reach ${wordsOf(reached)}`,
+  mend: 'start Berth as root beside its engine, or close that by the packet filter as docs/engine.md says',
+});
+
+const WORDS: { readonly [W in Reached['what']]: string } = {
+  neighbour: 'each other',
+  host: 'services of this machine',
+  engine: 'the container engine',
+  metadata: 'the metadata address 169.254.169.254',
+};
+
+const wordsOf = (reached: readonly Reached[]): string =>
+  [...new Set(reached.map(({ what }) => WORDS[what]))].join(', ');

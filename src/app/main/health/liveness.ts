@@ -1,0 +1,28 @@
+import type { LiveBody } from '../../../adapters/http/schema/service.ts';
+
+const MAX_LAG_MS = 2_000;
+const LOOK_EVERY_MS = 500;
+/** Three times as long as a reconcile may be away. */
+const MAX_SILENCE_MS = 90_000;
+
+/** Alive while the event loop turns and the reconcile beats; neither database nor engine is asked (R93). */
+export function livenessOf({ lagMs, silenceMs }: { lagMs: number; silenceMs: number }): LiveBody {
+  if (lagMs >= MAX_LAG_MS) return { status: 'stuck', detail: 'the event loop is late' };
+  if (silenceMs >= MAX_SILENCE_MS) return { status: 'stuck', detail: 'the reconcile has not been seen' };
+  return { status: 'live' };
+}
+
+export type LoopLag = { readonly lagMs: () => number; readonly stop: () => void };
+
+/** How late the event loop was the last time, or is now. */
+export function watchLoop(nowMs: () => number = () => performance.now()): LoopLag {
+  let seenAtMs = nowMs();
+  let lastLagMs = 0;
+  const lateMs = (): number => Math.max(0, nowMs() - seenAtMs - LOOK_EVERY_MS);
+  const timer = setInterval(() => {
+    lastLagMs = lateMs();
+    seenAtMs = nowMs();
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return { lagMs: () => Math.max(lastLagMs, lateMs()), stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,121 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import { keyFile, type StoredSecrets } from './key-file.ts';
+
+/** Keys for one purpose each, all from one secret. */
+export type KeySet = {
+  /** Tells which key made a login token. Derived as well, so that replicas agree on it. */
+  readonly id: string;
+  readonly jwt: Buffer;
+  readonly refresh: Buffer;
+  /** Encrypts the secrets of second factors in the database. */
+  readonly factors: Buffer;
+  /** Hides what failures are counted for. */
+  readonly throttle: Buffer;
+};
+
+/** What the service signs and derives with. */
+export type Keys = {
+  /** One or two: the first signs and derives, all of them verify. The same array until something changes. */
+  readonly live: () => readonly KeySet[];
+  /** The same, and a retired one as well: what is encrypted in the database does not expire. */
+  readonly known: () => readonly KeySet[];
+};
+
+/** What the longest-lived token of a retired key may still need, clocks that differ included. */
+const RETIRED_FOR_MS = (LOGIN_TOKEN_MINUTES + 1) * 60_000;
+const MIN_SECRET_BYTES = 32;
+
+function derive(secret: Buffer): KeySet {
+  if (secret.length < MIN_SECRET_BYTES) throw new Error('a secret must have at least 32 bytes');
+  const key = (purpose: string, length = 32): Buffer =>
+    Buffer.from(hkdfSync('sha256', secret, '', purpose, length));
+  return {
+    id: key('berth key id', 9).toString('base64url'),
+    jwt: key('berth login token'),
+    refresh: key('berth refresh token'),
+    factors: key('berth second factors'),
+    throttle: key('berth throttle'),
+  };
+}
+
+/** Keys of these secrets, the current one first, for as long as the process lives. */
+export function keysFrom(...secrets: readonly Buffer[]): Keys {
+  const sets = secrets.map(derive);
+  if (sets.length === 0 || sets.length > 2) throw new Error('one or two secrets are needed');
+  if (new Set(sets.map(({ id }) => id)).size < sets.length) throw new Error('the secrets must differ');
+  return { live: () => sets, known: () => sets };
+}
+
+/** Keys that are kept in the data folder, and can be changed while the service runs. */
+export type KeptKeys = Keys & {
+  /**
+   * Takes over a file that was changed by hand; otherwise makes a new secret, and the one before it verifies until its
+   * last token has expired. Says which it was. A file that is gone is replaced by a new secret alone. Calls at once join.
+   */
+  rotate(): Promise<'rotated' | 'read again'>;
+};
+
+/** From `current` or `current,previous`, as the settings have it. */
+export const configuredKeys = (setting: string): Keys =>
+  keysFrom(...setting.split(',').map((secret) => Buffer.from(secret.trim())));
+
+/** The secrets of the data folder (mode 0600), made at the first start. */
+export async function keptKeys(dataDir: string, nowMs: () => number = Date.now): Promise<KeptKeys> {
+  const file = keyFile(dataDir);
+  const make = (before: StoredSecrets | null): StoredSecrets => ({
+    current: randomBytes(48),
+    previous: before?.current ?? null,
+    rotatedAtMs: nowMs(),
+  });
+  let stored = (await file.read()) ?? (await file.write(make(null)));
+  let ring = ringOf(stored, nowMs);
+  const known = ({ current, previous }: StoredSecrets) =>
+    (previous === null ? keysFrom(current) : keysFrom(current, previous)).known();
+  let running: ReturnType<KeptKeys['rotate']> | undefined;
+
+  async function rotateNow(): ReturnType<KeptKeys['rotate']> {
+    const found = await file.read();
+    const byHand = found !== null && !found.current.equals(stored.current);
+    stored = byHand ? found : await file.write(make(found));
+    ring = ringOf(stored, nowMs);
+    return byHand ? 'read again' : 'rotated';
+  }
+  return {
+    live: () => ring(),
+    known: () => known(stored),
+    rotate: () => {
+      running ??= rotateNow().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+  };
+}
+
+/** Both keys, and only the current one once the previous has no living token. */
+function ringOf({ current, previous, rotatedAtMs }: StoredSecrets, nowMs: () => number): Keys['live'] {
+  const alone = keysFrom(current).live();
+  if (previous === null) return () => alone;
+  const both = keysFrom(current, previous).live();
+  return () => (nowMs() < rotatedAtMs + RETIRED_FOR_MS ? both : alone);
+}
+
+/** Rotates keys that are kept in the data folder, and says what was done; those of the settings change with a restart. */
+export async function rotate(keys: Keys | KeptKeys, log: Logger): Promise<void> {
+  if (!('rotate' in keys)) {
+    log.warn('the keys come from BERTH_JWT_SECRET: change it to `new,old` and restart');
+    return;
+  }
+  const done = await keys.rotate().catch((error: unknown) => {
+    log.error({ err: error }, 'the keys were not rotated');
+    return null;
+  });
+  if (done !== null) log.warn(`the keys of login tokens were ${done}`);
+}
+
+/** The secret of the settings, else the one kept in the data folder. */
+export async function loadKeys(dataDir: string, configured: string | null): Promise<Keys | KeptKeys> {
+  return configured === null ? await keptKeys(dataDir) : configuredKeys(configured);
+}

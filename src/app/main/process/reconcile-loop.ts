@@ -1,0 +1,69 @@
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Service } from '../compose.ts';
+
+const LEASES_EVERY_MS = 5_000;
+const RECONCILE_EVERY_MS = 30_000;
+/** Most hints come of what this process does itself, and a look at everything would only slow that down. */
+const HINT_REST_MS = 500;
+
+/**
+ * Keeps leases and goes on with what others left every 5 s; makes rows and engine agree every 30 s, and whenever the
+ * engine hints that something has changed (R71). One pass at a time: hints during a pass make one more.
+ */
+export function keepInOrder(log: Logger) {
+  let service: Service | null = null;
+  let pass: Promise<void> | null = null;
+  let again = false;
+  let beatAtMs = performance.now();
+  const beat = (): void => {
+    beatAtMs = performance.now();
+  };
+  const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
+
+  const reconcile = async (): Promise<void> => {
+    do {
+      again = false;
+      await service?.reconcile(beat).catch((error: unknown) => {
+        // A silent engine is said by the readiness, and this comes again when it answers.
+        if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
+      });
+      beat();
+    } while (again);
+    pass = null;
+    service?.warmPool.soon();
+  };
+  const now = (): void => {
+    again = pass !== null;
+    pass ??= reconcile();
+  };
+  let hinted: NodeJS.Timeout | null = null;
+  const soon = (): void => {
+    hinted ??= setTimeout(() => {
+      hinted = null;
+      now();
+    }, HINT_REST_MS);
+  };
+  const keepLeases = (): void => {
+    const { renew, takeOver } = service?.operations ?? {};
+    renew?.().then(takeOver).catch(warn('could not keep the operations'));
+  };
+  return {
+    /** The engine hints that something has changed. */
+    soon,
+    /** Since a pass was seen to go on, or to end; an engine that is away ends it soon. */
+    silenceMs: (): number => performance.now() - beatAtMs,
+    /** Begins; answers what ends it, after the pass that is on its way. */
+    start(started: Service): () => Promise<void> {
+      service = started;
+      now();
+      const timers = [setInterval(keepLeases, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
+      return async () => {
+        for (const timer of timers) clearInterval(timer);
+        clearTimeout(hinted ?? undefined);
+        service = null;
+        await pass;
+      };
+    },
+  };
+}

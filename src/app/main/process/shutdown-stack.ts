@@ -1,0 +1,40 @@
+import type { Logger } from '../../../ports/logger.ts';
+import { inTime } from './within.ts';
+
+/** So long a part may take to stop, where it has no limit of its own. */
+const PART_MS = 2_000;
+
+/** What was opened, so that it is closed in the opposite order, each part whether or not another one failed. */
+export type Stops = {
+  /** What takes longer than `withinMs` is left alone, and the next part is stopped. After `run` it is stopped at once. */
+  add(name: string, stop: () => Promise<void>, withinMs?: number): void;
+  /** Runs every stop once; calling again waits for the same run. */
+  run(): Promise<void>;
+};
+
+export function stops(log: Logger): Stops {
+  const opened: { readonly name: string; readonly stop: () => Promise<void>; readonly withinMs: number }[] =
+    [];
+  let running: Promise<void> | undefined;
+
+  const runAll = async (): Promise<void> => {
+    for (let part = opened.pop(); part !== undefined; part = opened.pop()) {
+      const { name, stop, withinMs } = part;
+      try {
+        if (!(await inTime(withinMs, [stop()]))) log.warn(`the ${name} did not stop in ${withinMs} ms`);
+      } catch (error) {
+        log.error({ err: error }, `could not stop the ${name}`);
+      }
+    }
+  };
+  return {
+    add: (name, stop, withinMs = PART_MS) => {
+      opened.push({ name, stop, withinMs });
+      if (running !== undefined) running = running.then(runAll);
+    },
+    run: () => {
+      running ??= runAll();
+      return running;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { auditRoutes } from '../../../adapters/http/routes/service/audit.ts';
+import type { Routes } from '../../../adapters/http/server.ts';
+import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
+import { authorize } from '../../../domain/identity/caller.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { auditTrail } from '../../audit/audit-trail.ts';
+import type { LiveSockets } from '../../identity/auth/authorized-connections.ts';
+
+type AuditingDeps = {
+  readonly repositories: Repositories;
+  readonly clock: Clock;
+  readonly live: LiveSockets;
+};
+
+/** So many records are sealed in one transaction; what is left is sealed in the next one, at once. */
+const SEAL_AT_ONCE = 500;
+
+type Auditing = { readonly routes: Routes; readonly seal: () => Promise<void> };
+
+/** The views of the audit, and its seals. An export ends with the right to read it. */
+export const auditing = ({ repositories, clock, live }: AuditingDeps): Auditing => ({
+  routes: auditRoutes({
+    audit: auditTrail(repositories, clock),
+    cutOffReading: cutOffBy(live, (now) => authorize(now, 'read').ok),
+    cutOffAdmin: cutOffBy(live, (now) => authorize(now, 'admin').ok),
+  }),
+  async seal() {
+    while ((await repositories.auditChain.seal(SEAL_AT_ONCE)) === SEAL_AT_ONCE);
+  },
+});

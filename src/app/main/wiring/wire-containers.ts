@@ -1,0 +1,120 @@
+import { containerRoutes } from '../../../adapters/http/routes/containers/containers.ts';
+import { execRoutes } from '../../../adapters/http/routes/containers/exec.ts';
+import { fileRoutes } from '../../../adapters/http/routes/containers/files.ts';
+import { insightRoutes } from '../../../adapters/http/routes/containers/insight.ts';
+import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
+import type { Routes } from '../../../adapters/http/server.ts';
+import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
+import type { ActRecords } from '../../audit/activity-records.ts';
+import { containerAccess } from '../../containers/container-access.ts';
+import { containers } from '../../containers/containers.ts';
+import { measureDisks } from '../../containers/disk-quota.ts';
+import { reconcile } from '../../containers/maintenance/reconcile.ts';
+import { collectVolumes } from '../../containers/maintenance/volume-retention.ts';
+import { type WarmPool, warmPool } from '../../containers/maintenance/warm-pool.ts';
+import { watchKernelShares } from '../../containers/maintenance/watch-kernel-shares.ts';
+import { watchSpace } from '../../containers/maintenance/watch-space.ts';
+import { type Operations, operations } from '../../containers/operations/operations.ts';
+import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
+import type { Idempotency } from '../../idempotency.ts';
+import type { LiveSockets } from '../../identity/auth/authorized-connections.ts';
+import type { OutputSlots } from '../../terminals/output/output-slots.ts';
+import type { Terminals } from '../../terminals/terminals.ts';
+import type { ComposeOptions, Ports } from '../compose-options.ts';
+import { followed } from './follow-operations.ts';
+
+/** What goes on in the background for containers. */
+export type WorkspaceWork = {
+  readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
+  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
+  readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
+  /** Makes the rows agree with the engine; `beat` is called as it goes on. */
+  readonly reconcile: (beat?: () => void) => Promise<void>;
+  /** Looks at what running containers have on their volumes; for a timer. */
+  readonly measureDisks: () => Promise<void>;
+  /** Stops what takes counters of the kernel from all others; for a timer. */
+  readonly watchKernelShares: () => Promise<void>;
+  /** Looks at the free space of the host and stops what fills it; for a timer. */
+  readonly watchSpace: () => Promise<void>;
+  /** Removes volumes of containers that were deleted long ago; for a timer. */
+  readonly collectVolumes: () => Promise<void>;
+};
+
+/** Everything about containers: operations on them, the pool, their tools, and what is done inside. */
+export function workspaces(
+  ports: Ports,
+  options: ComposeOptions,
+  shared: {
+    readonly terminals: Terminals;
+    readonly live: LiveSockets;
+    readonly keys: Idempotency;
+    readonly acts: ActRecords;
+    readonly outputs: OutputSlots;
+  },
+): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
+  const { storage, runtime, installer, insight, clock } = ports;
+  const { terminals, live, keys, acts, outputs } = shared;
+  const { logger: log, replica: owner, diskFloorMb } = options;
+  const checkpoint = options.checkpoint ?? (async () => {});
+  const pool = warmPool({
+    storage,
+    runtime,
+    engine: ports.warmPool,
+    node: ports.runtimeNode,
+    size: options.warmPoolSize,
+    diskFloorMb,
+    owner,
+    log,
+    checkpoint,
+  });
+  const { verifyMs } = options;
+  const work = operations({
+    storage,
+    runtime,
+    insight,
+    terminals,
+    log,
+    owner,
+    checkpoint,
+    verifyMs,
+    metrics: ports.metrics,
+  });
+  const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
+  const deps = {
+    storage,
+    runtime,
+    runtimeNode: ports.runtimeNode,
+    clock,
+    operations: { ...work, submit: followed(work.submit, tools.takeUp) },
+    terminals,
+    warmPool: pool,
+    acts,
+    log,
+    diskFloorMb,
+    createWaitMs: options.createWaitMs,
+    checkpoint,
+  };
+  const boxes = containers(deps);
+  const inside = containerAccess({ ...ports, acts });
+  const cutOffReading = cutOffBy(live, inside.mayGoOnReading);
+  const cutOffWriting = cutOffBy(live, inside.mayGoOnChanging);
+  return {
+    routes: [
+      containerRoutes(boxes, keys),
+      roleSetupRoutes(tools),
+      execRoutes(boxes, inside, outputs, cutOffWriting),
+      fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
+      insightRoutes(inside, outputs, cutOffReading),
+    ],
+    work: {
+      warmPool: pool,
+      operations: work,
+      roleSetups: tools,
+      reconcile: reconcile(deps),
+      measureDisks: measureDisks(deps),
+      watchKernelShares: watchKernelShares(deps, ports.kernelShares),
+      watchSpace: watchSpace(deps),
+      collectVolumes: collectVolumes(deps),
+    },
+  };
+}

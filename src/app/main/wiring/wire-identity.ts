@@ -1,0 +1,100 @@
+import { passkeyRoutes } from '../../../adapters/http/routes/identity/passkeys.ts';
+import { meRoutes } from '../../../adapters/http/routes/identity/profile.ts';
+import { screenLockRoutes } from '../../../adapters/http/routes/identity/screen-lock.ts';
+import { mfaRoutes } from '../../../adapters/http/routes/identity/second-factor.ts';
+import { authRoutes } from '../../../adapters/http/routes/identity/sign-in.ts';
+import { authFactorRoutes } from '../../../adapters/http/routes/identity/sign-in-factors.ts';
+import type { Routes } from '../../../adapters/http/server.ts';
+import { passkeyCeremonies } from '../../../adapters/security/passkey-ceremonies.ts';
+import { oneTimeCodes } from '../../../adapters/security/totp-generator.ts';
+import { relyingPartyAt } from '../../../domain/identity/passkey.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { passkeys } from '../../identity/account/passkeys.ts';
+import { passwords } from '../../identity/account/password.ts';
+import { profiles } from '../../identity/account/profile.ts';
+import { screenLock } from '../../identity/account/screen-lock.ts';
+import { type Guard, guard } from '../../identity/auth/login-throttle.ts';
+import { hashing } from '../../identity/limits/hashing-queue.ts';
+import type { RequestLimits } from '../../identity/limits/request-limits.ts';
+import { guests } from '../../identity/sign-in/guest-sign-in.ts';
+import { passkeySignIn } from '../../identity/sign-in/passkey-sign-in.ts';
+import { confirmation } from '../../identity/sign-in/reauthentication.ts';
+import { type Accounts, accounts } from '../../identity/sign-in/registration.ts';
+import { secondFactor } from '../../identity/sign-in/second-factor.ts';
+import { factorCodes } from '../../identity/sign-in/second-factor-codes.ts';
+import { signIn } from '../../identity/sign-in/sign-in.ts';
+import type { Keys } from '../keys/keys.ts';
+
+export type IdentityPorts = {
+  readonly storage: Storage;
+  readonly hasher: PasswordHasher;
+  readonly clock: Clock;
+  readonly limits: RequestLimits;
+};
+
+export type Identity = {
+  readonly accounts: Accounts;
+  readonly guard: Guard;
+  readonly routes: readonly Routes[];
+  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  readonly reseal: () => Promise<number>;
+};
+
+/** Everything about who somebody is: accounts, signing in, second factors, passkeys and the screen lock. */
+export function identity(
+  { storage, hasher, clock, limits }: IdentityPorts,
+  options: { readonly keys: Keys; readonly secureCookie: boolean },
+  publicUrl: () => string,
+): Identity {
+  const { keys, secureCookie } = options;
+  const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
+  const slow = guard(storage, newest);
+  const inTurn = hashing({ hasher, limits });
+  const people = accounts({ storage, hasher, hashing: inTurn, guard: slow });
+  const ofFactors = {
+    storage,
+    guard: slow,
+    codes: oneTimeCodes(),
+    clock,
+    keys: () => keys.known().map(({ factors }) => factors),
+    limits,
+  };
+  const codes = factorCodes(ofFactors);
+  const confirmed = confirmation({ storage, hashing: inTurn, guard: slow, codes });
+  const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
+  const passkeyDeps = {
+    storage,
+    ceremonies: passkeyCeremonies(),
+    party: () => relyingPartyAt(publicUrl()),
+  };
+  const withPasskey = passkeySignIn({ ...passkeyDeps, guard: slow });
+  return {
+    accounts: people,
+    guard: slow,
+    reseal: second.reseal,
+    routes: [
+      authRoutes({
+        accounts: people,
+        guests: guests({ storage, guard: slow, clock }),
+        signIn: signIn({
+          storage,
+          hashing: inTurn,
+          guard: slow,
+          refreshKeys: () => keys.live().map(({ refresh }) => refresh),
+        }),
+        secureCookie,
+      }),
+      authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
+      meRoutes({
+        profiles: profiles(storage, limits),
+        passwords: passwords({ storage, hashing: inTurn, guard: slow }),
+        confirmed,
+      }),
+      mfaRoutes(second),
+      passkeyRoutes(passkeys({ ...passkeyDeps, confirmed })),
+      screenLockRoutes(screenLock({ storage, hashing: inTurn })),
+    ],
+  };
+}

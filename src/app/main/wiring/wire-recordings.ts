@@ -1,0 +1,39 @@
+import { recordingRoutes } from '../../../adapters/http/routes/terminals/recordings.ts';
+import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
+import { isLocked } from '../../../domain/identity/caller.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import type { ActRecords } from '../../audit/activity-records.ts';
+import type { LiveSockets } from '../../identity/auth/authorized-connections.ts';
+import { liveRecordings } from '../../recordings/active-recordings.ts';
+import { recordingNews } from '../../recordings/recording-messages.ts';
+import { recordings } from '../../recordings/recordings.ts';
+import type { Terminals } from '../../terminals/terminals.ts';
+import type { ComposeOptions, Ports } from '../compose-options.ts';
+
+type Shared = {
+  readonly storage: Storage;
+  readonly acts: ActRecords;
+  readonly monotonicMs: () => number;
+};
+
+/** Recording of terminals: what terminals need of it, and then the rest, which needs the terminals. */
+export function recording(
+  ports: Ports,
+  { storage, acts, monotonicMs }: Shared,
+  { logger: log, replica }: ComposeOptions,
+) {
+  const { recordingFiles: files, clock } = ports;
+  const news = recordingNews(ports.bus);
+  const live = liveRecordings({ storage, files, clock, monotonicMs, log, replica, news });
+  return {
+    forTerminals: { recordings: live, news },
+    over(terminals: Terminals, sockets: LiveSockets) {
+      const work = recordings({ storage, acts, files, live, terminals, news, replica, log });
+      const routes = recordingRoutes(
+        work,
+        cutOffBy(sockets, (now) => !isLocked(now)),
+      );
+      return { work, routes };
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Origin } from '../../domain/identity/caller.ts';
+import type { Recording } from '../../domain/terminals/recording.ts';
+import type { Repositories, Storage } from '../../ports/storage.ts';
+import type { LiveTerminal } from '../terminals/terminal-connections.ts';
+
+const detailsOf = ({
+  id,
+  containerId,
+  connectionId,
+}: Pick<Recording, 'id' | 'containerId' | 'connectionId'>) =>
+  JSON.stringify({ id, container_id: containerId, connection_id: connectionId });
+
+/** A row for a recording that begins, and that it did. */
+export const recordStarted = (
+  { inTransaction }: Storage,
+  { id, containerName, replica }: Pick<Recording, 'id' | 'containerName' | 'replica'>,
+  { userId, containerId, connectionId, cols, rows }: LiveTerminal,
+  origin: Origin,
+): Promise<Recording> =>
+  inTransaction(async (tx) => {
+    const place = { id, userId, containerId, containerName, connectionId };
+    const details = detailsOf(place);
+    await tx.audit.append({ userId, action: 'recording_started', ...origin, details });
+    return await tx.recordings.insert({ ...place, cols, rows, replica });
+  });
+
+/** Removes the row, and records that it was; null when there is none. */
+export async function recordDeleted(
+  tx: Repositories,
+  id: string,
+  userId: string,
+  origin: Origin,
+): Promise<Recording | null> {
+  const gone = await tx.recordings.remove(id, userId);
+  if (gone === null) return null;
+  await tx.audit.append({ userId, action: 'recording_deleted', ...origin, details: detailsOf(gone) });
+  return gone;
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Origin } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { Recording } from '../../domain/terminals/recording.ts';
+import type { TerminalKey } from '../../domain/terminals/terminal.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { Terminals } from '../terminals/terminals.ts';
+import type { LiveRecordings } from './active-recordings.ts';
+import type { RecordingNews } from './recording-messages.ts';
+
+/** A process that has the terminal has begun within this, or has it no more. */
+const BEGIN_WITHIN_MS = 3_000;
+const POLL_MS = 50;
+
+export type RecordingReplicasDeps = {
+  readonly repositories: Pick<Repositories, 'recordings' | 'terminals'>;
+  readonly live: Pick<LiveRecordings, 'begin' | 'hasRoom'>;
+  readonly terminals: Pick<Terminals, 'find'>;
+  readonly news: RecordingNews;
+  readonly log: Logger;
+};
+
+/** Recordings of terminals that another process has, which makes them. */
+export function recordingReplicas({ repositories, live, terminals, news, log }: RecordingReplicasDeps) {
+  news.listen({
+    start({ terminal, containerName, ...origin }) {
+      const open = terminals.find(terminal);
+      if (open === null) return;
+      live
+        .begin(open, { containerName, origin, held: false })
+        .catch((err: unknown) => log.warn({ err }, 'a terminal could not be recorded'));
+    },
+  });
+
+  return {
+    /** Has the process that has the terminal record it. Whose key it is may do so. */
+    async begin(
+      key: TerminalKey,
+      containerName: string,
+      origin: Origin,
+    ): Promise<Result<Recording, DomainError>> {
+      const [there] = await repositories.terminals.newest([key]);
+      if (there === undefined) return refuse({ code: 'terminal_not_open' });
+      const { id, userId, containerId, connectionId, replica } = there;
+      if (!(await live.hasRoom(userId))) return refuse({ code: 'recording_quota_reached' });
+      news.start({ terminal: id, containerName, ...origin });
+      for (let waitedMs = 0; waitedMs < BEGIN_WITHIN_MS; waitedMs += POLL_MS) {
+        const going = await repositories.recordings.goingIn(containerId);
+        // One that a process left behind that was killed is no answer.
+        const begun = going.find(
+          (one) => one.replica === replica && one.userId === userId && one.connectionId === connectionId,
+        );
+        if (begun !== undefined) return ok(begun);
+        await sleep(POLL_MS);
+      }
+      return refuse({ code: 'terminal_not_open' });
+    },
+  };
+}

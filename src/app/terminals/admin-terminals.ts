@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isUuid } from '../../domain/containers/container-ref.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { ListedTerminal } from '../../ports/terminals/terminal-record-repository.ts';
+import { seldom } from '../audit/audit-view-log.ts';
+import { tellOfTerminals } from './terminal-messages.ts';
+import type { Terminals } from './terminals.ts';
+
+const NOTE_EVERY_MS = 600_000;
+/** How long the answer to a close waits for the terminal to be gone. */
+const GONE_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 40;
+
+export type AdminTerminalDeps = {
+  readonly storage: Storage;
+  readonly terminals: Pick<Terminals, 'find'>;
+  readonly bus: Bus;
+  readonly clock: Clock;
+};
+
+export type AdminTerminals = ReturnType<typeof adminTerminals>;
+
+/** Everybody's terminals in every process, for administrators: who, where and since when, never what is in them. */
+export function adminTerminals({ storage: { repositories }, terminals, bus, clock }: AdminTerminalDeps) {
+  const isNew = seldom(NOTE_EVERY_MS, () => clock.now().getTime());
+  const records = repositories.terminals;
+
+  async function gone(id: string): Promise<void> {
+    for (
+      const end = performance.now() + GONE_WITHIN_MS;
+      performance.now() < end;
+      await sleep(LOOK_EVERY_MS)
+    ) {
+      if ((await records.find(id)) === null) return;
+    }
+  }
+
+  return {
+    /** That an administrator looked is recorded, once in a while for each session or token. */
+    async list({ user, credential }: Caller, origin: Origin): Promise<readonly ListedTerminal[]> {
+      if (isNew(credentialId(credential))) {
+        const action = 'terminals_listed';
+        await repositories.audit.append({ userId: user.id, action, ...origin, details: '' });
+      }
+      return (await records.list()).map((record) => {
+        const { cols, rows, lastPingAt } = terminals.find(record.id) ?? record;
+        return { ...record, cols, rows, lastPingAt };
+      });
+    },
+
+    /** Closes one with 4001, in whichever process it is. */
+    async close(given: string, { user }: Caller, origin: Origin): Promise<Result<null, DomainError>> {
+      const id = given.toLowerCase();
+      const found = isUuid(id) ? await records.find(id) : null;
+      if (found === null) return refuse({ code: 'terminal_not_found' });
+      if (await records.askToClose(id)) {
+        const details = JSON.stringify({ id, user_id: found.userId, container_id: found.containerId });
+        await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
+      }
+      tellOfTerminals(bus, { kind: 'close', id });
+      await gone(id);
+      return ok(null);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { MAIN_CONNECTION } from '../../domain/terminals/terminal.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { findVisible, handleOf } from '../containers/find-container.ts';
+import { whereRunning } from '../containers/running-container.ts';
+import type { TerminalAsk, TerminalGrant } from './terminal-target.ts';
+
+export type TerminalRightDeps = {
+  readonly repositories: Repositories;
+  readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
+  readonly clock: Clock;
+};
+
+/** Whether the caller may open a terminal of this container now, and how: as its owner, or as a participant. */
+export async function mayOpen(
+  { repositories, backend, clock }: TerminalRightDeps,
+  id: string,
+  ask: TerminalAsk,
+  caller: Caller,
+): Promise<Result<Pick<TerminalGrant, 'container' | 'access' | 'mode'>, DomainError>> {
+  const found = await findVisible(repositories, id, caller);
+  if (!found.ok) return found;
+  const { container, access } = found.value;
+  if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
+  if (container.state !== 'running') return refuse({ code: 'container_not_running' });
+  const given = access?.mode ?? 'control';
+  const right = { container, access, mode: ask.viewOnly ? 'view' : given } as const;
+  if (access === null) return ok(right);
+  const fields = participantFaults(ask);
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const handle = handleOf(container);
+  if (handle === null) return refuse({ code: 'container_not_running' });
+  const muxed = await whereRunning<boolean>(backend.hasMultiplexer(handle).then(ok));
+  if (!muxed.ok) return muxed;
+  return muxed.value ? ok(right) : refuse({ code: 'sharing_needs_tmux' });
+}
+
+/** What is shared is the one main terminal, and only its owner starts it afresh. */
+const participantFaults = ({
+  connectionId,
+  forceNew,
+  record,
+}: TerminalAsk): Readonly<Record<string, string>> => ({
+  ...(connectionId === MAIN_CONNECTION ? {} : { connection_id: 'must be main for a shared terminal' }),
+  ...(forceNew ? { new: 'is for the owner of the container' } : {}),
+  ...(record ? { record: 'is for the owner of the container' } : {}),
+});

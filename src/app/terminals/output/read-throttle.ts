@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import type { OutputTurns } from './read-scheduler.ts';
+
+/**
+ * After so much output a terminal is left alone for a moment: others get their turn, and what comes meanwhile is read at
+ * once, which costs much less than each few KiB by themselves. So much in `TURN_MS` is no flood: what somebody types or pages
+ * through never gets there.
+ */
+const TURN_BYTES = 16_384;
+const TURN_MS = 100;
+/** As much as is read at once: there is more, and only others' turn is waited for. */
+const FULL_READ_BYTES = 65_536;
+
+/** When a program's output is read: not while it is held, and not all the time. */
+export function readPace(
+  stream: Pick<Readable, 'pause' | 'resume' | 'destroyed'>,
+  turns: OutputTurns,
+  nowMs = (): number => performance.now(),
+) {
+  let thisTurn = 0;
+  let tookMs = nowMs();
+  let isResting = false;
+  let isHeld = false;
+
+  const goOn = (): void => {
+    if (!isHeld && !isResting) stream.resume();
+  };
+  const awake = (): boolean => {
+    isResting = false;
+    goOn();
+    return !isHeld && !stream.destroyed;
+  };
+  const rest = (isMore: boolean): void => {
+    thisTurn = 0;
+    if (isResting) return;
+    isResting = true;
+    stream.pause();
+    turns.rest(isMore, awake);
+  };
+  return {
+    isHeld: (): boolean => isHeld,
+    /** So much was read at once. */
+    took(bytes: number): void {
+      const now = nowMs();
+      thisTurn = Math.max(0, thisTurn - ((now - tookMs) / TURN_MS) * TURN_BYTES) + bytes;
+      tookMs = now;
+      if (thisTurn >= TURN_BYTES) rest(bytes >= FULL_READ_BYTES);
+    },
+    hold(): void {
+      isHeld = true;
+      stream.pause();
+    },
+    letGo(): void {
+      isHeld = false;
+      goOn();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import { mayOpen, type TerminalRightDeps } from './authorize-terminal.ts';
+import { BUSY, NO_TURN, type TerminalQueue, type Turn } from './terminal-queue.ts';
+import type { TerminalSlots } from './terminal-registry.ts';
+import { placeOf, type TerminalAsk, type TerminalGrant } from './terminal-target.ts';
+
+export type TerminalAdmissionDeps = Omit<TerminalRightDeps, 'backend'> & {
+  readonly backend: Parameters<typeof placeOf>[1];
+  readonly slots: Pick<TerminalSlots, 'needsOpening'>;
+  readonly queue: TerminalQueue;
+};
+
+/** A right that may be used at once. */
+export type Admitted = { readonly grant: TerminalGrant; readonly turn: Turn };
+
+/** What comes before the upgrade: the right to a terminal, and the wait until it may be opened. */
+export function terminalAdmission(deps: TerminalAdmissionDeps) {
+  const { backend, slots, queue } = deps;
+
+  async function authorize(
+    id: string,
+    ask: TerminalAsk,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<TerminalGrant, DomainError>> {
+    const right = await mayOpen(deps, id, ask, caller);
+    return right.ok ? ok({ caller, ...right.value, ask, origin }) : right;
+  }
+
+  const isAtHand = (grant: TerminalGrant): boolean => {
+    const { resume, forceNew } = grant.ask;
+    return !slots.needsOpening(placeOf(grant, backend), { resumes: resume?.stream ?? null, forceNew });
+  };
+
+  return {
+    /** Whether the caller could open the terminal now. */
+    async look(
+      id: string,
+      ask: TerminalAsk,
+      caller: Caller,
+      origin: Origin,
+    ): Promise<Result<TerminalGrant, DomainError>> {
+      const granted = await authorize(id, ask, caller, origin);
+      if (!granted.ok || isAtHand(granted.value)) return granted;
+      const { dbId: containerId } = granted.value.container;
+      return queue.isBusy({ containerId, userId: caller.user.id }) ? refuse(BUSY) : granted;
+    },
+
+    /** Waits for the caller's turn. Whoever comes back to a terminal that is there has not to wait. */
+    async admit(
+      id: string,
+      ask: TerminalAsk,
+      caller: Caller,
+      origin: Origin,
+      gone: AbortSignal,
+    ): Promise<Result<Admitted, DomainError>> {
+      const granted = await authorize(id, ask, caller, origin);
+      if (!granted.ok) return granted;
+      if (isAtHand(granted.value)) return ok({ grant: granted.value, turn: NO_TURN });
+      const { dbId: containerId } = granted.value.container;
+      const turn = await queue.turn({ containerId, userId: caller.user.id }, gone);
+      if (!turn.ok) return turn;
+      if (!turn.value.hasWaited) return ok({ grant: granted.value, turn: turn.value });
+      const still = await authorize(id, ask, caller, origin).catch((error: unknown) => {
+        turn.value.abandon();
+        throw error;
+      });
+      if (still.ok) return ok({ grant: still.value, turn: turn.value });
+      turn.value.abandon();
+      return still;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { DEAD_AFTER_SECONDS, type Hold } from '../../domain/terminals/terminal-reaping.ts';
+import type { NewHold, TerminalHolds } from '../../ports/terminals/terminal-lease-repository.ts';
+import { joined } from '../identity/auth/batched-lookup.ts';
+
+/** Which process it is: a replica, and which start of it. */
+export type Run = { readonly replica: string; readonly run: string };
+
+/** Where a terminal is. */
+type At = Pick<NewHold, 'containerId' | 'runtimeId' | 'muxSession'>;
+
+export type TerminalHolding = ReturnType<typeof terminalHolding>;
+
+const RENEW_EVERY_MS = 15_000;
+/** What was renewed later than this may have been missed in between. */
+const GAP_MS = 30_000;
+/** After an outage of the database the others need so long to say that they live. */
+const STEADY_MS = 20_000;
+
+/** Writes down which terminals in containers this process has, before they are opened and until they have ended. */
+export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () => number) {
+  const mine = new Map<string, At & { isEnding: boolean }>();
+  let renewedMs: number | null = null;
+  let steadySinceMs = 0;
+  /** Of one that is ending the process ends the session by itself if it is the last. */
+  const isTheirs = ({ run, silentSeconds, isEnding }: Hold): boolean =>
+    run !== me.run && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
+  // Hundreds end at the same time, and each asks twice.
+  const holdsIn = joined(async (containerIds) => {
+    const found = containerIds.map(async (id) => [id, await holds.inContainer(id)] as const);
+    return new Map(await Promise.all(found));
+  });
+
+  async function renew(): Promise<void> {
+    await holds.renew(me.run);
+    const nowMs = monotonicMs();
+    if (renewedMs === null || nowMs - renewedMs > GAP_MS) steadySinceMs = nowMs;
+    renewedMs = nowMs;
+  }
+
+  return {
+    ...me,
+    /** Those that are being opened or ended as well. */
+    streams: (): ReadonlySet<string> => new Set(mine.keys()),
+
+    /** Whether its session was on no record: nothing is in it yet. */
+    async take(stream: string, { containerId, runtimeId, muxSession }: At): Promise<boolean> {
+      mine.set(stream, { containerId, runtimeId, muxSession, isEnding: false });
+      if (renewedMs === null) await renew();
+      return await holds.put({ stream, containerId, runtimeId, muxSession, ...me });
+    },
+
+    /** Nobody is shown it any more. */
+    ending(stream: string): void {
+      const held = mine.get(stream);
+      if (held !== undefined) held.isEnding = true;
+    },
+
+    /** The same for other processes. */
+    markEnding: (stream: string): Promise<void> => holds.markEnding(stream),
+
+    /** Whether somebody shows the session, in this process or in another. */
+    async isShown({ containerId, runtimeId, muxSession }: At): Promise<boolean> {
+      const isThere = (at: Pick<At, 'runtimeId' | 'muxSession'>): boolean =>
+        at.runtimeId === runtimeId && at.muxSession === muxSession;
+      if ([...mine.values()].some((held) => isThere(held) && !held.isEnding)) return true;
+      return ((await holdsIn(containerId)) ?? []).some((hold) => isThere(hold) && isTheirs(hold));
+    },
+
+    /** It has ended in the container. */
+    async drop(stream: string): Promise<void> {
+      mine.delete(stream);
+      await holds.remove([stream]);
+    },
+
+    /** What is left of it in the container is looked after by whoever comes first. */
+    leave: (stream: string): void => void mine.delete(stream),
+
+    /** Says that this process lives; for a timer. */
+    async renewDue(): Promise<void> {
+      if (renewedMs === null || monotonicMs() - renewedMs >= RENEW_EVERY_MS) await renew();
+    },
+
+    /** Whether it has said so for a while, without a gap. */
+    isSteady(): boolean {
+      const nowMs = monotonicMs();
+      return renewedMs !== null && nowMs - renewedMs <= GAP_MS && nowMs - steadySinceMs >= STEADY_MS;
+    },
+  };
+}

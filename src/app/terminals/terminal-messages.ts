@@ -1,0 +1,36 @@
+import type { TerminalKey } from '../../domain/terminals/terminal.ts';
+import type { Bus, BusMessage } from '../../ports/bus.ts';
+
+/** What processes tell each other of terminals: at what to look. */
+export type TerminalNews =
+  /** A socket of `replica` shows what is under the key now. */
+  | { readonly kind: 'taken'; readonly key: TerminalKey; readonly replica: string }
+  /** An administrator wants it closed. */
+  | { readonly kind: 'close'; readonly id: string }
+  /** `replica` is about to stop, replace or remove the container. */
+  | { readonly kind: 'shut'; readonly containerId: string; readonly replica: string };
+
+const TOPIC = 'terminal';
+
+/** Call it after the commit. */
+export const tellOfTerminals = (bus: Bus, news: TerminalNews): void => bus.publish(TOPIC, news);
+
+/** `onGap` when something may have been missed. */
+export function onTerminalNews(bus: Bus, hear: (news: TerminalNews) => void, onGap: () => void): void {
+  const read = (message: BusMessage): void => {
+    const news = newsOf(message);
+    if (news === null) onGap();
+    else hear(news);
+  };
+  bus.subscribe(TOPIC, read, onGap);
+}
+
+/** null for what another version of the service says. */
+function newsOf({ kind, key, replica, id, containerId }: BusMessage): TerminalNews | null {
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  if (kind === 'close' && isText(id)) return { kind, id };
+  if (!isText(replica)) return null;
+  if (kind === 'taken' && isText(key)) return { kind, key: key as TerminalKey, replica };
+  if (kind === 'shut' && isText(containerId)) return { kind, containerId, replica };
+  return null;
+}

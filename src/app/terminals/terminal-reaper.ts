@@ -1,0 +1,95 @@
+import type { Container, ContainerState } from '../../domain/containers/container.ts';
+import { DEAD_AFTER_SECONDS, decideReaping } from '../../domain/terminals/terminal-reaping.ts';
+import type { ContainerRuntime, RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { handleOf } from '../containers/find-container.ts';
+import type { TerminalHolding } from './terminal-leases.ts';
+
+/** How often every running container is looked into, for what no row tells of. */
+const LOOK_INTO_ALL_MS = 600_000;
+const AT_A_TIME = 4;
+/** While a container is being changed, nobody knows what runs in it. */
+const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'deleted'];
+
+export type TerminalReaperDeps = {
+  readonly repositories: Repositories;
+  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly backend: TerminalBackend;
+  readonly holding: TerminalHolding;
+  readonly log: Logger;
+  /** Whether the service is about to end: what is left is looked after by whoever comes next. */
+  readonly isStopping: () => boolean;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+};
+
+/**
+ * Ends what terminals have left in containers: of processes that were killed, and of this one where ending failed. What it
+ * ends is looked for again the next time, until it is gone. Safe in any number of processes at once.
+ */
+export function terminalReaper(deps: TerminalReaperDeps) {
+  const { repositories, runtime, backend, holding, log, isStopping, monotonicMs } = deps;
+  const { containers, terminalHolds } = repositories;
+  let lookedIntoAllMs: number | null = null;
+
+  /** One for a timer; the first pass comes at the start. */
+  async function pass(): Promise<void> {
+    const by = { replica: holding.replica, run: holding.run, streams: [...holding.streams()] };
+    const due = new Set(await terminalHolds.unattended(by, DEAD_AFTER_SECONDS));
+    for (const dbId of await all()) due.add(dbId);
+    const ids = [...due];
+    const work = async (): Promise<void> => {
+      for (let id = ids.shift(); id !== undefined && !isStopping(); id = ids.shift()) {
+        await lookInto(id).catch((err: unknown) =>
+          log.info({ err, dbId: id }, 'what terminals left is not known'),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  }
+
+  /** Running ones, when it is time. Only one that is steady can tell what no row accounts for. */
+  async function all(): Promise<readonly string[]> {
+    const nowMs = monotonicMs();
+    if (!holding.isSteady() || (lookedIntoAllMs !== null && nowMs - lookedIntoAllMs < LOOK_INTO_ALL_MS))
+      return [];
+    lookedIntoAllMs = nowMs;
+    const rows = await containers.listAllLive();
+    return rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
+  }
+
+  async function lookInto(dbId: string): Promise<void> {
+    const row = await containers.findAny(dbId);
+    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(row)))) return;
+    const handle = row?.state === 'running' ? handleOf(row) : null;
+    const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
+    // After the look: whatever is opened meanwhile is in a row before it is in the container.
+    const holds = await terminalHolds.inContainer(dbId);
+    const { replica, run } = holding;
+    const me = { replica, run, streams: holding.streams(), isSteady: holding.isSteady() };
+    const { marks, sessions, forget } = decideReaping(seen, holds, handle?.runtimeId ?? null, me);
+    if (handle !== null) {
+      if (marks.length + sessions.length > 0)
+        log.info({ dbId, marks, sessions }, 'ending what terminals left');
+      // A session that cannot be ended must not block the others; the next pass retries it.
+      await Promise.all(sessions.map((session) => endSession(handle, session)));
+      await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
+    }
+    await terminalHolds.remove(forget);
+  }
+
+  /** Its programs are there, and nothing can be ended before it goes on. */
+  async function isPaused(row: Container): Promise<boolean> {
+    const handle = row.state === 'stopped' ? handleOf(row) : null;
+    return handle !== null && (await runtime.observe(handle)).kind === 'paused';
+  }
+
+  const endSession = (handle: RuntimeHandle, session: string): Promise<void> =>
+    backend
+      .killMuxSession(handle, session)
+      .catch((err: unknown) => log.info({ err, session }, 'a session is still there'));
+
+  return pass;
+}

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { CLOSE, type CloseReason, type TerminalKey } from '../../domain/terminals/terminal.ts';
+import { closeAs } from '../../domain/terminals/terminal-close-reason.ts';
+import {
+  EMPTY,
+  type Leaving,
+  needsOpening,
+  nextSlot,
+  type Slot,
+  type SlotEffect,
+  type SlotEvent,
+} from '../../domain/terminals/terminal-slot.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Screens } from '../../ports/terminals/headless-terminal.ts';
+import type { Place } from './locate-terminal.ts';
+import { outputTurns } from './output/read-scheduler.ts';
+import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
+import { terminalEnding } from './terminal-cleanup.ts';
+import type { TerminalHolding } from './terminal-leases.ts';
+
+/** A socket that asks for a terminal. */
+export type Asking = {
+  readonly socket: string;
+  readonly resumes: string | null;
+  readonly forceNew: boolean;
+  close(reason: CloseReason): void;
+};
+
+type Held = { place: Place; slot: Slot };
+/** `place` is where it was opened: a later socket of its key may ask for another session. */
+type Opened = { readonly place: Place; readonly stream: TerminalStream };
+type Present = {
+  close: Asking['close'];
+  settle(stream: TerminalStream | null): void;
+  fail(error: unknown): void;
+};
+
+export type TerminalSlotsDeps = {
+  readonly holding: TerminalHolding;
+  readonly log: Logger;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+  /** Hears of every stream, and of keys under which there is none any more. */
+  readonly listener: {
+    opened(key: TerminalKey, stream: TerminalStream): void;
+    emptied(key: TerminalKey): void;
+  };
+  readonly screens: Screens;
+};
+
+/** The fault that an opening failed with; whether the container goes down with the terminal. */
+type Why = { readonly fault?: unknown; readonly withContainer?: boolean };
+
+const GOING_DOWN: readonly CloseReason[] = [
+  CLOSE.containerDeleted,
+  CLOSE.containerStopped,
+  CLOSE.containerRestarted,
+];
+
+/** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
+const isOtherMode = (held: Held, place: Place): boolean => held.place.part?.mode !== place.part?.mode;
+
+export type TerminalSlots = ReturnType<typeof terminalSlots>;
+
+/** The terminals of this process by their key, also those that wait for a client whose line was lost. */
+export function terminalSlots({ holding, log, monotonicMs, listener, screens }: TerminalSlotsDeps) {
+  const slots = new Map<TerminalKey, Held>();
+  const streams = new Map<string, Opened>();
+  const sockets = new Map<string, Present>();
+  /** By the socket that asked. */
+  const opens = new Map<string, Promise<void>>();
+  const turns = outputTurns(monotonicMs);
+  const ending = terminalEnding(holding, log);
+
+  function apply(place: Place, event: SlotEvent, why: Why = {}): void {
+    const held = slots.get(place.key) ?? { place, slot: EMPTY };
+    const { slot, effects } = nextSlot(held.slot, event, place.isMain);
+    held.slot = slot;
+    if (slot.kind === 'empty') slots.delete(place.key);
+    else slots.set(place.key, held);
+    for (const effect of effects) perform(place, effect, why);
+    if (slot.kind === 'empty') listener.emptied(place.key);
+  }
+
+  function perform(place: Place, effect: SlotEffect, { fault, withContainer = false }: Why): void {
+    switch (effect.do) {
+      case 'open':
+        opens.set(effect.socket, open(place, effect));
+        break;
+      case 'attach':
+        sockets.get(effect.socket)?.settle(streams.get(effect.stream)?.stream ?? null);
+        break;
+      case 'refuse':
+        sockets.get(effect.socket)?.fail(fault);
+        break;
+      case 'close_socket':
+        sockets.get(effect.socket)?.close(effect.reason);
+        sockets.get(effect.socket)?.settle(null);
+        break;
+      case 'end_stream':
+        end(effect.stream, withContainer);
+        break;
+    }
+  }
+
+  const placesIn = (containerId: string | null = null): readonly Place[] =>
+    [...slots.values()]
+      .map(({ place }) => place)
+      .filter((place) => containerId === null || place.containerId === containerId);
+
+  function shutOne(place: Place, reason: CloseReason): void {
+    const withContainer = GOING_DOWN.includes(reason);
+    apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) }, { withContainer });
+  }
+
+  async function open(
+    place: Place,
+    { stream, socket, forceNew }: Extract<SlotEffect, { do: 'open' }>,
+  ): Promise<void> {
+    try {
+      const isNew = await holding.take(stream, place);
+      const pty = await place.open(stream, forceNew);
+      const onOver = (): void => apply(place, { type: 'program_ended', stream });
+      const made = terminalStream(stream, pty, onOver, turns, { screens, size: place.size });
+      streams.set(stream, { place, stream: made });
+      // One that came too late is ended at once: what is recorded under the key is not of it.
+      if (isAwaited(place.key, stream)) listener.opened(place.key, made);
+      const muxed = pty.muxSession !== null;
+      apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
+    } catch (error) {
+      holding.leave(stream);
+      apply(place, { type: 'open_failed', stream }, { fault: error });
+    } finally {
+      opens.delete(socket);
+    }
+  }
+
+  function isAwaited(key: TerminalKey, stream: string): boolean {
+    const slot = slots.get(key)?.slot;
+    return slot?.kind === 'opening' && slot.stream === stream;
+  }
+
+  function end(id: string, withContainer: boolean): void {
+    const opened = streams.get(id);
+    streams.delete(id);
+    if (opened !== undefined) ending.end(opened.place, opened.stream, withContainer);
+  }
+
+  return {
+    /**
+     * The stream to show to a socket; null when it was closed while it waited. Throws what opening throws. Whoever
+     * asked must tell when it leaves.
+     */
+    connect(place: Place, { socket, resumes, forceNew, close }: Asking): Promise<TerminalStream | null> {
+      const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
+      sockets.set(socket, { close, settle: resolve, fail: reject });
+      const held = slots.get(place.key);
+      const otherMode = held !== undefined && isOtherMode(held, place);
+      if (held !== undefined) held.place = place;
+      apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
+      return promise;
+    },
+
+    /** Whether a socket that asks for this gets a stream of its own. */
+    needsOpening: (place: Place, { resumes, forceNew }: Pick<Asking, 'resumes' | 'forceNew'>): boolean => {
+      const held = slots.get(place.key);
+      return (
+        held === undefined ||
+        needsOpening(held.slot, { resumes, forceNew, otherMode: isOtherMode(held, place) })
+      );
+    },
+
+    /** When what the socket asked for was opened, or could not be, though the socket may have gone. */
+    opening: async (socket: string): Promise<void> => await opens.get(socket),
+
+    /** The client of the socket was told of its stream. */
+    shown: (place: Place, socket: string): void => apply(place, { type: 'shown', socket }),
+
+    /** The socket has closed, or will not be used. */
+    leave(place: Place, socket: string, how: Leaving): void {
+      sockets.get(socket)?.settle(null);
+      sockets.delete(socket);
+      apply(place, { type: 'left', socket, how, nowMs: monotonicMs() });
+    },
+
+    /** Closes the sockets and ends the streams of one container, or of all. */
+    shut(reason: CloseReason, containerId: string | null = null): void {
+      if (reason === CLOSE.serviceRestarting) ending.leaveWhatStays();
+      for (const place of placesIn(containerId)) shutOne(place, reason);
+    },
+
+    /** The same for those that are so. */
+    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
+      for (const place of placesIn()) if (isMeant(place)) shutOne(place, reason);
+    },
+
+    shutKey(key: TerminalKey, reason: CloseReason): void {
+      const held = slots.get(key);
+      if (held !== undefined) shutOne(held.place, reason);
+    },
+
+    /** The line to this stream of the key broke, and with it what could be shown of the program. */
+    detached(key: TerminalKey, stream: string): void {
+      const held = slots.get(key);
+      if (held !== undefined) apply(held.place, { type: 'detached', stream });
+    },
+
+    /** Another process shows what is under the key. */
+    taken(key: TerminalKey): void {
+      const held = slots.get(key);
+      if (held !== undefined) apply(held.place, { type: 'taken', nowMs: monotonicMs() });
+    },
+
+    has: (key: TerminalKey): boolean => slots.has(key),
+
+    /** Where there are terminals, open or waiting: in one container, or in all. */
+    places: placesIn,
+
+    /** Ends what was not resumed in time; for a timer. */
+    tick(): void {
+      const nowMs = monotonicMs();
+      for (const place of placesIn()) apply(place, { type: 'tick', nowMs });
+    },
+
+    /** When all that was to end has ended. */
+    idle: ending.idle,
+  };
+}

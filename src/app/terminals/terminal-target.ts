@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { Container } from '../../domain/containers/container.ts';
+import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import {
+  type CollaborationMode,
+  participantSession,
+  type SharedAccess,
+} from '../../domain/terminals/collaboration.ts';
+import {
+  MAIN_CONNECTION,
+  muxSessionName,
+  type TerminalKey,
+  terminalKey,
+} from '../../domain/terminals/terminal.ts';
+import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { handleOf } from '../containers/find-container.ts';
+import type { Place } from './locate-terminal.ts';
+import type { LiveTerminal, TerminalConnection } from './terminal-connections.ts';
+
+/** What a client asks for with the upgrade; values are valid already. */
+export type TerminalAsk = {
+  readonly connectionId: string;
+  readonly cols: number;
+  readonly rows: number;
+  readonly forceNew: boolean;
+  /** Record it from the first byte that this socket is shown. */
+  readonly record: boolean;
+  /** Wants to look on only. */
+  readonly viewOnly: boolean;
+  /** Where a lost connection left off: the stream, and the count of its output bytes received. */
+  readonly resume: { readonly stream: string; readonly after: number } | null;
+};
+
+/** The right to open one terminal, checked before the upgrade. */
+export type TerminalGrant = {
+  readonly caller: Caller;
+  readonly container: Container;
+  /** What the owner shares with the caller; null for the owner. */
+  readonly access: SharedAccess | null;
+  readonly mode: CollaborationMode;
+  readonly ask: TerminalAsk;
+  readonly origin: Origin;
+};
+
+/** Where the terminal is. Throws for a container without a runtime id. */
+export function placeOf(grant: TerminalGrant, backend: TerminalBackend): Place {
+  const { caller, container, ask, access } = grant;
+  const handle = handleOf(container);
+  if (handle === null) throw new Error(`container ${container.dbId} runs without a runtime id`);
+  const { connectionId, cols, rows } = ask;
+  const { shell } = container;
+  const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
+  const { runtimeId } = handle;
+  const place = { key, containerId: container.dbId, handle, runtimeId, size: { cols, rows } };
+  if (access !== null) return { ...place, ...participantPlace(grant, access, handle, backend) };
+  const muxSession = muxSessionName(connectionId);
+  return {
+    ...place,
+    muxSession,
+    isMain: connectionId === MAIN_CONNECTION,
+    part: null,
+    open: (marker, forceNew) => backend.open(handle, { muxSession, cols, rows, forceNew, marker, shell }),
+    endSession: (name, isWanted) => backend.killMuxSession(handle, name, isWanted),
+  };
+}
+
+/** What the owner's main terminal shows. It never ends with its participant; only their own session does. */
+function participantPlace(
+  { caller, container: { shell }, ask: { cols, rows }, mode }: TerminalGrant,
+  { collaborationId }: SharedAccess,
+  handle: RuntimeHandle,
+  backend: TerminalBackend,
+): Omit<Place, 'key' | 'containerId' | 'handle' | 'runtimeId' | 'size'> {
+  const { id: userId } = caller.user;
+  const muxSession = muxSessionName(MAIN_CONNECTION);
+  const session = participantSession(userId);
+  const sharedAs = mode === 'view' ? ({ mode } as const) : { mode, session };
+  return {
+    muxSession: mode === 'view' ? muxSession : session,
+    isMain: false,
+    part: { collaborationId, userId, mode },
+    open: (marker) =>
+      backend.open(handle, { muxSession, sharedAs, cols, rows, forceNew: false, marker, shell }),
+    endSession: async (name, isWanted) => {
+      if (mode === 'control') await backend.killMuxSession(handle, name, isWanted);
+    },
+  };
+}
+
+/** The session of one socket. */
+export function liveEntry(
+  { caller: { user }, container, ask }: TerminalGrant,
+  key: TerminalKey,
+  connection: TerminalConnection,
+  now: Date,
+): LiveTerminal {
+  return {
+    id: randomUUID(),
+    key,
+    userId: user.id,
+    containerId: container.dbId,
+    connectionId: ask.connectionId,
+    owner: container.ownerId === user.id,
+    connection,
+    muxSession: null,
+    cols: ask.cols,
+    rows: ask.rows,
+    lastPingAt: now,
+    recordedAt: null,
+  };
+}

@@ -1,0 +1,131 @@
+import { type Caller, isLocked } from '../../domain/identity/caller.ts';
+import { guestExpired } from '../../domain/identity/user.ts';
+import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { Screens } from '../../ports/terminals/headless-terminal.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { sharedTerminals } from '../collaboration/shared-terminals.ts';
+import type { LiveRecordings } from '../recordings/active-recordings.ts';
+import { type RecordingNews, watches } from '../recordings/recording-messages.ts';
+import { terminalOpening } from './open-terminal.ts';
+import { terminalAdmission } from './terminal-admission.ts';
+import { liveTerminals } from './terminal-connections.ts';
+import { terminalEnds } from './terminal-ends.ts';
+import { type Run, terminalHolding } from './terminal-leases.ts';
+import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
+import { terminalSlots } from './terminal-registry.ts';
+import { terminalReplicas } from './terminal-sync.ts';
+
+export type TerminalDeps = {
+  readonly storage: Storage;
+  readonly backend: TerminalBackend;
+  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly bus: Bus;
+  readonly me: Run;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly recordings: LiveRecordings;
+  readonly news: Pick<RecordingNews, 'listen'>;
+  readonly screens: Screens;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+  /** How many terminals are opened at a time, and how long the others wait. */
+  readonly opening?: TerminalQueueOptions | undefined;
+};
+
+export type Terminals = ReturnType<typeof terminals>;
+
+/** Opens terminals, keeps them for clients whose line was lost, and knows the live ones of this process. */
+export function terminals(deps: TerminalDeps) {
+  const { storage, backend, runtime, bus, me, clock, log, recordings, news, monotonicMs, screens } = deps;
+  const { repositories } = storage;
+  const records = repositories.terminals;
+  const { replica } = me;
+  const live = liveTerminals(clock, replica);
+  const holding = terminalHolding(repositories.terminalHolds, me, monotonicMs);
+  const slots = terminalSlots({ holding, log, monotonicMs, listener: recordings, screens });
+  news.listen({
+    told: (told) => {
+      for (const entry of live.all()) if (watches(entry, told)) entry.connection.tell(told);
+    },
+  });
+  const replicas = terminalReplicas({ bus, records, replica, live, slots, log, monotonicMs });
+  const shared = sharedTerminals({
+    collaborations: repositories.collaborations,
+    bus,
+    log,
+    parts: () => slots.places().flatMap(({ containerId, part }) => (part ? [{ ...part, containerId }] : [])),
+    shut: (over) =>
+      slots.shutWhere(CLOSE.collaborationEnded, ({ part }) =>
+        over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
+      ),
+  });
+  const queue = terminalQueue(deps.opening);
+  const { look, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
+  const opening = terminalOpening({
+    ...{ storage, backend, clock, log, recordings, live, slots, replicas, shared },
+    ends: terminalEnds({ records, runtime }),
+  });
+
+  return {
+    /** What comes before the upgrade: the checks alone, or with the wait for a turn as well. */
+    look,
+    admit,
+
+    open: opening.open,
+
+    /** What to tell a client whose terminal could not be opened. */
+    whyNotOpened: opening.whyNot,
+
+    /** Whether somebody may keep an open terminal, going by what is known of them now. */
+    mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
+
+    /** The one of this process, with what its record may not have yet. */
+    find: live.find,
+
+    /** The newest open one of this process under a key. */
+    underKey: live.underKey,
+
+    /** Open ones of this process. */
+    count: live.count,
+
+    /** How many wait for their turn to be opened by this process. */
+    waiting: queue.waiting,
+
+    /** Closes every terminal of a container, in every process. */
+    closeAll: replicas.closeAll,
+
+    /** Before the first is opened: what an earlier run of this process left on record is no terminal any more. */
+    begin: (): Promise<void> => records.removeAllOf(replica),
+
+    /** What this process has in containers. */
+    holding,
+
+    /** From now on nobody waits for a terminal to be opened, and none is. */
+    refuseNew: queue.shut,
+
+    /** Closes every terminal of this process. */
+    closeEverything: (reason: CloseReason): void => slots.shut(reason),
+
+    /** When what was closed has ended in the containers as well. */
+    idle: slots.idle,
+
+    /** When no socket has a terminal any more, and the end of each is on record. */
+    over: opening.over,
+
+    /** Ends what nobody came back to, closes what is shared no more, and writes what is due of the records; for a timer. */
+    async writeDue(): Promise<void> {
+      slots.tick();
+      await Promise.all([
+        shared.lookAtParticipants(),
+        holding.renewDue(),
+        live.writeDue(records),
+        replicas.lookDue(),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { PackageChange } from './layer-changes.ts';
+import { type FileGroup, type LossReport, MAX_ROWS } from './loss-report.ts';
+import { shortened } from './loss-report-size.ts';
+
+/** The private image that a container is made of since what was installed in it was carried over. */
+export type Carried = {
+  readonly image: string;
+  /** What it has beyond the image of the catalogue; null when that could not be measured. */
+  readonly changes: LossReport | null;
+};
+
+/** What a recreate from the catalogue's image would lose: what was carried over, and what has come since. */
+export function withCarried(now: LossReport, carried: Carried | null): LossReport {
+  if (carried === null) return now;
+  if (carried.changes === null) return { ...now, complete: false };
+  const before = carried.changes;
+  const packages = joinedPackages(before.packages, now.packages);
+  const files = joinedFiles(before.files, now.files);
+  const layerBytes = sum(before.layerBytes, now.layerBytes);
+  const cut = packages.length > MAX_ROWS || files.length > MAX_ROWS;
+  return shortened({
+    packages: packages.slice(0, MAX_ROWS),
+    packageCount: packages.length + hidden(before) + hidden(now),
+    files: files.slice(0, MAX_ROWS),
+    layerBytes: before.layerBytes === null || now.layerBytes === null ? null : layerBytes,
+    complete: before.complete && now.complete && !cut,
+  });
+}
+
+/** Packages that a report counts and does not name. */
+const hidden = ({ packages, packageCount }: LossReport): number => packageCount - packages.length;
+
+/** The later word on a package is the one that holds; one that came and went is as if it had never been. */
+function joinedPackages(before: readonly PackageChange[], now: readonly PackageChange[]): PackageChange[] {
+  const all = new Map<string, PackageChange>();
+  for (const one of before) all.set(`${one.manager} ${one.name}`, one);
+  for (const one of now) {
+    const key = `${one.manager} ${one.name}`;
+    const earlier = all.get(key);
+    if (earlier?.change === 'added' && one.change === 'removed') all.delete(key);
+    else all.set(key, earlier?.change === 'added' ? { ...one, change: 'added' } : one);
+  }
+  return [...all.values()].sort(
+    (a, b) => Number(a.automatic) - Number(b.automatic) || (a.name < b.name ? -1 : 1),
+  );
+}
+
+function joinedFiles(before: readonly FileGroup[], now: readonly FileGroup[]): FileGroup[] {
+  const all = new Map(before.map((one) => [one.path, one]));
+  for (const one of now) {
+    const earlier = all.get(one.path);
+    all.set(one.path, earlier === undefined ? one : together(earlier, one));
+  }
+  return [...all.values()].sort(
+    (a, b) => Number(a.disposable) - Number(b.disposable) || (b.sizeBytes ?? 0) - (a.sizeBytes ?? 0),
+  );
+}
+
+const together = (a: FileGroup, b: FileGroup): FileGroup => ({
+  path: a.path,
+  added: a.added + b.added,
+  changed: a.changed + b.changed,
+  removed: a.removed + b.removed,
+  sizeBytes: a.sizeBytes === null && b.sizeBytes === null ? null : sum(a.sizeBytes, b.sizeBytes),
+  disposable: a.disposable && b.disposable,
+});
+
+const sum = (a: number | null, b: number | null): number => (a ?? 0) + (b ?? 0);

@@ -1,0 +1,88 @@
+import { jsonBytes } from '../json-size.ts';
+import { ok, type Result, refuse } from '../result.ts';
+import type { FieldFaults } from './resources.ts';
+
+/** Names below the home (`/workspace`), outermost first; empty for the home itself. None is `.` or `..`. */
+export type FilePath = readonly string[];
+
+export type FileKind = 'file' | 'folder' | 'link' | 'other';
+
+export type FileEntry = {
+  readonly name: string;
+  readonly kind: FileKind;
+  readonly sizeBytes: number;
+  /** The twelve permission bits. */
+  readonly mode: number;
+  readonly modifiedAt: Date;
+};
+
+/** Why a path can not be had. Every one is an answer of a working container. */
+export type FileError = {
+  readonly code:
+    | 'file_not_found'
+    | 'file_outside'
+    | 'file_special'
+    | 'file_in_the_way'
+    | 'file_too_large'
+    | 'file_not_permitted'
+    | 'file_tools_missing'
+    | 'disk_full';
+};
+
+export const FILE_LIMITS = {
+  pathBytes: 4096,
+  nameBytes: 255,
+  depth: 64,
+  /** Entries of one listing. */
+  listed: 10_000,
+  /** Of the same as JSON: a name may consist of control characters, which are six bytes each. */
+  listedJsonBytes: 2 * 1_048_576,
+  /** Entries and content of a folder that is downloaded whole. */
+  archived: 1_000_000,
+  archiveBytes: 64 * 1024 ** 3,
+} as const;
+
+/** Of an entry without its name. */
+const ENTRY_JSON_BYTES = 112;
+
+/** What an entry takes in the JSON of a listing, at most. */
+export const entryJsonBytes = ({ name }: FileEntry): number => ENTRY_JSON_BYTES + jsonBytes(name);
+
+const HOME = '/workspace';
+
+/**
+ * A path as clients write it: below the home, or absolute and inside it. `..` is refused rather than resolved,
+ * since what it means depends on links.
+ */
+export function parseFilePath(
+  text: string,
+): Result<FilePath, { readonly code: 'validation_failed'; readonly fields: FieldFaults }> {
+  const fault = (words: string) => refuse({ code: 'validation_failed' as const, fields: { path: words } });
+  if (text.includes('\0') || !text.isWellFormed()) return fault('has characters that are not allowed');
+  if (Buffer.byteLength(text) > FILE_LIMITS.pathBytes) return fault('is too long');
+  const isAbsolute = text.startsWith('/');
+  if (isAbsolute && text !== HOME && !text.startsWith(`${HOME}/`)) return fault(`must be inside ${HOME}`);
+  const names = (isAbsolute ? text.slice(HOME.length) : text)
+    .split('/')
+    .filter((name) => name !== '' && name !== '.');
+  if (names.includes('..')) return fault('must not contain ..');
+  if (names.length > FILE_LIMITS.depth) return fault(`is deeper than ${FILE_LIMITS.depth} folders`);
+  if (names.some((name) => Buffer.byteLength(name) > FILE_LIMITS.nameBytes))
+    return fault('has a name that is too long');
+  return ok(names);
+}
+
+/** The path of something that can be written or removed: anything but the home itself. */
+export function parseTarget(text: string): ReturnType<typeof parseFilePath> {
+  const parsed = parseFilePath(text);
+  if (parsed.ok && parsed.value.length === 0) {
+    return refuse({
+      code: 'validation_failed',
+      fields: { path: 'must name something inside the workspace' },
+    });
+  }
+  return parsed;
+}
+
+/** As clients see it: absolute. */
+export const pathText = (path: FilePath): string => [HOME, ...path].join('/');

@@ -1,0 +1,64 @@
+import type { UseLimits } from '../identity/use-limits.ts';
+import { ok, type Result, refuse } from '../result.ts';
+
+/** What a container may use. `cpuMillicores` is the interface's `cpu_shares`: a hard cap, not a weight. */
+export type Resources = {
+  readonly memoryMb: number;
+  readonly cpuMillicores: number;
+  readonly diskMb: number;
+};
+
+/** An inclusive range. */
+export type Range = { readonly min: number; readonly max: number };
+
+/** What a user of a tier may ask for. */
+export type Tier = {
+  readonly name: string;
+  readonly memoryMb: Range;
+  readonly cpuMillicores: Range;
+  readonly diskMb: Range;
+  /** What a container may write outside its volume. */
+  readonly layerMb: number;
+  readonly maxContainers: number;
+  readonly maxAgents: number;
+} & UseLimits;
+
+/** Messages by wire field name; empty means valid. */
+export type FieldFaults = Readonly<Record<string, string>>;
+
+const WIRE_FIELDS = { memoryMb: 'memory_mb', cpuMillicores: 'cpu_shares', diskMb: 'disk_mb' } as const;
+
+const inRange = (value: number, { min, max }: Range): boolean =>
+  Number.isInteger(value) && value >= min && value <= max;
+
+/** Every value that lies outside the tier, named by its wire field. */
+export function resourceFaults(resources: Resources, tier: Tier): FieldFaults {
+  const faults: Record<string, string> = {};
+  for (const key of Object.keys(WIRE_FIELDS) as (keyof Resources)[]) {
+    const range = tier[key];
+    if (!inRange(resources[key], range)) {
+      faults[WIRE_FIELDS[key]] =
+        `must be a whole number from ${range.min} to ${range.max} in tier ${tier.name}`;
+    }
+  }
+  return faults;
+}
+
+/** What a new container gets when nothing is asked: a quarter of the tier, inside its range. */
+export function defaultResources(tier: Tier): Resources {
+  const quarter = ({ min, max }: Range): number => Math.min(max, Math.max(min, Math.floor(max / 4)));
+  return {
+    memoryMb: quarter(tier.memoryMb),
+    cpuMillicores: quarter(tier.cpuMillicores),
+    diskMb: quarter(tier.diskMb),
+  };
+}
+
+/** The resources, or every fault at once. */
+export function withinTier(
+  resources: Resources,
+  tier: Tier,
+): Result<Resources, { code: 'validation_failed'; fields: FieldFaults }> {
+  const fields = resourceFaults(resources, tier);
+  return Object.keys(fields).length === 0 ? ok(resources) : refuse({ code: 'validation_failed', fields });
+}

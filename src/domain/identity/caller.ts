@@ -1,0 +1,62 @@
+import type { DomainError } from '../errors.ts';
+import { ok, type Result, refuse } from '../result.ts';
+import { grants, type RouteScope, type Scope } from './scope.ts';
+import type { User } from './user.ts';
+
+export type Credential =
+  | { readonly kind: 'login'; readonly sessionId: string; readonly locked: boolean }
+  | {
+      readonly kind: 'api_token';
+      readonly tokenId: string;
+      /** Its first characters, by which its owner knows it. */
+      readonly prefix: string;
+      readonly scopes: readonly Scope[];
+    };
+
+/** The id of the session or the token. */
+export const credentialId = (credential: Credential): string =>
+  credential.kind === 'login' ? credential.sessionId : credential.tokenId;
+
+/** Who asks: the user as the database has it now, the credential, and where the request came from. */
+export type Caller = { readonly user: User; readonly credential: Credential };
+
+/** Where a request came from, for sessions and audit records. */
+export type Origin = { readonly ipAddress: string; readonly userAgent: string };
+
+/** An administrator's right is looked at now: the user's role, and for an API token its scope as well. */
+export function isAdmin(caller: Caller): boolean {
+  const scoped = caller.credential.kind === 'login' || caller.credential.scopes.includes('admin');
+  return scoped && caller.user.role === 'admin';
+}
+
+/** A session whose screen is locked. API tokens have no screen. */
+export const isLocked = ({ credential }: Caller): boolean => credential.kind === 'login' && credential.locked;
+
+/** Whether this caller may use a route of that scope; `whileLocked` is for the few that a locked session may. */
+export function authorize(
+  caller: Caller,
+  scope: RouteScope,
+  whileLocked = false,
+): Result<Caller, DomainError> {
+  const { credential } = caller;
+  const shut = isLocked(caller) && !whileLocked && scope !== 'public' && scope !== 'api_token';
+  if (shut) return refuse({ code: 'session_locked' });
+  switch (scope) {
+    case 'public':
+      return ok(caller);
+    case 'login':
+      return credential.kind === 'login' ? ok(caller) : refuse({ code: 'login_token_required' });
+    case 'api_token':
+      return credential.kind === 'api_token' ? ok(caller) : refuse({ code: 'api_token_rejected' });
+    case 'read':
+    case 'write':
+    case 'admin': {
+      if (credential.kind === 'api_token' && !grants(credential.scopes, scope)) {
+        return refuse({ code: 'insufficient_scope' });
+      }
+      return scope === 'admin' && caller.user.role !== 'admin'
+        ? refuse({ code: 'not_authorized' })
+        : ok(caller);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { addressGroup } from './request-rate.ts';
+
+/**
+ * How often a secret may be guessed. Failures are counted under keys; what is counted decides how long to wait.
+ * A bucket forgets steadily, a delay doubles with each failure in a row.
+ */
+export type Tally = { readonly count: number; readonly at: Date };
+
+export type Limit =
+  | { readonly kind: 'bucket'; readonly perMinute: number }
+  | { readonly kind: 'delay'; readonly free: number };
+
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 3_600_000;
+/** A row of failures ends when nothing failed for so long. */
+export const FORGET_AFTER_MS = 86_400_000;
+
+/** Failures of an account and of a code that cost nothing yet, so that a slip of the finger does not. */
+const FREE_FAILURES = 5;
+
+export const ADDRESS_LIMIT: Limit = { kind: 'bucket', perMinute: 20 };
+// A network is larger, so that one bad neighbour does not shut out the others in it.
+export const NETWORK_LIMIT: Limit = { kind: 'bucket', perMinute: 100 };
+export const ACCOUNT_LIMIT: Limit = { kind: 'delay', free: FREE_FAILURES };
+/** Guesses of a code or password by somebody who is half or wholly signed in. */
+export const CODE_LIMIT: Limit = { kind: 'delay', free: FREE_FAILURES };
+const PAIR_LIMIT: Limit = { kind: 'delay', free: 1 };
+
+/** From so many failures in a row on, only addresses that the account was signed in from before may try. */
+export const TRUSTED_ONLY_FROM = 100;
+
+/** Milliseconds until the next try; 0 when it may be made now. */
+export function guessWaitMs(limit: Limit, tally: Tally | null, now: Date): number {
+  if (tally === null) return 0;
+  if (limit.kind === 'bucket') {
+    const perMs = limit.perMinute / 60_000;
+    return Math.max(0, Math.ceil((levelOf(tally, limit.perMinute, now) - (limit.perMinute - 1)) / perMs));
+  }
+  if (tally.count < limit.free || forgotten(tally, now)) return 0;
+  const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (tally.count - limit.free));
+  return Math.max(0, tally.at.getTime() + delay - now.getTime());
+}
+
+/** The tally with one more failure. */
+export function withFailure(limit: Limit, tally: Tally | null, now: Date): Tally {
+  if (tally === null) return { count: 1, at: now };
+  const before = limit.kind === 'bucket' ? levelOf(tally, limit.perMinute, now) : tally.count;
+  return { count: (forgotten(tally, now) ? 0 : before) + 1, at: now };
+}
+
+const levelOf = ({ count, at }: Tally, perMinute: number, now: Date): number =>
+  Math.max(0, count - (Math.max(0, now.getTime() - at.getTime()) * perMinute) / 60_000);
+
+const forgotten = ({ at }: Tally, now: Date): boolean => now.getTime() - at.getTime() > FORGET_AFTER_MS;
+
+/** What is known of a sign-in's failures: of the account, of this address on it, of the address, of its network. */
+export type SignInTallies = {
+  readonly account: Tally | null;
+  readonly pair: Tally | null;
+  readonly address: Tally | null;
+  readonly network: Tally | null;
+};
+
+/**
+ * Milliseconds until this address may try this account. While an account is guessed at, the addresses that took part
+ * wait; an address without a failure of its own is let through, so that the owner is never locked out. Once too many
+ * failed, from wherever, that holds for addresses only that the account was signed in from before (`trusted`).
+ */
+export function signInWaitMs(tallies: SignInTallies, trusted: boolean, now: Date): number {
+  const { account, pair, address, network } = tallies;
+  const place = Math.max(guessWaitMs(ADDRESS_LIMIT, address, now), guessWaitMs(NETWORK_LIMIT, network, now));
+  const wait = guessWaitMs(ACCOUNT_LIMIT, account, now);
+  const shut = !trusted && account !== null && account.count >= TRUSTED_ONLY_FROM;
+  return Math.max(place, shut ? wait : Math.min(wait, guessWaitMs(PAIR_LIMIT, pair, now)));
+}
+
+/** The tallies after a failed sign-in. */
+export const afterFailedSignIn = (tallies: SignInTallies, now: Date) => ({
+  account: withFailure(ACCOUNT_LIMIT, tallies.account, now),
+  pair: withFailure(PAIR_LIMIT, tallies.pair, now),
+  address: withFailure(ADDRESS_LIMIT, tallies.address, now),
+  network: withFailure(NETWORK_LIMIT, tallies.network, now),
+});
+
+export type Place = { readonly address: string; readonly network: string };
+
+/** What counts as one address and as one network: a.b.c.d and its /24; of IPv6, which is dealt out whole, /64 and /48. */
+export function placeOf(ip: string): Place {
+  const address = addressGroup(ip);
+  const network = address.includes(':')
+    ? `${address.split(':').slice(0, 3).join(':')}::/48`
+    : `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  return { address, network };
+}

@@ -1,0 +1,128 @@
+import type { FieldFaults } from '../containers/resources.ts';
+import type { DomainError } from '../errors.ts';
+import { ok, type Result, refuse } from '../result.ts';
+import type { Scope } from './scope.ts';
+import type { User } from './user.ts';
+
+/**
+ * API tokens. Facts are stored, the state is derived:
+ *
+ *   active --revoke--> revoked      active --its time passes--> expired      any of them --delete--> deleted (no row)
+ */
+export type ApiToken = {
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string;
+  /** The first characters of the secret, to tell tokens apart in a list. */
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  /** null: never. */
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+};
+
+export type ApiTokenState = 'active' | 'revoked' | 'expired' | 'deleted';
+
+export const TOKEN_START = 'svc_';
+export const TOKEN_PREFIX_LENGTH = 12;
+export const TOKEN_RANDOM_BYTES = 32;
+/** Tokens that still open something, for one user. */
+export const MAX_LIVE_TOKENS = 100;
+/** Tokens in a list, the ended ones included, so that making and revoking for ever does not fill the database. */
+export const MAX_KEPT_TOKENS = 10_000;
+
+const SECRET = /^svc_[0-9a-f]{64}$/;
+
+/** Whether the text can be an API token at all; what cannot is refused without asking the database. */
+export const isTokenShaped = (text: string): boolean => SECRET.test(text);
+
+/** `now` is the database's clock; null is a token that is not there any more. */
+export function tokenState(token: ApiToken | null, now: Date): ApiTokenState {
+  if (token === null) return 'deleted';
+  if (token.revokedAt !== null) return 'revoked';
+  return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
+}
+
+/** A token authenticates while it is active and its user is not disabled. */
+export const tokenAccepted = (token: ApiToken, user: User, now: Date): boolean =>
+  tokenState(token, now) === 'active' && user.disabledAt === null;
+
+/** The secret made of `random`, which has `TOKEN_RANDOM_BYTES` bytes, and what of it may be shown later. */
+export function mintToken(random: Buffer): { readonly secret: string; readonly prefix: string } {
+  if (random.length !== TOKEN_RANDOM_BYTES) throw new Error('a token has 32 random bytes');
+  const secret = `${TOKEN_START}${random.toString('hex')}`;
+  return { secret, prefix: secret.slice(0, TOKEN_PREFIX_LENGTH) };
+}
+
+/** Whether one more token fits; `live` and `kept` count those of the user before it. */
+export function roomForToken(live: number, kept: number): Result<null, DomainError> {
+  return live < MAX_LIVE_TOKENS && kept < MAX_KEPT_TOKENS
+    ? ok(null)
+    : refuse({ code: 'token_limit_reached', max: MAX_LIVE_TOKENS });
+}
+
+/** A token holds at most what its user may do: `admin` is for administrators. */
+export function mayGrant(user: User, scopes: readonly Scope[]): Result<null, DomainError> {
+  return scopes.includes('admin') && user.role !== 'admin' ? refuse({ code: 'not_authorized' }) : ok(null);
+}
+
+/** What somebody asks for, checked. */
+export type TokenRequest = {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Whole milliseconds, at least 1; null for a token that does not expire. */
+  readonly lifeMs: number | null;
+};
+
+const SCOPES: ReadonlySet<unknown> = new Set<Scope>(['read', 'write', 'admin']);
+const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write'];
+const MAX_NAME_LENGTH = 100;
+const MAX_LIFE_DAYS = 3650;
+const DAY_MS = 86_400_000;
+const FIELDS: ReadonlySet<string> = new Set(['name', 'scopes', 'expires_in']);
+/** Control characters, and halves of a surrogate pair, which no database can hold. */
+const NOT_TEXT = /[\p{Cc}\p{Cs}]/u;
+
+/** Reads the body of a creation, whatever it is. The name's fault comes first: it is the one the interface words. */
+export function readTokenRequest(body: unknown): Result<TokenRequest, DomainError> {
+  const given: Readonly<Record<string, unknown>> = isRecord(body) ? body : {};
+  const name = typeof given['name'] === 'string' ? given['name'].trim() : '';
+  const { scopes = DEFAULT_SCOPES, expires_in: days } = given;
+  const faults: FieldFaults = {
+    ...nameFaults(name),
+    ...(isScopes(scopes) ? {} : { scopes: 'must be one or more of read, write and admin' }),
+    ...(days === undefined || isLife(days)
+      ? {}
+      : { expires_in: `must be above 0 and at most ${MAX_LIFE_DAYS}` }),
+  };
+  const fields = Object.keys(faults).length > 0 ? faults : unknownFields(given);
+  if (Object.keys(fields).length > 0 || !isScopes(scopes))
+    return refuse({ code: 'validation_failed', fields });
+  return ok({ name, scopes: [...new Set(scopes)], lifeMs: isLife(days) ? Math.ceil(days * DAY_MS) : null });
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function nameFaults(name: string): FieldFaults {
+  if (name === '') return { name: 'is required' };
+  if (NOT_TEXT.test(name)) return { name: 'must not have control characters' };
+  return [...name].length > MAX_NAME_LENGTH
+    ? { name: `must have at most ${MAX_NAME_LENGTH} characters` }
+    : {};
+}
+
+const isScopes = (value: unknown): value is readonly Scope[] =>
+  Array.isArray(value) && value.length > 0 && value.every((scope) => SCOPES.has(scope));
+
+const isLife = (value: unknown): value is number =>
+  typeof value === 'number' && value > 0 && value <= MAX_LIFE_DAYS;
+
+const unknownFields = (given: object): FieldFaults =>
+  Object.fromEntries(
+    Object.keys(given)
+      .filter((key) => !FIELDS.has(key))
+      .map((key) => [key, 'is not a known field']),
+  );

@@ -1,0 +1,106 @@
+import type { FieldFaults } from '../containers/resources.ts';
+import type { DomainError } from '../errors.ts';
+import { ok, type Result, refuse } from '../result.ts';
+import { canPassForAnother, hasUnseen } from './confusable-names.ts';
+
+export type UserRole = 'user' | 'admin';
+
+export type User = {
+  readonly id: string;
+  /** null for guests. */
+  readonly email: string | null;
+  readonly username: string;
+  readonly role: UserRole;
+  readonly tier: string;
+  readonly createdAt: Date;
+  readonly disabledAt: Date | null;
+  /** End of a guest's life; null for everyone else. */
+  readonly guestUntil: Date | null;
+};
+
+export type NewPerson = { readonly email: string; readonly username: string; readonly password: string };
+
+/** Quotes, brackets and lists belong to the header of a mail, not to the addresses that people have. */
+const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+$/u;
+const MAX_EMAIL = 254;
+const USERNAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,38}$/;
+
+/** Faults of the text that a new user gives, by wire field. Lengths follow OWASP's and NIST SP 800-63B's advice. */
+export function personFaults(person: NewPerson): FieldFaults {
+  return {
+    ...emailFaults(person.email),
+    ...usernameFaults(person.username),
+    ...passwordFaults(person.password),
+  };
+}
+
+/** Faults of an address in its comparable form. */
+function emailFaults(email: string): FieldFaults {
+  if (hasUnseen(email)) return { email: 'must have no spaces and no invisible characters' };
+  if (!EMAIL.test(email) || email.length > MAX_EMAIL) return { email: 'must be an email address' };
+  return canPassForAnother(email) ? { email: 'must not mix letters that look like others' } : {};
+}
+
+export const usernameFaults = (username: string): FieldFaults =>
+  USERNAME.test(username)
+    ? {}
+    : { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' };
+
+/** Names that people take for the service or for who runs it. */
+const OFFICIAL = new Set([
+  ...['root', 'admin', 'admins', 'administrator', 'administrators', 'sysadmin', 'superuser', 'sudo'],
+  ...['berth', 'system', 'service', 'server', 'operator', 'owner', 'staff', 'team', 'moderator'],
+  ...['support', 'helpdesk', 'help', 'security', 'info', 'official', 'noreply', 'postmaster', 'daemon'],
+]);
+
+/** A guest is known to nobody, so its name must not pass for an official one: digits and separators do not count. */
+export function guestNameFaults(username: string): FieldFaults {
+  const plain = username
+    .toLowerCase()
+    .replace(/0/g, 'o')
+    .replace(/1/g, 'i')
+    .replace(/[^a-z]/g, '');
+  return OFFICIAL.has(plain) ? { username: 'is reserved' } : usernameFaults(username);
+}
+
+/** A password is never trimmed; 8 to 1,024 characters. */
+export function passwordFaults(password: string): FieldFaults {
+  return password.length >= 8 && password.length <= 1024
+    ? {}
+    : { password: 'must have 8 to 1024 characters' };
+}
+
+/** A guest whose time is over may read and delete, but start nothing. */
+export const guestExpired = (user: User, now: Date): boolean =>
+  user.guestUntil !== null && user.guestUntil <= now;
+
+/** What an administrator may change of a user; what is absent stays. */
+export type UserChange = {
+  readonly tier?: string;
+  readonly role?: UserRole;
+  readonly disabled?: boolean;
+};
+
+/** What that leaves of the change: only what differs. Whoever is the last administrator stays an enabled one. */
+export function decideUserChange(
+  user: User,
+  change: UserChange,
+  tiers: readonly string[],
+  otherAdmins: number,
+): Result<UserChange, DomainError> {
+  const { tier = user.tier, role = user.role, disabled = user.disabledAt !== null } = change;
+  const fields: FieldFaults = {
+    ...(tiers.includes(tier) ? {} : { tier: `must be one of ${tiers.join(', ')}` }),
+    ...(role === 'admin' && user.guestUntil !== null ? { role: 'must be user for a guest' } : {}),
+  };
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const counts = user.role === 'admin' && user.disabledAt === null;
+  if (counts && otherAdmins === 0 && (role !== 'admin' || disabled)) {
+    return refuse({ code: 'last_administrator' });
+  }
+  return ok({
+    ...(tier === user.tier ? {} : { tier }),
+    ...(role === user.role ? {} : { role }),
+    ...(disabled === (user.disabledAt !== null) ? {} : { disabled }),
+  });
+}

@@ -1,0 +1,159 @@
+import type { AuditAction } from '../audit.ts';
+import type { FieldFaults } from '../containers/resources.ts';
+import type { DomainError } from '../errors.ts';
+import { ok, type Result, refuse } from '../result.ts';
+
+/** `view`: sees the owner's main terminal. `control`: types in it as well. */
+export type CollaborationMode = 'view' | 'control';
+
+export type Participant = { readonly userId: string; readonly username: string; readonly joinedAt: Date };
+
+/**
+ * A main terminal that its owner shares with whoever brings the code.
+ *
+ *   live --owner ends it, time is over, container or owner is gone--> ended
+ *   a participant: absent --join--> taking part --leave, end--> absent
+ *                                   taking part --put out by the owner--> absent for good
+ */
+export type Collaboration = {
+  readonly id: string;
+  /** Id of the container's row. */
+  readonly containerId: string;
+  readonly ownerId: string;
+  readonly mode: CollaborationMode;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly endedAt: Date | null;
+  /** Those who take part, in the order they came. */
+  readonly participants: readonly Participant[];
+  /** Ids of those whom the owner put out. */
+  readonly removed: readonly string[];
+};
+
+export type CollaborationEvent =
+  | { readonly type: 'join'; readonly userId: string; readonly now: Date }
+  /** The owner's end, or a participant's good-bye. */
+  | { readonly type: 'delete'; readonly userId: string }
+  /** The owner puts a participant out. */
+  | { readonly type: 'put_out'; readonly by: string; readonly userId: string }
+  | { readonly type: 'time_over' };
+
+export type CollaborationEffect =
+  | { readonly do: 'admit'; readonly userId: string }
+  | { readonly do: 'dismiss'; readonly userId: string }
+  /** As `dismiss`, and never admitted again. */
+  | { readonly do: 'put_out'; readonly userId: string }
+  | { readonly do: 'end' }
+  /** `userId`: in whose name. `participantId`: whom it was done to. */
+  | {
+      readonly do: 'record';
+      readonly action: AuditAction;
+      readonly userId: string;
+      readonly participantId?: string;
+    }
+  /** Every process closes the sockets of those who take part no more, and tells the others. */
+  | { readonly do: 'announce' }
+  /** The sessions of these users in the container end. */
+  | { readonly do: 'end_sessions'; readonly userIds: readonly string[] };
+
+const NOT_FOUND = refuse({ code: 'collaboration_not_found' } as const);
+
+const isLive = ({ endedAt, expiresAt }: Pick<Collaboration, 'endedAt' | 'expiresAt'>, now: Date): boolean =>
+  endedAt === null && expiresAt > now;
+
+/** What is to be done about an event, or why nothing is. An event that changes nothing has no effects. */
+export function decideCollaboration(
+  collaboration: Collaboration,
+  event: CollaborationEvent,
+): Result<readonly CollaborationEffect[], DomainError> {
+  switch (event.type) {
+    case 'join':
+      return join(collaboration, event.userId, event.now);
+    case 'delete':
+      return event.userId === collaboration.ownerId
+        ? ok(ending(collaboration))
+        : leave(collaboration, event.userId);
+    case 'put_out':
+      return putOut(collaboration, event.by, event.userId);
+    case 'time_over':
+      return ok(ending(collaboration));
+  }
+}
+
+const takesPart = ({ participants }: Collaboration, userId: string): boolean =>
+  participants.some((one) => one.userId === userId);
+
+function join(
+  collaboration: Collaboration,
+  userId: string,
+  now: Date,
+): Result<readonly CollaborationEffect[], DomainError> {
+  if (!isLive(collaboration, now) || collaboration.removed.includes(userId)) return NOT_FOUND;
+  if (userId === collaboration.ownerId || takesPart(collaboration, userId)) return ok([]);
+  return ok([
+    { do: 'admit', userId },
+    { do: 'record', action: 'collaboration_joined', userId },
+  ]);
+}
+
+function leave(
+  collaboration: Collaboration,
+  userId: string,
+): Result<readonly CollaborationEffect[], DomainError> {
+  if (collaboration.endedAt !== null || !takesPart(collaboration, userId)) return NOT_FOUND;
+  return ok([
+    { do: 'dismiss', userId },
+    { do: 'record', action: 'collaboration_left', userId },
+    { do: 'announce' },
+    ...endSessions(collaboration, [userId]),
+  ]);
+}
+
+function putOut(
+  collaboration: Collaboration,
+  by: string,
+  userId: string,
+): Result<readonly CollaborationEffect[], DomainError> {
+  const { ownerId, endedAt } = collaboration;
+  if (by !== ownerId || endedAt !== null || !takesPart(collaboration, userId)) return NOT_FOUND;
+  const action = 'collaboration_participant_removed';
+  return ok([
+    { do: 'put_out', userId },
+    { do: 'record', action, userId: ownerId, participantId: userId },
+    { do: 'announce' },
+    ...endSessions(collaboration, [userId]),
+  ]);
+}
+
+function ending(collaboration: Collaboration): readonly CollaborationEffect[] {
+  const { ownerId, endedAt, participants } = collaboration;
+  if (endedAt !== null) return [];
+  return [
+    { do: 'end' },
+    { do: 'record', action: 'collaboration_ended', userId: ownerId },
+    { do: 'announce' },
+    ...endSessions(
+      collaboration,
+      participants.map(({ userId }) => userId),
+    ),
+  ];
+}
+
+/** Who only looks on has no session of their own. */
+const endSessions = ({ mode }: Collaboration, userIds: readonly string[]): readonly CollaborationEffect[] =>
+  mode === 'control' && userIds.length > 0 ? [{ do: 'end_sessions', userIds }] : [];
+
+export const MAX_COLLABORATIONS = 10;
+export const DEFAULT_MINUTES = 60;
+export const MAX_MINUTES = 1440;
+
+export const minutesFaults = (minutes: number): FieldFaults =>
+  Number.isInteger(minutes) && minutes >= 1 && minutes <= MAX_MINUTES
+    ? {}
+    : { expires_in_minutes: `must be a whole number from 1 to ${MAX_MINUTES}` };
+
+/** The multiplexer session of somebody who types along: grouped with the owner's, and ended apart from it. */
+export const participantSession = (userId: string): string => `user-${userId}`;
+
+/** What one has of the shared terminals of a container: the most that any of them gives. */
+export type SharedAccess = { readonly collaborationId: string; readonly mode: CollaborationMode };

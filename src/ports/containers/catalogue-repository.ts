@@ -1,0 +1,36 @@
+import type { Image, Role } from '../../domain/containers/catalogue.ts';
+import type { Tier } from '../../domain/containers/resources.ts';
+
+export interface CatalogueRepository {
+  /** Smallest first. */
+  tiers(): Promise<readonly Tier[]>;
+  tier(name: string): Promise<Tier | null>;
+  /** The default first. */
+  images(): Promise<readonly Image[]>;
+  /** The default first. */
+  roles(): Promise<readonly Role[]>;
+  role(key: string): Promise<Role | null>;
+  /** Whether both are there; if so they stay until the transaction ends. */
+  keep(imageKey: string, roleKey: string): Promise<boolean>;
+  readonly editing: CatalogueEditing;
+}
+
+/** By the words of the domain for what is edited. */
+export type CatalogueEditing = {
+  readonly tier: CatalogueEdits<Tier>;
+  readonly image: CatalogueEdits<Image>;
+  readonly role: CatalogueEdits<Role>;
+};
+
+/** For one kind of entry, inside a transaction. Keys never change. */
+export interface CatalogueEdits<T> {
+  /** False when the key is taken. */
+  insert(entry: T): Promise<boolean>;
+  /** As it is, and unchanged by others until the transaction ends; null when there is none. */
+  hold(key: string): Promise<T | null>;
+  /** Writes all of an entry that is held. */
+  replace(entry: T): Promise<void>;
+  /** Whether a user has the tier, or a container that is not deleted the image or the role. */
+  isUsed(key: string): Promise<boolean>;
+  remove(key: string): Promise<void>;
+}

@@ -1,0 +1,83 @@
+import type { AuditChain } from './audit-chain.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { CarriedImages } from './containers/carried-image-repository.ts';
+import type { CatalogueRepository } from './containers/catalogue-repository.ts';
+import type { ContainerRepository } from './containers/container-repository.ts';
+import type { OperationRepository } from './containers/operation-repository.ts';
+import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
+import type { VolumeRetention } from './containers/volume-retention-repository.ts';
+import type { WarmPoolRepository } from './containers/warm-pool-repository.ts';
+import type { EventLog } from './event-log.ts';
+import type { History } from './history-repository.ts';
+import type { IdempotencyKeys } from './idempotency-key-store.ts';
+import type { ThrottleRepository } from './identity/login-throttle-repository.ts';
+import type { PasskeyRepository } from './identity/passkey-repository.ts';
+import type { PendingRepository } from './identity/pending-proof-repository.ts';
+import type { RecoveryCodeRepository } from './identity/recovery-code-repository.ts';
+import type { RequestCounts } from './identity/request-count-store.ts';
+import type { ScreenLockRepository } from './identity/screen-lock-repository.ts';
+import type { SessionRepository } from './identity/session-repository.ts';
+import type { SshKeyRepository } from './identity/ssh-key-repository.ts';
+import type { TokenRepository } from './identity/token-repository.ts';
+import type { FactorRepository } from './identity/totp-repository.ts';
+import type { UserRepository } from './identity/user-repository.ts';
+import type { InstallationRepository } from './installation-repository.ts';
+import type { SettingsRepository } from './settings-repository.ts';
+import type { CollaborationRepository } from './terminals/collaboration-repository.ts';
+import type { RecordingRepository } from './terminals/recording-repository.ts';
+import type { TerminalHolds } from './terminals/terminal-lease-repository.ts';
+import type { TerminalRecords } from './terminals/terminal-record-repository.ts';
+
+/** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
+export type Repositories = {
+  readonly users: UserRepository;
+  readonly sessions: SessionRepository;
+  readonly settings: SettingsRepository;
+  readonly catalogue: CatalogueRepository;
+  readonly containers: ContainerRepository;
+  readonly carried: CarriedImages;
+  readonly retention: VolumeRetention;
+  readonly history: History;
+  readonly installation: InstallationRepository;
+  readonly audit: AuditLog;
+  readonly auditChain: AuditChain;
+  readonly operations: OperationRepository;
+  readonly warmPool: WarmPoolRepository;
+  readonly events: EventLog;
+  readonly roleSetups: RoleSetupRepository;
+  readonly factors: FactorRepository;
+  readonly recoveryCodes: RecoveryCodeRepository;
+  readonly passkeys: PasskeyRepository;
+  readonly pending: PendingRepository;
+  readonly screenLocks: ScreenLockRepository;
+  readonly throttle: ThrottleRepository;
+  readonly tokens: TokenRepository;
+  readonly requestCounts: RequestCounts;
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly terminals: TerminalRecords;
+  readonly recordings: RecordingRepository;
+  readonly terminalHolds: TerminalHolds;
+  readonly sshKeys: SshKeyRepository;
+  readonly collaborations: CollaborationRepository;
+};
+
+/** All writes of `work` happen, or none. Nothing outside the database is done inside it. */
+export type InTransaction = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T>;
+
+/** Storage as a whole: single statements by `repositories`, several together by `inTransaction`. */
+export type Storage = { readonly repositories: Repositories; readonly inTransaction: InTransaction };
+
+/** The database did not answer; what it holds is unknown. Never a reason to refuse a credential. */
+export class StorageUnavailable extends Error {
+  override name = 'StorageUnavailable';
+}
+
+/** The database is well, and gave the statement up as it took too long. */
+export class StorageTooSlow extends StorageUnavailable {
+  override name = 'StorageTooSlow';
+}
+
+/** The database may be well, but all connections to it were in use for too long. Nothing was asked of it. */
+export class StorageBusy extends StorageUnavailable {
+  override name = 'StorageBusy';
+}

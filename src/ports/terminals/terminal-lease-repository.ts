@@ -1,0 +1,28 @@
+import type { Hold } from '../../domain/terminals/terminal-reaping.ts';
+
+/** A terminal in a container that a process has opened. */
+export type NewHold = Omit<Hold, 'silentSeconds' | 'isEnding'> & {
+  /** Id of the container's row. */
+  readonly containerId: string;
+};
+
+/** Which terminals in containers belong to whom, so that what a killed process leaves is found and ended. */
+export interface TerminalHolds {
+  /** Before anything is opened. Whether no other hold is of the same session in the same container of the engine. */
+  put(hold: NewHold): Promise<boolean>;
+  /** It is about to be ended. Absent is success. */
+  markEnding(stream: string): Promise<void>;
+  /** When it has ended in the container. Absent is success. */
+  remove(streams: readonly string[]): Promise<void>;
+  /** This run lives. */
+  renew(run: string): Promise<void>;
+  inContainer(containerId: string): Promise<readonly Hold[]>;
+  /**
+   * Ids of containers with a terminal that nobody seems to have: of a run that said nothing for so long, of an earlier
+   * run of `replica`, or of `run` itself and not in `streams`.
+   */
+  unattended(
+    by: { readonly replica: string; readonly run: string; readonly streams: readonly string[] },
+    silentSeconds: number,
+  ): Promise<readonly string[]>;
+}

@@ -1,0 +1,89 @@
+import t, { type Test } from 'tap';
+import type { Role } from '../../../../src/domain/containers/catalogue.ts';
+import { collect } from '../../../contract/containers/container-access.ts';
+import { roleInstallerContract, scripted } from '../../../contract/containers/role-setups.ts';
+import { aSpec, shellIn } from '../../../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+
+const packaged = (packages: Role['packages'], script: string | null = null): Role => ({
+  ...scripted(''),
+  packages,
+  script,
+});
+
+async function aBox({ runtime, installer, image }: TestInstance) {
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  return {
+    sh: shellIn(runtime, handle, 120),
+    open: (role: Role) => installer.install(handle, role),
+    install: async (role: Role) => await collect(await installer.install(handle, role)),
+  };
+}
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  await roleInstallerContract('docker', instance);
+  await t.test('docker: packages are there afterwards, with their script', (t) => packages(t, instance));
+  await t.test('docker: what was ended in the middle is mended', (t) => mended(t, instance));
+  await t.test('docker: a package manager that is busy is waited for', (t) => busy(t, instance));
+  await t.test('docker: the manager of the image is taken', (t) => managers(t, instance));
+}
+
+async function packages(t: Test, instance: TestInstance): Promise<void> {
+  const { sh, install } = await aBox(instance);
+  const jq = packaged({ apt: ['jq'], apk: ['other'] }, 'jq -n 6*7 > /root-was-here\nid -u');
+  const first = await install(jq);
+  t.match(first, { exitCode: 0, stdout: /Setting up jq/ });
+  t.match(first.stdout, /\n0\n$/, 'as root');
+  t.equal(await sh('jq -n 1+1; cat /root-was-here'), '2\n42');
+  const second = await install(jq);
+  t.match(second, { exitCode: 0 });
+  t.notMatch(second.stdout, /Setting up|Get:/, 'what is there is not fetched again');
+  t.equal(await sh('ls /run/berth-role 2>/dev/null || echo nothing left'), 'nothing left');
+  const missing = await install(packaged({ apt: ['no-such-package-at-all'] }, 'echo never'));
+  t.match(missing, { exitCode: 100, stderr: /Unable to locate package no-such-package-at-all/ });
+  t.notMatch(missing.stdout, /never/);
+}
+
+/** Ended while dpkg unpacks: the worst moment. */
+async function mended(t: Test, instance: TestInstance): Promise<void> {
+  const { sh, open, install } = await aBox(instance);
+  const role = packaged({ apt: ['make', 'python3-minimal', 'unzip'] });
+  const running = await open(role);
+  let seen = '';
+  for await (const event of running.events) {
+    if (event.kind === 'output') seen += event.data;
+    if (/Unpacking/.test(seen)) await running.end();
+  }
+  t.match(seen, /Unpacking/);
+  t.notMatch(seen, /Setting up make/);
+  t.match(await install(role), { exitCode: 0 });
+  t.match(await sh('make --version; unzip -v; python3 -c "print(6*7)"; dpkg --audit'), /Make.*UnZip.*\n42$/s);
+}
+
+async function busy(t: Test, instance: TestInstance): Promise<void> {
+  const { sh, install } = await aBox(instance);
+  const hold = (file: string): string => `perl -e '
+    use Fcntl; my $lock = pack("s s x4 l! l! i", F_WRLCK, 0, 0, 0, 0); open(F, "+>>", "${file}");
+    fcntl(F, F_SETLK, $lock) or die; close(STDOUT); close(STDERR); close(STDIN); sleep 4' &`;
+  await sh(`${hold('/var/lib/dpkg/lock-frontend')} ${hold('/var/lib/apt/lists/lock')} sleep 0.5`);
+  const done = await install(packaged({ apt: ['jq'] }));
+  t.match(done, { exitCode: 0, stdout: /waiting for another package manager\n.*Setting up jq/s });
+}
+
+/** Managers of other distributions, played by scripts that print how they were called. */
+async function managers(t: Test, instance: TestInstance): Promise<void> {
+  const { sh, install } = await aBox(instance);
+  const role = packaged({ apk: ['ruby', 'g++'], dnf: ['gcc-c++'] });
+  t.match(await install(role), { exitCode: 1, stderr: /no packages for this image, which has apt\n/ });
+  await sh(`mv /usr/bin/apt-get /usr/bin/apt-gone; for m in apk dnf; do
+    printf '#!/bin/sh\\necho %s "$@"\\n' $m > /usr/local/bin/$m; chmod +x /usr/local/bin/$m; done`);
+  t.match(await install(role), { exitCode: 0, stdout: 'apk add --no-cache --wait 300 ruby g++\n' });
+  await sh('rm /usr/local/bin/apk');
+  t.match(await install(role), { exitCode: 0, stdout: /^dnf -y .* install gcc-c\+\+\n$/ });
+  await sh('rm /usr/local/bin/dnf');
+  t.match(await install(role), { exitCode: 1, stderr: /which has no package manager\n/ });
+  t.match(await install(scripted('echo alone')), { exitCode: 0, stdout: 'alone\n' });
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import {
+  containerName,
+  earlierName,
+  hostnameInside,
+} from '../../../../src/adapters/docker/containers/container-names.ts';
+import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
+import { createOptions } from '../../../../src/adapters/docker/containers/create-options.ts';
+import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
+import { dockerAt } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { lossReport } from '../../../../src/domain/containers/loss-report.ts';
+import type {
+  RuntimeHandle,
+  ContainerSpec as Spec,
+} from '../../../../src/ports/containers/container-runtime.ts';
+import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
+import { aSpec, shellIn } from '../../../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+import { eventually } from '../../../support/patience.ts';
+
+type Box = TestInstance & {
+  readonly spec: Spec;
+  readonly handle: RuntimeHandle;
+  readonly sh: (script: string) => Promise<string>;
+};
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  const { docker, runtime, image } = instance;
+  const pause = ({ runtimeId }: RuntimeHandle) => docker.getContainer(runtimeId).pause();
+  await containerRuntimeContract('docker', { ...instance, pause });
+  const [spec, other] = ['w-alice', 'w-bob'].map((hostname) => aSpec(image, { hostname })) as [Spec, Spec];
+  const handle = await runtime.create(spec);
+  const box: Box = { ...instance, spec, handle, sh: shellIn(runtime, handle) };
+  await t.test('what belongs to another installation is refused', (t) => ownership(t, box));
+  await runtime.start(handle);
+  await t.test('a container is confined', (t) => confinement(t, box));
+  await t.test('a command that is ended leaves nothing running', (t) => execLeavesNothing(t, box));
+  const bob = await runtime.create(other);
+  await runtime.start(bob);
+  const neighbour: Box = { ...instance, spec: other, handle: bob, sh: shellIn(runtime, bob) };
+  await t.test('a container cannot ask for its neighbours by name', (t) => names(t, box, neighbour));
+  await t.test('what differs from the image is told', (t) => changes(t, neighbour));
+  await t.test('programs are asked to end before they are killed', (t) => stopping(t, box));
+  await t.test('a container of an earlier version keeps its name and is found', (t) => earlier(t, instance));
+}
+await t.test('an engine that does not answer', unanswered);
+
+/** The container does not run yet. */
+async function ownership(t: Test, { docker, runtime, instanceId, spec, handle }: Box): Promise<void> {
+  const other = dockerRuntime(docker, {
+    ...(await runtimeSettings(docker, { instanceId: 'another', network: 'bridge', node: 'test' })),
+  });
+  for (const work of [
+    () => other.start(handle),
+    async () => void (await other.stop(handle, 1)),
+    () => other.remove(handle),
+  ]) {
+    await t.rejects(work, { name: 'RuntimeFailure', statusCode: 403 }, 'another installation is refused');
+  }
+  t.same(await other.observe(handle), { kind: 'gone' });
+  t.same(await other.list(), []);
+  await t.rejects(
+    other.create(spec),
+    { name: 'RuntimeFailure' },
+    'neither its volume nor its name is taken over',
+  );
+  await t.rejects(other.removeVolume(spec.volume), { name: 'RuntimeFailure', statusCode: 403 });
+  t.same(await other.capturedImages(), []);
+  const prefix = { ...handle, runtimeId: handle.runtimeId.slice(0, 12) };
+  const tries: (() => Promise<unknown>)[] = [
+    () => runtime.start(prefix),
+    () => runtime.observe(prefix),
+    () => runtime.remove({ ...handle, runtimeId: containerName(instanceId, spec.dbId, 1) }),
+  ];
+  for (const work of tries) {
+    await t.rejects(
+      work,
+      { name: 'RuntimeFailure', statusCode: 404 },
+      'the engine never sees a prefix or a name',
+    );
+  }
+  t.match(await runtime.observe(handle), { kind: 'stopped' }, 'it is still there');
+  const info = await docker.getContainer(handle.runtimeId).inspect();
+  t.equal(info.Name, `/${containerName(instanceId, spec.dbId, 1)}`);
+  const volume = await docker.getVolume(spec.volume).inspect();
+  t.match(volume.Labels, { 'berth.instance': instanceId, 'berth.db_id': spec.dbId });
+  const foreign = `ws-${randomUUID()}`;
+  await docker.createVolume({ Name: foreign });
+  t.teardown(() => docker.getVolume(foreign).remove());
+  await t.rejects(runtime.removeVolume(foreign), { name: 'RuntimeFailure', statusCode: 403 });
+  t.ok(await docker.getVolume(foreign).inspect(), 'nor is a volume of others removed');
+}
+
+async function stopping(t: Test, { runtime, handle, sh }: Box): Promise<void> {
+  await sh('echo kept > /etc/kept');
+  await sh(
+    `setsid sh -c 'trap "echo asked > /workspace/asked; exit" TERM; touch /tmp/obeys; while :; do sleep 0.1; done' >/dev/null 2>&1 &
+    tmux new-session -d bash; until [ -e /tmp/obeys ]; do sleep 0.05; done`,
+  );
+  await runtime.stop(handle, 60);
+  t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 }, 'it ended when they had');
+  await runtime.start(handle);
+  t.equal(await sh('cat /workspace/asked'), 'asked', 'programs are asked before they are killed');
+  t.equal(await sh('cat /etc/kept'), 'kept', 'what was written outside the volume is there again');
+  await sh(
+    `setsid sh -c 'trap "" TERM HUP; touch /tmp/stays; while :; do sleep 0.1; done' >/dev/null 2>&1 &
+    until [ -e /tmp/stays ]; do sleep 0.05; done`,
+  );
+  await runtime.stop(handle, 1);
+  const killed = { kind: 'stopped', exitCode: 137 } as const;
+  t.match(await runtime.observe(handle), killed, 'programs that do not obey are killed');
+}
+
+/** Beside what it is made with, which `createOptions` decides. */
+async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<void> {
+  const { HostConfig: host } = await docker.getContainer(handle.runtimeId).inspect();
+  t.ok((host.OomScoreAdj ?? -1) >= 0);
+  t.ok((host.MaskedPaths ?? []).includes('/proc/kcore') && (host.ReadonlyPaths ?? []).includes('/proc/sys'));
+  const status = await sh('cat /proc/self/status');
+  t.match(status, /NoNewPrivs:\s+1/);
+  t.match(status, /Seccomp:\s+2/, 'the default filter is on');
+  t.match(status, /CapBnd:\s+00000000000000fb/, 'no other capability can be had');
+  if (kind === 'private') {
+    t.match(await sh('cat /proc/self/uid_map'), /^\s*0\s+[1-9]\d+\s/, 'root inside is nobody outside');
+  }
+  t.equal(await sh('ulimit -c'), '0');
+  await t.rejects(sh('mount -t tmpfs x /mnt'));
+  await t.rejects(sh('echo 1 > /proc/sys/kernel/sysrq'));
+  await sh('i=0; while [ $i -lt 600 ]; do sleep 2 & i=$((i+1)); done 2>/dev/null; true').catch(() => {});
+  const alive = () => sh('echo alive').catch(() => null);
+  t.equal(await eventually(alive, Boolean, { everyMs: 200 }), 'alive', 'a fork bomb ends at the limit');
+}
+
+async function execLeavesNothing(t: Test, { runtime, handle, sh }: Box): Promise<void> {
+  const command = ['sh', '-c', 'sleep 4600 & (setsid sleep 4601) & sh -c "sleep 4602; :" & echo begun; wait'];
+  const result = await runtime.exec(handle, { command, timeoutSeconds: 1, maxOutputBytes: 1000 });
+  t.match(result, { exitCode: null, truncated: false });
+  t.equal(result.stdout.toString(), 'begun\n', 'what was printed before the limit is there');
+  t.equal(await sh('pgrep -fc "sleep 46[0]"; true'), '0');
+  const numbers = Array.from({ length: 8 }, (_, index) => `${index}`);
+  const printed = await Promise.all(numbers.map((number) => sh(`echo ${number}`)));
+  t.same(printed, numbers, 'commands at the same time do not mix');
+}
+
+async function names(t: Test, alice: Box, bob: Box): Promise<void> {
+  const { docker, network } = alice;
+  const { dbId } = bob.spec;
+  const info = await docker.getContainer(bob.handle.runtimeId).inspect();
+  const address = info.NetworkSettings.Networks[network.name]?.IPAddress ?? '';
+  t.match(address, /^\d/);
+  const asked = ['w-bob', `w-bob.${network.name}`, earlierName(dbId, 1), `ws-${dbId}`, dbId];
+  t.equal(
+    await alice.sh(`for name in ${asked.join(' ')}; do getent hosts $name; done; :`),
+    '',
+    'none is known',
+  );
+  const reverse = await alice.sh(`getent hosts ${address}; :`);
+  for (const known of ['w-bob', dbId, dbId.slice(0, 8)]) t.notMatch(reverse, known);
+
+  t.equal(await bob.sh(`bash -c 'PS1="\\h"; echo "\${PS1@P}"'`), 'w-bob', 'its own prompt shows its name');
+  t.match(await bob.sh('getent hosts "$(hostname)"'), address, 'and its own name leads to itself');
+  const long = 'x'.repeat(64);
+  t.match(
+    hostnameInside('i', 'd', long),
+    /^x{47}\.[0-9a-f]{16}$/,
+    'the longest name fits into what the kernel takes',
+  );
+}
+
+/** Nobody has changed anything yet. */
+async function changes(t: Test, { runtime, insight, handle, sh }: Box): Promise<void> {
+  const files = async () => lossReport(await insight.changes(handle)).files.map(({ path }) => path);
+  await sh('echo data > /workspace/data');
+  t.same(await files(), [], 'what is on the volume is not lost');
+  await sh('touch /opt/empty');
+  t.same(await files(), ['/opt/empty'], 'one empty file is noticed');
+  await sh('rm /opt/empty /etc/issue');
+  t.same(await files(), ['/etc/issue'], 'and one that is missing');
+  await runtime.stop(handle, 1);
+  t.same(await files(), ['/etc/issue'], 'also of a stopped container');
+}
+
+async function earlier(
+  t: Test,
+  { docker, runtime, image, instanceId, network }: TestInstance,
+): Promise<void> {
+  const spec = aSpec(image, { hostname: 'w-carol' });
+  const Labels = { 'berth.instance': instanceId, 'berth.db_id': spec.dbId };
+  await docker.createVolume({ Name: spec.volume, Labels });
+  const settings = await runtimeSettings(docker, { instanceId, network: network.name, node: 'test' });
+  const name = earlierName(spec.dbId, spec.generation);
+  const made = await docker.createContainer({ ...createOptions(spec, settings), name });
+  t.match(await runtime.find(spec.dbId, spec.generation), { runtimeId: made.id });
+  t.match(
+    await runtime.create(spec),
+    { runtimeId: made.id },
+    'a try that comes back takes it, and makes no second one',
+  );
+  t.match((await made.inspect()).Name, name);
+}
+
+async function unanswered(t: Test): Promise<void> {
+  const settings = {
+    instanceId: 'i',
+    network: 'n',
+    node: 'x',
+    cgroupParent: null,
+    processLimits: { nofile: 1024, sigpending: 256, msgqueue: 102_400, memlock: 65_536 },
+    hostCpuMillicores: 4000,
+  };
+  const handle = { node: 'x', runtimeId: 'a'.repeat(64) };
+  const absent = dockerRuntime(dockerAt({ socketPath: '/nonexistent/docker.sock' }), settings);
+  await t.rejects(absent.observe(handle), { name: 'RuntimeUnavailable' }, 'absent: never "gone"');
+  await t.rejects(absent.list(), { name: 'RuntimeUnavailable' });
+
+  const socketPath = join(tmpdir(), `berth-hung-${process.pid}.sock`);
+  const hung = createServer((socket) => socket.on('error', () => {}).resume()).listen(socketPath);
+  t.teardown(() => hung.close());
+  const waiting = dockerRuntime(dockerAt({ socketPath }), settings);
+  await t.rejects(
+    waiting.create(aSpec('x')),
+    { name: 'RuntimeUnavailable', message: /within 2 s/ },
+    'hung: given up within the time limit of a ping, whatever that of the call',
+  );
+  await t.rejects(waiting.exec(handle, { command: ['true'], timeoutSeconds: 1, maxOutputBytes: 1 }), {
+    name: 'RuntimeUnavailable',
+  });
+}

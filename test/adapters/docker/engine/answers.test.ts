@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { Agent, createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { inspect } from 'node:util';
+import Docker from 'dockerode';
+import t, { type Test } from 'tap';
+import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
+import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
+import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
+import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
+import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
+import { waitFor } from '../../../support/patience.ts';
+
+const MIB = 1024 * 1024;
+/** Far more than the client may keep, and so little that a client without a limit reads it within its time limit. */
+const SENT_MIB = 200;
+
+/** A client of an engine that answers a ping, and everything else in this way. */
+async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    if (request.url === '/_ping') response.end('OK');
+    else answer(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close().closeAllConnections());
+  const docker = dockerAt({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: null });
+  return { docker, calls: engineCalls(docker), server };
+}
+
+/** Sends a body without an end, as far as somebody reads it; what was sent is counted. */
+function flood(status: number, piece: string) {
+  const sent = { mib: 0 };
+  const answer = (response: ServerResponse): void => {
+    const block = Buffer.alloc(MIB, piece);
+    function* body() {
+      for (; sent.mib < SENT_MIB; sent.mib += 1) yield block;
+    }
+    response.writeHead(status, { 'content-type': 'application/json' });
+    pipeline(Readable.from(body()), response).catch(() => {});
+  };
+  return { sent, answer };
+}
+
+t.test('a request is not printed for a debug log that nobody reads', async (t) => {
+  const { server } = await anEngine(t, (response) => response.end());
+  const { port } = server.address() as AddressInfo;
+  let printed = 0;
+  const docker = limitAnswers(new Docker({ host: '127.0.0.1', port, protocol: 'http' }), () =>
+    Object.assign(new Agent(), {
+      [inspect.custom]: () => {
+        printed += 1;
+        return 'agent';
+      },
+    }),
+  );
+  await docker.ping();
+  t.equal(printed, 0);
+});
+
+t.test('a command whose start is refused leaves no connection', async (t) => {
+  const open = new Set<Socket>();
+  const { calls, server } = await anEngine(t, (response) =>
+    response.writeHead(201, { 'content-type': 'application/json' }).end('{"Id":"one"}'),
+  );
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  // As the engine does it, which leaves the end of the connection to the client.
+  server.on('upgrade', (_request, socket) => {
+    const body = '{"message":"the container has stopped"}';
+    socket.on('error', () => {}).on('end', () => socket.end());
+    socket.write(
+      `HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  const refused = openExec(calls, 'box', { command: ['true'], env: {}, tty: false, stdin: false });
+  await t.rejects(refused, /has stopped/);
+  await waitFor(() => open.size === 0);
+});
+
+t.test('an answer without an end is given up before it fills the memory', async (t) => {
+  for (const status of [200, 500]) {
+    const { sent, answer } = flood(status, ' ');
+    const { calls } = await anEngine(t, answer);
+    const asked = calls.read(30, (abortSignal) => calls.docker.listContainers({ abortSignal }));
+    await t.rejects(
+      asked,
+      new RuntimeUnavailable('the engine is unreachable: the engine answered with more than 32 MiB'),
+    );
+    t.ok(sent.mib < SENT_MIB / 2, `${status}: ${sent.mib} MiB were sent`);
+  }
+});
+
+t.test('so is the fault that is answered in place of a stream', async (t) => {
+  const { sent, answer } = flood(500, ' ');
+  const { calls } = await anEngine(t, answer);
+  await t.rejects(engineStream(calls, '/containers/x/logs'), { message: /more than 32 MiB/ });
+  t.ok(sent.mib < SENT_MIB / 2, `${sent.mib} MiB were sent`);
+});
+
+const progressOf = async (t: Test, answer: (response: ServerResponse) => void) => {
+  const { docker } = await anEngine(t, answer);
+  const seen: (string | undefined)[] = [];
+  const done = followToEnd(await docker.pull('x'), ({ status }) => seen.push(status));
+  return { seen, done };
+};
+
+t.test('a progress line that never ends is given up', async (t) => {
+  const { sent, answer } = flood(200, '"');
+  await t.rejects((await progressOf(t, answer)).done, { message: /progress line of more than/ });
+  t.ok(sent.mib < SENT_MIB / 2, `${sent.mib} MiB were sent`);
+});
+
+t.test('progress that is not a JSON object is an error of the engine, and ends nothing else', async (t) => {
+  for (const words of ['pulled!\n', 'null\n', '{"status":\n']) {
+    const { done } = await progressOf(t, (response) => response.end(words));
+    await t.rejects(done, { message: /not a JSON object/ }, words);
+  }
+});
+
+t.test('a report is read to its end, across chunks, and its fault is thrown then', async (t) => {
+  const { seen, done } = await progressOf(t, (response) => {
+    response.write('{"status":"on');
+    setImmediate(() => response.end('e"}\r\n\r\n{"error":"disk on fire"}\n{"status":"two"}'));
+  });
+  await t.rejects(done, { message: 'disk on fire' });
+  t.same(seen.filter(Boolean), ['one', 'two']);
+});
+
+t.test('a stream may be longer, and is read at the pace of its reader', async (t) => {
+  const { answer } = flood(200, 'x');
+  const { calls } = await anEngine(t, answer);
+  let bytes = 0;
+  for await (const chunk of await engineStream(calls, '/containers/x/logs')) bytes += chunk.length;
+  t.equal(bytes, SENT_MIB * MIB);
+});

@@ -1,0 +1,215 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type Docker from 'dockerode';
+import t, { type Test } from 'tap';
+import { cgroupName, INSTANCE_LABEL } from '../../../../src/adapters/docker/engine/engine-names.ts';
+import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
+import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
+import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
+import {
+  isRoot,
+  processes,
+  readText,
+  run,
+  runOrThrow,
+  signal,
+  startTicks,
+  until,
+} from '../../../../src/adapters/docker/host/host-commands.ts';
+import { ensureNetwork } from '../../../../src/adapters/docker/network/instance-network.ts';
+import {
+  type Engine,
+  openEngine,
+  type RunningEngine,
+} from '../../../../src/adapters/docker/private-engine/open-engine.ts';
+import { findDaemon } from '../../../../src/adapters/docker/private-engine/private-engine.ts';
+import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { runProcess } from '../../../support/child.ts';
+import { engineOrSkip } from '../../../support/engine/engine.ts';
+import { silentLog } from '../../../support/silent-log.ts';
+
+const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
+
+await t.test('an engine that answers is used and left alone', externalEngine);
+await t.test('no engine at all', noEngine);
+if (!isRoot() || hasOwnDocker || (await missingEnginePackages()).length > 0) {
+  const reason = 'a private engine needs root, its packages, and no other engine';
+  t.pass('a private engine', { skip: reason });
+} else {
+  await t.test('a private engine comes up, is found again, and goes without a trace', privateEngine);
+  await t.test('containers outlive a killed service and a killed engine', survival);
+}
+
+async function dataDirFor(t: Test): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-engine-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+function open(dataDir: string, given: Partial<Parameters<typeof openEngine>[0]> = {}): Promise<Engine> {
+  return openEngine({
+    dataDir,
+    mode: 'auto',
+    dockerHost: null,
+    progress: () => {},
+    log: silentLog,
+    ...given,
+  });
+}
+
+async function openPrivate(dataDir: string): Promise<RunningEngine> {
+  const engine = await open(dataDir);
+  if (engine.kind !== 'private') throw new Error(`not a private engine: ${engine.mend ?? engine.kind}`);
+  return engine;
+}
+
+async function externalEngine(t: Test): Promise<void> {
+  const other = await engineOrSkip(t);
+  if (other === null) return;
+  const dataDir = await dataDirFor(t);
+  const engine = await open(dataDir, { dockerHost: other.endpoint, mode: 'external' });
+  t.match(engine, { kind: 'external', endpoint: other.endpoint, isLocal: other.isLocal, mend: null });
+  t.match(engine.version, /^\d+\./);
+  await engine.stop();
+  t.ok((await probe(addressOf(other.endpoint, null))).answers, 'stopping Berth does not stop it');
+  const gone = await open(dataDir, { dockerHost: 'unix:///nonexistent.sock' });
+  if (hasOwnDocker) return;
+  t.match(
+    gone,
+    { kind: 'none', mend: /start the engine at/ },
+    'no other engine takes its place: it has the volumes',
+  );
+  t.equal(await findDaemon(layoutOf(dataDir)), null);
+}
+
+async function noEngine(t: Test): Promise<void> {
+  const dataDir = await dataDirFor(t);
+  for (const dockerHost of [
+    'unix:///nonexistent.sock',
+    'tcp://127.0.0.1:9',
+    'ssh://nowhere',
+    'not an address',
+  ]) {
+    if (hasOwnDocker) return t.comment('this machine has an engine of its own');
+    const engine = await open(dataDir, { mode: 'external', dockerHost });
+    t.match(engine, { kind: 'none', docker: null, mend: /systemctl start docker.*BERTH_ENGINE/ }, dockerHost);
+    await engine.stop();
+  }
+  t.equal(await findDaemon(layoutOf(dataDir)), null, 'external forbids an engine of its own');
+}
+
+async function privateEngine(t: Test): Promise<void> {
+  const dataDir = await dataDirFor(t);
+  await chmod(dataDir, 0o700);
+  const at = layoutOf(dataDir);
+  const said: string[] = [];
+  const secret = `hunter2-${at.hash}`;
+  process.env['BERTH_ADMIN_PASSWORD'] = secret;
+  t.teardown(() => delete process.env['BERTH_ADMIN_PASSWORD']);
+  const engine = await open(dataDir, { progress: (message) => said.push(message) });
+  if (engine.docker === null) throw new Error(engine.mend);
+  const own = (await processes()).filter(({ argv }) => argv.some((arg) => arg.includes(at.hash)));
+  t.ok(own.length >= 2, 'dockerd and containerd run');
+  for (const { pid, argv } of own)
+    t.notMatch(
+      await readText(`/proc/${pid}/environ`),
+      secret,
+      `${argv[0]} has no password in its environment`,
+    );
+  t.match(engine, { kind: 'private', endpoint: `unix://${at.socket}`, isLocal: true });
+  t.match(said, [/private container engine/]);
+  const instanceId = `test-${at.hash}`;
+  const network = await ensureNetwork(engine, { instanceId, log: silentLog });
+  const container = await runTiny(engine.docker, network.name, `/${cgroupName(instanceId)}`);
+  t.match(await container.inspect(), { State: { Running: true } });
+  await engine.stop();
+  const left = (await processes()).filter(({ argv }) => argv.some((arg) => arg.includes(at.hash)));
+  t.same(left, [], 'no process is left');
+  const traces = await Promise.all([
+    run('ip', ['-brief', 'link']),
+    run('iptables-save', []),
+    readText('/proc/self/mountinfo'),
+  ]);
+  const text = JSON.stringify(traces);
+  for (const trace of [at.bridge, network.bridge, network.bridge.slice(-8), at.run])
+    t.notOk(text.includes(trace), trace);
+  t.notOk(existsSync(at.run));
+
+  const again = await openPrivate(dataDir);
+  const kept = await again.docker.listContainers({ all: true });
+  t.match(
+    kept,
+    [{ Id: container.id, State: 'exited', Status: /^Exited \(0\)/ }],
+    'what was made is still there, and was not killed',
+  );
+  await again.stop();
+}
+
+async function survival(t: Test): Promise<void> {
+  const dataDir = await dataDirFor(t);
+  const at = layoutOf(dataDir);
+  const child = runProcess(t, process.execPath, [
+    join(import.meta.dirname, '../../../support/engine/engine-child.ts'),
+    dataDir,
+  ]);
+  t.match(JSON.parse(await child.line()), { kind: 'private' });
+  const beside = await openPrivate(dataDir);
+  const container = await runTiny(beside.docker, 'none', null);
+  const daemon = await findDaemon(at);
+  await beside.stop();
+  t.equal((await findDaemon(at))?.pid, daemon?.pid, 'who only joined does not stop it');
+
+  child.process.kill('SIGKILL');
+  await child.ended;
+  const heir = await openPrivate(dataDir);
+  t.equal((await findDaemon(at))?.pid, daemon?.pid, 'the engine of a killed service is taken over');
+  const before = (await container.inspect()).State;
+  t.equal(before.Running, true);
+
+  signal(daemon?.pid ?? 0, 'SIGKILL');
+  await until(async () => (await startTicks(daemon?.pid ?? 0)) === null, 5);
+  const restarted = await openPrivate(dataDir);
+  t.not((await findDaemon(at))?.pid, daemon?.pid);
+  const after = (await restarted.docker.getContainer(container.id).inspect()).State;
+  t.match(after, { Running: true, Pid: before.Pid }, 'its containers went on without it');
+
+  const hung = await findDaemon(at);
+  signal(hung?.pid ?? 0, 'SIGSTOP');
+  const replaced = await openPrivate(dataDir);
+  t.match(
+    (await replaced.docker.getContainer(container.id).inspect()).State,
+    { Running: true, Pid: before.Pid },
+    'nor does a hung one hold them',
+  );
+  await heir.stop();
+  t.equal(await findDaemon(at), null);
+}
+
+/** A container of an image made of this machine's own shell, so that no download is needed. */
+async function runTiny(
+  docker: Docker,
+  network: string,
+  cgroupParent: string | null,
+): Promise<Docker.Container> {
+  const linked = await runOrThrow('ldd', ['/bin/sh', '/bin/sleep']);
+  const libraries = [...linked.matchAll(/(\/\S+)(?= \(0x)/g)].map((match) => match[1] ?? '');
+  const archive = spawn('tar', ['-ch', '/bin/sh', '/bin/sleep', ...new Set(libraries)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await followToEnd(await docker.importImage(archive.stdout, { repo: 'tiny', tag: 'latest' }), () => {});
+  const container = await docker.createContainer({
+    Image: 'tiny',
+    Cmd: ['/bin/sh', '-c', "trap 'exit 0' TERM; while :; do sleep 60 & wait $!; done"],
+    Labels: { [INSTANCE_LABEL]: 'test' },
+    HostConfig: {
+      Init: true,
+      NetworkMode: network,
+      ...(cgroupParent === null ? {} : { CgroupParent: cgroupParent }),
+    },
+  });
+  await container.start();
+  return container;
+}

@@ -1,0 +1,87 @@
+import t from 'tap';
+import { keysOf } from '../../../../src/adapters/docker/kernel/kernel-totals.ts';
+import { bytesOfQueues } from '../../../../src/adapters/docker/kernel/message-queues.ts';
+import {
+  addressesIn,
+  aioRequestsIn,
+  counted,
+  keysIn,
+  sourcesIn,
+} from '../../../../src/adapters/docker/kernel/scarce-counters.ts';
+
+t.test('keys of a user, as far as their number or their bytes are used', async (t) => {
+  const users = [
+    '    0:     9 8/8 3/1000000 48/25000000',
+    '100000:   400 400/400 400/20000 28000/2000000',
+    '100001:     1 1/1 1/200 15000/20000',
+    '',
+  ].join('\n');
+  t.same(keysOf(users, 100_000), { used: 400, limit: 20_000 });
+  t.same(keysOf(users, 100_001), { used: 150, limit: 200 }, 'bytes that run out first');
+  t.same(keysOf(users, 0), { used: 3, limit: 1_000_000 });
+  t.equal(keysOf(users, 1000), null);
+});
+
+t.test('keys of containers, by the name that the runtime gives them', async (t) => {
+  const id = 'ab'.repeat(32);
+  const list = [
+    `013f5bd6 I--Q---     2 perm 3f1b0000 100000 100000 keyring   _ses.${id}: empty`,
+    `0242cf9e I--Q---     1 perm 3f1b0000 100000 100000 keyring   _ses.${id}: 1`,
+    '2c6c679c I--Q---     1 perm 1f3f0000 100000 65534 keyring   _uid_ses.100000: 1',
+    `2c6c679d I--Q---     1 perm 3f010000 100000 100000 user      mine_ses.${id}: 4`,
+  ].join('\n');
+  t.same([...counted(new Map(), keysIn(list))], [[id, 2]]);
+});
+
+t.test('requests of io_setup, by the memory of their rings', async (t) => {
+  const maps = [
+    '7f0000000000-7f0000010000 rw-s 00000000 00:10 3901                       /[aio] (deleted)',
+    '7f0000010000-7f0000011000 rw-p 00000000 08:01 4242                       /usr/lib/[aio].so',
+    '7f0000020000-7f0000021000 rw-s 00000000 00:10 3902                       /[aio] (deleted)',
+    '',
+  ].join('\n');
+  t.equal(aioRequestsIn(maps), (65_536 + 4_096) / 64);
+  t.equal(aioRequestsIn(''), 0);
+});
+
+t.test('connections, by the address that began them', async (t) => {
+  const table = [
+    'ipv4     2 tcp      6 431999 ESTABLISHED src=10.150.96.3 dst=192.0.2.1 sport=40000 dport=443 src=192.0.2.1 dst=203.0.113.5 sport=443 dport=40000 [ASSURED] mark=0 zone=0 use=2',
+    'ipv4     2 udp      17 29 src=10.150.96.3 dst=192.0.2.53 sport=53000 dport=53 [UNREPLIED] src=192.0.2.53 dst=203.0.113.5 sport=53 dport=53000 mark=0 zone=0 use=2',
+    'ipv4     2 tcp      6 100 TIME_WAIT src=10.150.96.4 dst=10.150.96.3 sport=1 dport=2 src=10.150.96.3 dst=10.150.96.4 sport=2 dport=1 mark=0 use=2',
+    '',
+  ].join('\n');
+  t.same(
+    [...counted(new Map(), sourcesIn(table))],
+    [
+      ['10.150.96.3', 2],
+      ['10.150.96.4', 1],
+    ],
+  );
+});
+
+t.test('addresses of a container', async (t) => {
+  const routes = [
+    'Main:',
+    '  +-- 0.0.0.0/0 3 0 5',
+    '     |-- 0.0.0.0',
+    '        /0 universe UNICAST',
+    '     |-- 10.150.96.3',
+    '        /32 host LOCAL',
+    '     |-- 10.150.111.255',
+    '        /32 link BROADCAST',
+    '     |-- 127.0.0.1',
+    '        /32 host LOCAL',
+    'Local:',
+    '     |-- 10.150.96.3',
+    '        /32 host LOCAL',
+    '',
+  ].join('\n');
+  t.same(addressesIn(routes), ['10.150.96.3']);
+});
+
+t.test('bytes of message queues, with what the kernel adds for each message', async (t) => {
+  t.equal(bytesOfQueues('10 8192\n'), 82_880, 'one of the usual size');
+  t.equal(bytesOfQueues('1 1\n10 8192\n'), 97 + 82_880);
+  t.equal(bytesOfQueues(''), 0);
+});

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
+import type { Opened } from '../../../../src/ports/containers/container-files.ts';
+import { aBox, type Box, links, special, uploads } from '../../../contract/containers/files.ts';
+import { aSpec, markedProcesses } from '../../../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+import { eventually } from '../../../support/patience.ts';
+
+/** By turns a file and a link out of the workspace, as fast as it goes. */
+const SWAP = `chdir "/workspace/swapped"; for (;;) {
+  symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  const box = await aBox(instance);
+  await t.test('docker: links are not followed out of the workspace', (t) => links(t, box));
+  await t.test('docker: what is neither file nor folder', (t) => special(t, box));
+  await t.test('docker: files that change while they are read', (t) => changing(t, box));
+  await t.test('docker: a name that is swapped while it is opened', (t) => swapped(t, box));
+  await t.test('docker: archives', (t) => archives(t, box));
+  await t.test('docker: uploads', (t) => uploads(t, box));
+  await t.test('docker: sizes beyond 2 GiB', (t) => huge(t, box));
+  await t.test('docker: a full disk', (t) => fullDisk(t, instance));
+  // The last: it leaves its tools behind.
+  await t.test('docker: tools that lie', (t) => hostile(t, box));
+}
+
+async function changing(t: Test, { sh, files }: Box): Promise<void> {
+  await sh('cd /workspace && head -c 8000000 /dev/zero > grows && cp grows shrinks');
+  const grows = await file(files.open(['grows'], 'archive'));
+  await sh('head -c 8000000 /dev/zero >> /workspace/grows');
+  t.equal(await count(grows.content), 8_000_000, 'what comes later is left out');
+  const shrinks = await file(files.open(['shrinks'], 'archive'));
+  await sh('head -c 10 /dev/zero > /workspace/shrinks');
+  await t.rejects(count(shrinks.content), /too early/, 'half a file is a fault');
+  const stopped = await file(files.open(['grows'], 'archive'));
+  stopped.content.destroy();
+  const left = () => markedProcesses(sh);
+  t.equal(
+    await eventually(left, (count) => count === 0, { everyMs: 100 }),
+    0,
+    'no program is left, whoever ended it',
+  );
+}
+
+async function swapped(t: Test, { sh, files }: Box): Promise<void> {
+  await sh(`mkdir /workspace/swapped && cd /workspace/swapped && echo inner > inner && ln inner name &&
+    echo outer > /tmp/outer && { perl -e '${SWAP}' > /dev/null 2>&1 & echo $! > /tmp/swapping; }`);
+  const seen = new Set<string>();
+  for (let reads = 0; reads < 400 && !seen.has('file_outside'); reads += 1)
+    seen.add(await files.read(['swapped', 'name']).then(String, ({ message }) => message));
+  await sh('kill "$(cat /tmp/swapping)"');
+  const allowed = ['file_outside', 'file_special', 'inner\n'];
+  t.same(
+    [...seen].filter((outcome) => !allowed.includes(outcome)),
+    [],
+  );
+  t.ok(seen.has('file_outside'), 'what was opened is looked at again');
+}
+
+type OpenedFile = Extract<Opened, { kind: 'file' }>;
+
+async function file(opening: Promise<Opened>): Promise<OpenedFile> {
+  const opened = await opening;
+  if (opened.kind !== 'file') throw new Error(`it is a ${opened.kind}`);
+  return opened;
+}
+
+async function count(content: Readable): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of content) bytes += chunk.length;
+  return bytes;
+}
+
+async function archives(t: Test, { sh, files }: Box): Promise<void> {
+  await sh(`mkdir -p /workspace/mixed && cd /workspace/mixed && echo same > one && ln one two && ln -s one three &&
+    cp /bin/true tool && chmod 6755 tool && head -c 700000 /dev/urandom > big`);
+  await sh(
+    `cd /workspace/mixed && i=0; while [ $i -lt 80 ]; do mkdir d && cd d && i=$((i+1)); done; echo x > deepest`,
+  );
+  const entries = await files.tar(['mixed']);
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  t.equal(String(byPath.get('mixed/one')?.content), 'same\n');
+  t.equal(String(byPath.get('mixed/two')?.content), 'same\n', 'a hard link is a file like others');
+  t.notOk(byPath.has('mixed/three'), 'links are left out');
+  t.equal(byPath.get('mixed/tool')?.mode, 0o755, 'without the bits that lend rights');
+  t.equal(byPath.get('mixed/big')?.content.length, 700_000);
+  const depths = entries.map(({ path }) => path.split('/').filter(Boolean).length);
+  t.equal(Math.max(...depths), 65, 'folders below the limit are left out');
+  await sh('mkdir /workspace/empty');
+  t.same(
+    (await files.tar(['empty'])).map(({ path }) => path),
+    ['empty/'],
+  );
+}
+
+async function huge(t: Test, { sh, files }: Box): Promise<void> {
+  const bytes = 2 ** 31 + 12_345;
+  await sh(`truncate -s ${bytes} /workspace/huge`);
+  const { sizeBytes, content } = await file(files.open(['huge'], 'archive'));
+  t.equal(sizeBytes, bytes);
+  content.destroy();
+  const listed = await files.open([], 'listing');
+  const entries = listed.kind === 'listing' ? listed.entries : [];
+  t.match(
+    entries.find(({ name }) => name === 'huge'),
+    { sizeBytes: bytes },
+  );
+  await files.remove(['huge']);
+}
+
+async function fullDisk(t: Test, instance: TestInstance): Promise<void> {
+  const { docker, instanceId, image } = instance;
+  const dbId = randomUUID();
+  const DriverOpts = { type: 'tmpfs', device: 'tmpfs', o: 'size=4m' };
+  const Labels = { 'berth.instance': instanceId, 'berth.db_id': dbId };
+  await docker.createVolume({ Name: `ws-${dbId}`, DriverOpts, Labels });
+  const { files, sh } = await aBox(instance, aSpec(image, { dbId }));
+  await files.write(['a'], Buffer.alloc(1_000_000));
+  await t.rejects(files.write(['a'], Buffer.alloc(6_000_000)), { message: 'disk_full' });
+  await t.rejects(files.write(['b'], Readable.from(endless())), { message: 'disk_full' });
+  t.equal((await files.read(['a'])).length, 1_000_000, 'the old file is there');
+  t.same(
+    (await files.names([])).filter((name) => name.startsWith('.berth')),
+    [],
+    'and nothing else',
+  );
+  t.equal(await markedProcesses(sh), 0);
+}
+
+async function* endless(): AsyncGenerator<Buffer> {
+  for (;;) yield Buffer.alloc(65_536);
+}
+
+/** The user owns the tools in the container. Whatever they do, the service must neither hang nor believe. */
+async function hostile(t: Test, { files, sh }: Box): Promise<void> {
+  await sh('echo secret > /workspace/file; mkdir /workspace/folder');
+  const fake = (tool: string, body: string): Promise<string> =>
+    sh(`printf '%s\\n' '#!/bin/sh' '${body}' > /usr/local/sbin/${tool}; chmod +x /usr/local/sbin/${tool}`);
+  await fake('cat', 'exec yes');
+  t.equal((await files.read(['file'])).length, 7, 'no more than was announced');
+  await fake('stat', 'echo 9999999999999999999 -1');
+  await t.rejects(files.read(['file']), { name: 'RuntimeFailure' });
+  await fake('stat', 'echo 7 9007199254740000');
+  const late = await files.open(['file'], 'archive');
+  if (late.kind !== 'file') throw new Error('no file');
+  late.content.destroy();
+  t.match(late.modifiedAt.toISOString(), /^9999-/, 'a date that can be said');
+  await fake('stat', 'echo -5 1');
+  await t.rejects(files.read(['file']), { name: 'RuntimeFailure' });
+  await fake('stat', 'exec yes');
+  await t.rejects(files.read(['file']), { name: 'RuntimeFailure' });
+  await fake('tar', '[ "$1" = --version ] || exec yes');
+  await t.rejects(files.tar(['folder']), { name: 'RuntimeFailure' });
+  await fake('tar', '[ "$1" = --version ] || exec head -c 1000000000 /dev/zero');
+  const zeros = await files.open(['folder'], 'archive');
+  t.equal(zeros.kind === 'archive' && (await count(zeros.content)), 1024, 'an archive of nothing');
+  await fake('find', 'exec yes 81a4/1/1/./name/');
+  t.match(await files.open(['folder'], 'listing'), { complete: false });
+  await fake('find', 'exec yes');
+  t.match(await files.open(['folder'], 'listing'), { entries: [] });
+  await fake('dd', 'echo received 5; exit 0');
+  await t.rejects(files.write(['other'], 'four'), { name: 'RuntimeFailure' });
+  t.equal(await markedProcesses(sh), 0);
+}

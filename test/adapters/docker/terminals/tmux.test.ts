@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import type { IBuffer } from '@xterm/headless';
+import t, { type Test } from 'tap';
+import { asScrollback, endOf, snapshotOf } from '../../../../src/adapters/docker/terminals/tmux-history.ts';
+import type { StreamEnd } from '../../../../src/domain/terminals/terminal-end.ts';
+import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
+import type { PtyStream, ScrollbackSnapshot } from '../../../../src/ports/terminals/terminal-backend.ts';
+import { snapshotOutput } from '../../../../web/src/terminal/screen/snapshot-output.ts';
+import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
+import { aSpec } from '../../../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+import { aBrowserTerminal } from '../../../support/terminal/screens.ts';
+
+const NUMBERS = Array.from({ length: 1000 }, (_, at) => `row-${at + 1}`);
+
+/** The numbered rows that are missing. */
+const missing = (output: string): readonly string[] => {
+  const rows = new Set(output.split(/[\r\n]+/));
+  return NUMBERS.filter((row) => !rows.has(row)).slice(0, -24);
+};
+
+const textAt = (buffer: IBuffer, row: number): string | undefined =>
+  buffer.getLine(row)?.translateToString(true);
+
+t.setTimeout(120_000);
+t.test('what tmux prints of a history and a screen', async (t) => {
+  const snapshot = (printed: string, maxBytes?: number) => snapshotOf(Buffer.from(printed), maxBytes);
+  t.same(snapshot('full_screen\n'), { program: 'full_screen' });
+  for (const broken of ['', '\n', 'shell', 'shell 80 24\nx\n', 'no server running\n'])
+    t.same(snapshot(broken), { program: 'shell', snapshot: null }, broken);
+  const figures = { cols: 80, rows: 2, historyRows: 1, cursorX: 3, cursorY: 0 };
+  const whole = { program: 'shell', snapshot: { ...figures, text: 'ä\nb\n' } };
+  t.same(snapshot('shell 80 2 1 3 0\nä\nb\n\n'), whole, 'the last row is empty');
+  const cut = { program: 'shell', snapshot: { ...figures, text: 'b\nc' } };
+  t.same(snapshot('shell 80 2 1 3 0\nrest\nb\nc\n', 8), cut, 'without the rest of a line');
+  const last = (lines: string, maxJsonBytes: number): unknown => {
+    const found = snapshotOf(Buffer.from(`shell 80 2 1 3 0\n${lines}\n`), 1000, maxJsonBytes);
+    return found.program === 'shell' && found.snapshot?.text;
+  };
+  const colours = '\u001b[1mold\n\u001b[2mnew';
+  t.equal(last(colours, 14 + 12), colours);
+  t.equal(last(colours, 14 + 11), '\u001b[2mnew', 'the oldest lines go first');
+  t.equal(last(colours, 11), '');
+  t.equal(last('\n\nx', 5), '\n\nx', 'empty lines are lines');
+  t.equal(last('\n\nx', 4), '\nx');
+});
+
+t.test(
+  'a history fills the scrollback with its own lines and no other, however many rows there are',
+  async (t) => {
+    for (const rows of [1, 2, 10, 47])
+      for (const count of [1, 3, 9, 10, 11, 30, 200]) {
+        const lines = Array.from({ length: count }, (_, at) => (at % 5 === 4 ? '' : `line ${at}`));
+        const { terminal, write } = aBrowserTerminal({ cols: 80, rows });
+        await write('what was on the screen before\r\n');
+        await write(asScrollback(Buffer.from(`${lines.join('\n')}\n`), rows));
+        const { baseY } = terminal.buffer.active;
+        const scrollback = Array.from({ length: baseY }, (_, at) => textAt(terminal.buffer.active, at));
+        t.same(scrollback, lines, `${count} lines, ${rows} rows`);
+      }
+  },
+);
+
+t.test('how a shell ended', async (t) => {
+  const lost = { kind: 'lost' } as const;
+  const cases: readonly [string, StreamEnd][] = [
+    ['over 0\n', { kind: 'exited', code: 0 }],
+    ['over 137\n', { kind: 'exited', code: 137 }],
+    ['over \n', { kind: 'exited', code: null }],
+    ['on\n', lost],
+    ['over 13', lost],
+    ['', lost],
+  ];
+  for (const [printed, end] of cases) t.same(endOf(printed), end, printed);
+});
+
+t.test('in a container', async (t) => {
+  const engine = await engineOrSkip(t);
+  if (engine === null) return;
+  const instance = await testInstance(t, engine);
+  const handle = await instance.runtime.create(aSpec(instance.image));
+  await instance.runtime.start(handle);
+  await t.test('all that scrolled by is sent, however fast it was', (t) => history(t, instance, handle));
+  await t.test('a snapshot has each line once, while a program writes and the size changes', (t) =>
+    snapshots(t, instance, handle),
+  );
+  await t.test('a server is told its settings once, and again when they are others', (t) =>
+    settings(t, instance, handle),
+  );
+  await t.test('the exit code is that of the shell, while other sessions go on', (t) =>
+    exitCodes(t, instance, handle),
+  );
+});
+
+async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+  const pty = await terminals.open(handle, aTerminal('past'));
+  const output = reader(pty);
+  await output.until('# ');
+  pty.write('seq -f row-%g 1000; echo all-$((1+1))\r');
+  await output.until('all-2');
+  t.not(missing(output.all()).length, 0, 'tmux draws no more than the newest of it');
+  const found = await pty.lookBack();
+  t.equal(found.program, 'shell');
+  if (found.program === 'shell') t.same(missing(found.snapshot?.text ?? ''), []);
+  await pty.drawAnew();
+  await output.until(/row-990[\s\S]*all-2/);
+
+  const again = await terminals.open(handle, aTerminal('past'));
+  const shown = reader(again);
+  await shown.until(/row-1\r\n[\s\S]*all-2/);
+  t.same(missing(shown.all()), [], 'it is there after a reload as well');
+  again.write('less /etc/bash.bashrc\r');
+  await shown.until('bash.bashrc\u001b');
+  t.same(await again.lookBack(), { program: 'full_screen' }, 'a program that has the screen keeps it');
+}
+
+/** The lines of a terminal of this size that has been shown a snapshot, and how many rows are above its screen. */
+async function linesOf({ cols, rows, ...snapshot }: ScrollbackSnapshot) {
+  const { terminal, write } = aBrowserTerminal({ cols, rows }, 10_000);
+  await write(snapshotOutput({ cols, rows, ...snapshot }));
+  const { active } = terminal.buffer;
+  const lines: string[] = [];
+  for (let row = 0; row < active.length; row += 1) {
+    const text = textAt(active, row) ?? '';
+    if (active.getLine(row)?.isWrapped) lines.push(lines.pop() + text);
+    else lines.push(text);
+  }
+  return { lines, above: active.baseY };
+}
+
+async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+  const pty = await terminals.open(handle, aTerminal('written'));
+  const output = reader(pty);
+  await output.until('# ');
+  const long = 'x'.repeat(100);
+  const some = `for i in $(seq 1500); do echo n-$i-${long}; [ $((i % 50)) = 0 ] && sleep 0.1; done`;
+  pty.stream.write(`${some}; echo all-$((1+1))\r`);
+  let last = 0;
+  for (let looks = 0; last < 1500; looks += 1) {
+    if (looks > 500) throw new Error(`it has not gone beyond ${last}`);
+    await pty.resize(60 + ((looks * 37) % 90), 10 + ((looks * 13) % 40));
+    const found = await pty.lookBack();
+    if (found.program !== 'shell' || found.snapshot === null) throw new Error('there is no snapshot');
+    const { lines, above } = await linesOf(found.snapshot);
+    t.equal(above, found.snapshot.historyRows);
+    const first = lines.indexOf(`n-1-${long}`);
+    const own = lines.slice(first, lines.findLastIndex((line) => line.startsWith('n-')) + 1);
+    last = first < 0 ? 0 : own.length;
+    const written = Array.from({ length: last }, (_, at) => `n-${at + 1}-${long}`);
+    // The last one may be half written.
+    t.same(own.slice(0, -1), written.slice(0, -1), `${last} lines`);
+  }
+  await pty.close();
+}
+
+/** Each setting costs the server work for every client that it has. */
+async function settings(t: Test, { runtime, terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+  const tmux = async (...args: readonly string[]) => {
+    const command = ['tmux', '-S', '/run/berth-tmux', ...args];
+    const { stdout } = await runtime.exec(handle, { command, timeoutSeconds: 30, maxOutputBytes: 10_000 });
+    return stdout.toString();
+  };
+  const attach = async (): Promise<void> => {
+    const pty = await terminals.open(handle, aTerminal('settings'));
+    await reader(pty).until('# ');
+    await pty.close();
+  };
+  const escapeKey = () => tmux('show-options', '-sv', 'user-keys[27]');
+  await attach();
+  const learnt = await escapeKey();
+  t.match(learnt, '\x1b');
+  await tmux('set-option', '-s', 'user-keys[27]', 'marker');
+  await tmux('bind-key', '-n', 'F12', 'send-keys', 'x');
+  await attach();
+  t.equal(await escapeKey(), 'marker\n', 'a second attach sets nothing');
+  t.match(await tmux('list-keys', '-T', 'root'), 'F12', 'and binds nothing');
+  await tmux('set-option', '-s', '@berth_settings', 'of an earlier version');
+  await attach();
+  t.equal(await escapeKey(), learnt, 'a server with earlier settings learns them');
+  t.notMatch(await tmux('list-keys', '-T', 'root'), 'F12');
+}
+
+async function exitCodes(t: Test, { terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+  for (const [typed, code] of [
+    ['exit 7', 7],
+    ['true; exit', 0],
+    ['kill -9 $$', 137],
+  ] as const) {
+    const pty = await terminals.open(handle, aTerminal('leaving'));
+    const output = reader(pty);
+    await output.until('# ');
+    pty.write(`${typed}\r`);
+    await ended(pty, output);
+    t.same(await pty.ending(), { kind: 'exited', code }, typed);
+  }
+  const killed = await terminals.open(handle, aTerminal('leaving'));
+  const last = reader(killed);
+  await last.until('# ');
+  await terminals.killMuxSession(handle, 'leaving');
+  await ended(killed, last);
+  t.same(await killed.ending(), { kind: 'exited', code: null }, 'one that was ended has none');
+}
+
+async function ended({ stream }: PtyStream, output: { all(): string }): Promise<void> {
+  if (stream.closed) return;
+  await once(stream, 'close', { signal: AbortSignal.timeout(20_000) }).catch((error: unknown) => {
+    throw new Error(`the terminal goes on: ${JSON.stringify(output.all()).slice(-200)}`, { cause: error });
+  });
+}

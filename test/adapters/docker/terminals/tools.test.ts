@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
+import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
+import { removeStale } from '../../../../src/adapters/docker/containers/stale-containers.ts';
+import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { inPassing } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
+import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
+import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux-volume.ts';
+import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
+import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
+import {
+  type TypedInto as Box,
+  firstLines,
+  terminalInput,
+} from '../../../contract/terminals/terminal-input.ts';
+import { aSpec, shellIn } from '../../../support/engine/container.ts';
+import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+import { needs } from '../../../support/run/needs.ts';
+
+const PLAIN = { BERTH_TMUX: 'off' };
+
+const engine = await engineOrSkip(t);
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  await t.test('the tools are made once, and others of an older make go', (t) => made(t, instance));
+  await t.test('what a killed process left of making them is removed', (t) => leftover(t, instance));
+  const tools = await ensureTools(instance.docker, instance);
+  const box = (image: string, shell: string, env = {}) => aBox(instance, tools, aSpec(image, { env }), shell);
+  const busybox = await needs(t, 'busybox');
+  if (busybox !== null) {
+    const bare = await box(busybox.bare, '/bin/sh');
+    await t.test('an image with nothing but BusyBox', (t) => insideBusyBox(t, instance, tools, bare));
+    await terminalInput(t, 'BusyBox, tmux of the installation', bare);
+    await firstLines(t, 'BusyBox, a plain shell', await box(busybox.bare, '/bin/sh', PLAIN));
+  }
+  const other = await box(instance.image, '/bin/bash');
+  await other.sh('tmux -u -S /run/berth-tmux -f /dev/null new-session -d -s earlier');
+  await terminalInput(t, 'Debian, a tmux server with other settings', other);
+  await terminalInput(t, 'Debian, a plain shell', await box(instance.image, '/bin/bash', PLAIN));
+}
+
+/** A running container that finds the tools of the installation in this volume. */
+async function aBox(
+  { docker, instanceId, network, terminals }: TestInstance,
+  tools: string,
+  spec: ContainerSpec,
+  shell: string,
+): Promise<Box> {
+  const settings = await runtimeSettings(docker, { instanceId, network: network.name, node: 'test' });
+  const runtime = dockerRuntime(docker, { ...settings, tools: () => tools });
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  return { terminals, handle, shell, sh: shellIn(runtime, handle) };
+}
+
+async function made(t: Test, { docker, image, instanceId, isLocal }: TestInstance): Promise<void> {
+  const Labels = { 'berth.instance': instanceId, 'berth.tools': 'tmux' };
+  await docker.createVolume({ Name: `old-tools-${instanceId}`, Labels });
+  const names = await Promise.all([1, 2].map(() => ensureTools(docker, { instanceId, image })));
+  t.equal(names[0], names[1]);
+  const { Volumes } = await docker.listVolumes({ filters: { label: [`berth.instance=${instanceId}`] } });
+  t.same(
+    Volumes.map(({ Name }) => Name),
+    [names[0]],
+  );
+  if (!isLocal || !isRoot()) return;
+  const now = (): number => Date.now() / 1000;
+  const since = now();
+  await ensureTools(docker, { instanceId, image });
+  const filters = { event: ['create'], label: [`berth.passing=${instanceId}`] };
+  const events = await docker.getEvents({ since, until: now(), filters: JSON.stringify(filters) });
+  t.equal(await text(events), '', 'tools that are there need no container');
+}
+
+async function leftover(t: Test, { docker, image, instanceId }: TestInstance): Promise<void> {
+  const calls = engineCalls(docker);
+  const left = await docker.createContainer({ Image: image, Labels: { 'berth.passing': instanceId } });
+  const exists = (): Promise<boolean> =>
+    left.inspect().then(
+      () => true,
+      () => false,
+    );
+  await removeStale(calls, 'berth.passing', 'another installation', -60);
+  await removeStale(calls, 'berth.passing', instanceId, 60);
+  t.ok(await exists(), 'one that another process may still use is left alone');
+  await removeStale(calls, 'berth.passing', instanceId, -60);
+  t.notOk(await exists());
+  await inPassing(
+    calls,
+    {
+      ...{ instanceId, image, entrypoint: ['true'] },
+      mount: { volume: `passing-${instanceId}`, at: '/mnt', isReadOnly: true },
+    },
+    async (container) => {
+      const { Config } = await container.inspect();
+      t.match(Config.Labels, { 'berth.passing': instanceId });
+    },
+  );
+  await docker.getVolume(`passing-${instanceId}`).remove();
+}
+
+async function insideBusyBox(t: Test, { docker }: TestInstance, tools: string, box: Box): Promise<void> {
+  const { terminals, handle } = box;
+  const { Mounts } = await docker.getContainer(handle.runtimeId).inspect();
+  const mount = Mounts.find(({ Destination }) => Destination === '/opt/berth');
+  t.match(mount, { Type: 'volume', Name: tools, RW: false }, 'read-only, and nothing of the host');
+
+  const pty = await terminals.open(handle, aTerminal('bare', { shell: '/bin/sh' }));
+  t.equal(pty.muxSession, 'bare');
+  const output = reader(pty);
+  await output.until('# ');
+  pty.write('echo "<$TERM|$LOCPATH|$TMUX>"; seq 300; touch /opt/berth/x; printf "%s|" ä漢😀\r');
+  const shown = await output.until('ä漢😀|');
+  t.match(shown, /touch: .*Read-only file system/);
+  const past = await pty.lookBack();
+  const text = past.program === 'shell' ? past.snapshot?.text : past.program;
+  t.match(text, /\n<tmux-256color\|\|>\n1\n2\n/, 'and what programs see of it is their own');
+  await again(t, box);
+}
+
+async function again(t: Test, { terminals, handle }: Box): Promise<void> {
+  const pty = await terminals.open(handle, aTerminal('bare', { shell: '/bin/sh' }));
+  const output = reader(pty);
+  await output.until('ä漢😀|');
+  pty.write('exit 9\r');
+  await once(pty.stream, 'close', { signal: AbortSignal.timeout(20_000) });
+  t.same(
+    await pty.ending(),
+    { kind: 'exited', code: 9 },
+    'it was the same shell, and its exit code is known',
+  );
+}

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import t from 'tap';
+import { startEmbedded } from '../../../src/adapters/postgres/embedded/index.ts';
+import { goes, isThere, runModule } from '../../support/child.ts';
+import { aCopy, ask, serverOf, start, starter } from '../../support/database/embedded.ts';
+import { aFolder } from '../../support/folder.ts';
+
+const asRoot = process.getuid?.() === 0;
+
+/** A database that is made here; others begin with a copy of it. */
+const made = aFolder(t);
+const first = await start(t, made);
+
+t.test('the first start makes a database that only we can enter', async (t) => {
+  t.equal(await ask(first.url(), 'show listen_addresses'), '', 'no TCP');
+  for (const folder of ['pgdata', 'run']) t.equal(statSync(path.join(made, folder)).mode & 0o777, 0o700);
+});
+
+t.test('as root, the server runs as a user that nobody is', { skip: !asRoot && 'needs root' }, async (t) => {
+  const status = readFileSync(`/proc/${first.pid}/status`, 'utf8');
+  const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);
+  t.ok(uid >= 61_000 && uid < 61_184, `${uid}`);
+  t.match(status, /^NoNewPrivs:\s+1$/m);
+});
+
+t.test('other users of the machine are not let in', { skip: !asRoot && 'needs root' }, async (t) => {
+  const module = JSON.stringify(path.resolve('node_modules/pg/lib/index.js'));
+  const intruder = runModule(
+    t,
+    `import { createRequire } from 'node:module';
+     const pg = createRequire('/')(${module});
+     process.setgid(65534); process.setuid(65534);
+     const client = new pg.Client({ connectionString: ${JSON.stringify(first.url())} });
+     await client.connect().then(() => console.log('in'), (error) => console.log(error.code));
+     process.exit();`,
+  );
+  t.equal(await intruder.line(), 'EACCES');
+});
+
+t.test('a stop waits for the end and not for clients, and the next start finds all data', async (t) => {
+  await ask(first.url(), 'create table kept as select 42 as answer');
+  const client = new pg.Client({ connectionString: first.url() });
+  client.on('error', () => {});
+  await client.connect();
+  const query = client.query('select pg_sleep(3600)');
+  await Promise.all([first.stop(), t.rejects(query, { code: '57P01' })]);
+  await first.stop();
+  t.notOk(existsSync(path.join(made, 'pgdata', 'postmaster.pid')));
+  t.ok(await goes(first.pid));
+  const second = await start(t, made);
+  t.equal(await ask(second.url(), 'select answer from kept'), '42');
+  await ask(second.url(), 'drop table kept');
+  await second.stop();
+});
+
+/** Folders that outlive a test belong to the file. */
+const file = t;
+/** A copy of it, with which each test begins as the one before has left it. */
+let root = '';
+
+t.test('the server that a killed process left is taken over', async (t) => {
+  root = aCopy(file, made);
+  const killed = starter(t, root);
+  const before = await serverOf(killed);
+  await ask(before.url, 'create table kept as select 42 as answer');
+  killed.process.kill('SIGKILL');
+  await once(killed.process, 'exit');
+  t.ok(isThere(before.pid), 'the server outlives it');
+  const after = await start(t, root);
+  t.equal(after.pid, before.pid);
+  t.equal(await ask(after.url(), 'select answer from kept'), '42');
+  await after.stop();
+  t.ok(await goes(before.pid), 'and stops with its new owner');
+});
+
+t.test('a server with other settings is stopped and started anew', async (t) => {
+  const before = await start(t, root);
+  const after = await startEmbedded(root);
+  t.teardown(() => after.stop());
+  t.ok(await goes(before.pid));
+  t.equal(await ask(after.url(), 'show fsync'), 'on');
+});
+
+t.test('a database crash is recovered from', async (t) => {
+  const before = await start(t, root);
+  await ask(before.url(), 'create table crashed as select 42 as answer');
+  await ask(before.url(), 'checkpoint');
+  process.kill(before.pid, 'SIGKILL');
+  const after = await start(t, root);
+  t.not(after.pid, before.pid);
+  t.equal(await ask(after.url(), 'select answer from crashed'), '42');
+  lockLines = readFileSync(path.join(root, 'pgdata', 'postmaster.pid'), 'utf8')
+    .split('\n')
+    .slice(1);
+});
+
+/** Of a server that has ended: all but the number of its process. */
+let lockLines: readonly string[] = [];
+
+t.test('a lock file whose number belongs to another program by now is no obstacle', async (t) => {
+  const { uid } = statSync(path.join(root, 'pgdata'));
+  const stranger = spawn('sleep', ['60'], asRoot ? { uid, gid: uid } : {});
+  t.teardown(() => stranger.kill());
+  writeFileSync(path.join(root, 'pgdata', 'postmaster.pid'), [stranger.pid, ...lockLines].join('\n'));
+  const after = await start(t, root);
+  t.equal(await ask(after.url(), 'select 42'), '42');
+  t.equal(stranger.exitCode, null, 'the other program is left alone');
+});
+
+t.test('an initialisation that was broken off is begun again', async (t) => {
+  const parts = ['x'.repeat(100), 'y'.repeat(100)];
+  const far = path.join(aFolder(t), ...parts);
+  mkdirSync(path.join(far, 'pgdata.new'), { recursive: true });
+  writeFileSync(path.join(far, 'pgdata.new', 'PG_VERSION'), '18\n');
+  const server = await start(t, far);
+  t.equal(await ask(server.url(), 'select 42'), '42');
+  const directory = await ask(server.url(), 'show unix_socket_directories');
+  t.ok(
+    directory.length < 90 && !directory.startsWith(far),
+    `a long path has its socket elsewhere: ${directory}`,
+  );
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+});
+
+t.test(
+  'data of another major version is left alone, and the message names both and the way out',
+  async (t) => {
+    const root = aFolder(t);
+    mkdirSync(path.join(root, 'pgdata'));
+    writeFileSync(path.join(root, 'pgdata', 'PG_VERSION'), '9\n');
+    await t.rejects(startEmbedded(root), {
+      message: /made by PostgreSQL 9.*has \d+.*postgresql-9.*DATABASE_URL/,
+    });
+    t.equal(readFileSync(path.join(root, 'pgdata', 'PG_VERSION'), 'utf8'), '9\n');
+  },
+);

@@ -1,0 +1,291 @@
+import t from 'tap';
+import { terminalsOfBoth } from '../../contract/terminals/terminal-replicas.ts';
+import { onPostgres } from '../../support/database/postgres-cluster.ts';
+import { randomName } from '../../support/database/stored.ts';
+import { waitFor } from '../../support/patience.ts';
+import { aCrew } from '../../support/service/cluster.ts';
+import { eventClient } from '../../support/service/event-client.ts';
+import { aPerson, as } from '../../support/service/service.ts';
+import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../../support/service/sign-ins.ts';
+import { endless, openStream, STREAMS } from '../../support/service/streams.ts';
+import { terminalClient } from '../../support/terminal/terminal-client.ts';
+
+const UNAUTHORIZED = [4001, 'unauthorized'] as const;
+const ENDED = [4003, 'collaboration ended'] as const;
+
+terminalsOfBoth(t, onPostgres);
+
+const work = endless();
+const cluster = await onPostgres(t, work.ports);
+if (cluster !== null) onTwoProcesses(cluster);
+
+function onTwoProcesses(both: NonNullable<typeof cluster>): void {
+  /** Ada is somebody else for each test. */
+  const scene = async () => {
+    const username = randomName();
+    return { ...both, username, ...(await aCrew(both, username)) };
+  };
+
+  /** Both processes lose their line to the other at once. */
+  const cutLines = () =>
+    both.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'berth bus' and datname = current_database()`);
+
+  /** Ada shares her terminal with Bob and Eve. */
+  async function shared(mode: 'view' | 'control') {
+    const group = await scene();
+    const { here, there, ada, dbId } = group;
+    const [bob, eve] = [await aPerson(there, randomName()), await aPerson(there, randomName())];
+    const { id, code } = (
+      await as(here, ada)('POST', `/api/containers/${dbId}/collaborations`, { mode })
+    ).json();
+    for (const who of [bob, eve]) await as(there, who)('POST', '/api/collaborations/join', { code });
+    const [addressHere, addressThere] = group.addresses;
+    const open = (who: typeof ada, address: string, query = {}) =>
+      terminalClient({ address, dbId, token: who.token }, query);
+    return { ...group, bob, eve, id, code, open, addressHere, addressThere };
+  }
+
+  t.test('a revocation reaches the sockets and requests of the other process', async (t) => {
+    const cluster = await scene();
+    const { here, there, ada, other, token, tokenId } = cluster;
+    const [first, second] = [
+      await cluster.openEverywhere(ada, 'a'),
+      await cluster.openEverywhere(token, 'b'),
+    ];
+    const id = await sessionIdOf(here, ada);
+    t.equal(await statusOf(there, ada), 200, 'and is remembered there for a moment');
+    await as(here, other)('DELETE', `/api/sessions/${id}`);
+    await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
+    const ends = await Promise.all([...first, ...second].map((one) => one.closed()));
+    t.same(ends, [UNAUTHORIZED, UNAUTHORIZED, UNAUTHORIZED, UNAUTHORIZED]);
+    t.same(
+      await Promise.all([statusOf(there, ada), statusOf(there, token), statusOf(there, other)]),
+      [401, 401, 200],
+    );
+    const records = () => cluster.sql('select id from terminal_records');
+    await waitFor(async () => (await records()).length === 0, { what: 'their records go with them' });
+  });
+
+  t.test('a revocation cuts off what the other process is sending', async (t) => {
+    const cluster = await scene();
+    const { here, ada, other, token, tokenId, addresses } = cluster;
+    const open = (who: typeof ada) =>
+      Promise.all(STREAMS.map((kind) => openStream(t, cluster, addresses[1], who, kind)));
+    const victims = [...(await open(ada)), ...(await open(token))];
+    const [bystander] = await open(other);
+    await waitFor(() => work.atWork() === 3 * STREAMS.length);
+    await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
+    await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
+    const ends = new Set(await Promise.all(victims.map((one) => one.cut())));
+    t.same([...ends], ['cut off']);
+    t.ok(await bystander?.goesOn());
+    await waitFor(() => work.atWork() === STREAMS.length);
+  });
+
+  t.test('a line that was cut at the wrong moment delays a revocation, and does not lose it', async (t) => {
+    const cluster = await scene();
+    const { here, ada, other, buses } = cluster;
+    const sockets = await cluster.openEverywhere(ada, 'main');
+    const id = await sessionIdOf(here, ada);
+    await cutLines();
+    await as(here, other)('DELETE', `/api/sessions/${id}`);
+    t.same(await Promise.all(sockets.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
+    await waitFor(() => buses.every((one) => one.connected));
+  });
+
+  t.test('of many who revoke one session at once, one is told that it did', async (t) => {
+    const cluster = await scene();
+    const { here, there, ada, other } = cluster;
+    const id = await sessionIdOf(here, ada);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => as(n % 2 ? here : there, other)('DELETE', `/api/sessions/${id}`)),
+    );
+    t.same(answers.map(({ statusCode }) => statusCode).sort(), [
+      200,
+      ...Array.from({ length: 9 }, () => 404),
+    ]);
+    const records = await cluster.sql(
+      'select details from audit_records where action = $1 and user_id = $2',
+      ['session_revoked', ada.id],
+    );
+    t.same(records, [{ details: id }]);
+  });
+
+  t.test('of many refreshes at once one rotates, and all get the same successor', async (t) => {
+    const cluster = await scene();
+    const { here, there, ada, sql } = cluster;
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => refresh(n % 2 ? here : there, ada, 'browser')),
+    );
+    t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
+    const successors = new Set(answers.map(({ cookies }) => cookies[0]?.value));
+    t.equal(successors.size, 1);
+    const id = await sessionIdOf(here, ada);
+    const rows = await sql('select spent_at is null as fresh from refresh_tokens where session_id = $1', [
+      id,
+    ]);
+    t.same(rows.map(({ fresh }) => fresh).sort(), [false, true]);
+  });
+
+  t.test(
+    'revoking the others while somebody signs in leaves the new session or ends it, never half',
+    async (t) => {
+      const cluster = await scene();
+      const { here, there, ada } = cluster;
+      const [answer, ...fresh] = await Promise.all([
+        as(here, ada)('POST', '/api/sessions/revoke-others'),
+        ...Array.from({ length: 4 }, () => again(there, ada, cluster.username)),
+      ]);
+      t.equal(answer.statusCode, 200);
+      const listed = await sessionsOf(here, ada);
+      t.equal(listed.length, 6);
+      const active = listed.filter((session) => session['revoked_at'] === null).length;
+      const working = (await Promise.all(fresh.map((one) => statusOf(here, one)))).filter(
+        (status) => status === 200,
+      );
+      t.equal(active, working.length + 1);
+      t.equal(answer.json().count, 6 - active);
+    },
+  );
+
+  t.test('the session of another user costs the database what an unknown one does', async (t) => {
+    const cluster = await scene();
+    const { here, ada, statements } = cluster;
+    const eve = await aPerson(here, randomName());
+    await here.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
+    const foreign = await sessionIdOf(here, eve);
+    const unknown = '99999999-9999-4999-8999-999999999999';
+    const statementsOf = async (id: string): Promise<string[]> => {
+      statements.length = 0;
+      t.equal((await as(here, ada)('DELETE', `/api/sessions/${id}`)).statusCode, 404);
+      return [...statements];
+    };
+    await statementsOf(unknown);
+    const ofForeign = await statementsOf(foreign);
+    t.ok(ofForeign.length > 0);
+    t.same(ofForeign, await statementsOf(unknown), 'so that no clock tells one from the other');
+  });
+
+  for (const mode of ['view', 'control'] as const) {
+    t.test(`the end of a share (${mode}) at one process closes the sockets at the other`, async (t) => {
+      const group = await shared(mode);
+      const { here, ada, bob, eve, id, backend, open, addressHere, addressThere } = group;
+      const owner = await open(ada, addressThere);
+      // No timer looks after them here: what closes them is the message.
+      const guests = [await open(bob, addressHere), await open(eve, addressThere)];
+      await as(here, ada)('DELETE', `/api/collaborations/${id}`);
+      for (const guest of guests) t.same(await guest.closed(), ENDED);
+      t.equal(owner.socket.readyState, owner.socket.OPEN);
+      await here.collaborations.keep();
+      const theirs = [bob, eve].map(({ id }) => `user-${id}`);
+      const killed = theirs.filter((session) => backend.killed.includes(session));
+      t.same(killed, mode === 'control' ? theirs : []);
+    });
+  }
+
+  t.test(
+    'a delete at one process ends the share at the other, and a restore does not bring it back',
+    async (t) => {
+      const group = await shared('control');
+      const { here, there, ada, bob, eve, dbId, code, open, addressHere, addressThere } = group;
+      const [owner, ...guests] = await Promise.all([
+        open(ada, addressThere),
+        open(bob, addressHere),
+        open(eve, addressThere),
+      ]);
+      const events = await Promise.all([
+        eventClient(addressHere, bob.token),
+        eventClient(addressThere, eve.token),
+      ]);
+      t.equal((await as(here, ada)('DELETE', `/api/containers/${dbId}`)).statusCode, 200);
+      for (const guest of guests) t.same(await guest.closed(), ENDED);
+      t.same(await owner.closed(), [4004, 'container deleted']);
+      for (const { messages, until } of events) {
+        await until(() => messages.length > 0);
+        t.match(messages, [{ type: 'container_deleted', data: { db_id: dbId, status: 'deleted' } }]);
+      }
+      for (const action of ['restore', 'start'])
+        t.equal((await as(there, ada)('POST', `/api/containers/${dbId}/${action}`)).statusCode, 200);
+      t.equal((await as(here, bob)('GET', `/api/containers/${dbId}`)).statusCode, 404);
+      t.equal((await as(there, eve)('POST', '/api/collaborations/join', { code })).statusCode, 404);
+      const deleted = events[0]?.messages[0]?.id ?? '';
+      const later = await eventClient(addressHere, bob.token, deleted);
+      const own = await eventClient(addressHere, ada.token, deleted);
+      await own.until(() => own.messages.length === 2);
+      t.same(later.messages, [], 'what became of it afterwards is not for them');
+    },
+  );
+
+  t.test('who is at the other process is shown, and the size of the owner holds there', async (t) => {
+    const group = await shared('control');
+    const { ada, bob, open, addressHere, addressThere } = group;
+    const owner = await open(ada, addressHere, { cols: 90, rows: 20 });
+    const guest = await open(bob, addressThere);
+    const told = (client: typeof owner): unknown =>
+      client.messages.findLast(({ type }) => type === 'participants')?.['participants'];
+    await owner.until(() => (told(owner) as unknown[])?.length === 2);
+    t.match(told(owner), [
+      { user_id: ada.id, owner: true, mode: 'control' },
+      { user_id: bob.id, owner: false, mode: 'control' },
+    ]);
+    const size = () => guest.messages.findLast(({ type }) => type === 'size');
+    await guest.until(() => size()?.['cols'] === 90);
+    owner.socket.send(JSON.stringify({ type: 'resize', cols: 77, rows: 22 }));
+    await guest.until(() => size()?.['cols'] === 77);
+    owner.socket.close(1000);
+    await guest.until(() => size()?.['cols'] === null && (told(guest) as unknown[]).length === 1);
+  });
+
+  t.test('a line that was cut at the wrong moment delays the end, and does not lose it', async (t) => {
+    const group = await shared('view');
+    const { here, ada, bob, id, open, addressThere } = group;
+    const guest = await open(bob, addressThere);
+    await cutLines();
+    await as(here, ada)('DELETE', `/api/collaborations/${id}`);
+    t.same(await guest.closed(), ENDED);
+  });
+
+  t.test('of many who end it at once one does, and it is recorded once', async (t) => {
+    const group = await shared('control');
+    const { here, there, ada, id, code, sql } = group;
+    const answers = await Promise.all([
+      ...[here, there, here, there].map((at) => as(at, ada)('DELETE', `/api/collaborations/${id}`)),
+      here.collaborations.keep(),
+    ]);
+    t.ok(answers.every((answer) => answer === undefined || answer.statusCode === 200));
+    const records = await sql(
+      "select details from audit_records where action = 'collaboration_ended' and user_id = $1",
+      [ada.id],
+    );
+    t.equal(records.length, 1);
+    t.notOk(
+      JSON.stringify(await sql('select * from audit_records')).includes(code),
+      'the code is in no record',
+    );
+    t.notOk(JSON.stringify(await sql('select * from collaborations')).includes(code));
+  });
+
+  t.test('of two administrators who demote each other at once, one stays', async (t) => {
+    const cluster = await scene();
+    const { here, there, root, ada } = cluster;
+    const change = (on: typeof here, who: typeof root, whom: string, body: object) =>
+      as(on, who)('PATCH', `/api/admin/users/${whom}`, body);
+    for (let round = 0; round < 10; round += 1) {
+      const promoted = [await change(here, root, ada.id, { role: 'admin', disabled: false })];
+      t.ok(promoted.every(({ statusCode }) => statusCode === 200));
+      const isAdminThere = async () => (await as(there, ada)('GET', '/api/admin/users')).statusCode === 200;
+      await waitFor(isAdminThere, { what: 'the other process hears of it' });
+      const answers = await Promise.all([
+        change(here, root, ada.id, { role: 'user' }),
+        change(there, ada, root.id, { role: 'user' }),
+      ]);
+      const statuses = answers.map(({ statusCode }) => statusCode).sort();
+      t.equal(statuses[0], 200);
+      t.ok([403, 409].includes(statuses[1] ?? 0), `${statuses}`);
+      const admins = await cluster.sql("select id from users where role = 'admin'");
+      t.equal(admins.length, 1);
+      if (admins[0].id === ada.id) await change(here, ada, root.id, { role: 'admin' });
+    }
+  });
+}

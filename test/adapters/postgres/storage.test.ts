@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import t from 'tap';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
+import { forgetEnded } from '../../../src/app/history-cleanup.ts';
+import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../../src/ports/storage.ts';
+import { read } from '../../contract/events.ts';
+import { idempotencyKeysContract } from '../../contract/idempotency-keys.ts';
+import { type Ageing, storageContracts } from '../../contract/storage.ts';
+import { freshDatabase, run } from '../../support/database/database.ts';
+import { blockedIn } from '../../support/database/locks.ts';
+import { hashOf } from '../../support/database/storage.ts';
+import { storedContainer, storedUser } from '../../support/database/stored.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { passingIn } from '../../support/time.ts';
+
+/** The times that make rows of a table older. */
+const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
+  operations: ['lease_until'],
+  containers: ['role_setup_until'],
+  warm_pool: ['lease_until'],
+  recordings: ['created_at', 'seen_at'],
+  api_tokens: ['created_at', 'expires_at'],
+  events: ['created_at'],
+};
+/** What makes everything older that is forgotten in the end. */
+const ENDS = {
+  operations: ['finished_at'],
+  sessions: ['created_at', 'last_seen_at', 'expires_at', 'revoked_at'],
+  collaborations: ['created_at', 'expires_at', 'ended_at'],
+  containers: ['deleted_at', 'volume_condemned_at', 'volume_claimed_at', 'volume_removed_at'],
+} as const;
+
+const url = await freshDatabase(t);
+if (url !== null) {
+  const db = openDatabase(openPool({ url }));
+  t.teardown(() => db.destroy());
+  const storage = { ...postgresStorage(db), blocked: blockedIn(db) };
+  const ageAll = async (days: number): Promise<void> => {
+    for (const table of Object.keys(ENDS) as (keyof typeof ENDS)[])
+      await passingIn(db, table, ...ENDS[table])(days * 86_400);
+  };
+  const ago = (seconds: number) => sql<Date>`now() - make_interval(secs => ${seconds})`;
+
+  await storageContracts('postgres', storage, {
+    pass: (table, seconds) => passingIn(db, table, ...TIMES[table])(seconds),
+    backdateSession: async (id, { revokedAt, expiresAt }) => {
+      const times = {
+        ...(revokedAt && { revoked_at: revokedAt }),
+        ...(expiresAt && { expires_at: expiresAt }),
+      };
+      await db.updateTable('sessions').set(times).where('id', '=', id).execute();
+    },
+    silenceTerminal: async (id, seconds) => {
+      await db
+        .updateTable('terminal_records')
+        .set({ last_ping_at: ago(seconds) })
+        .where('id', '=', id)
+        .execute();
+    },
+    silenceRun: async (run, seconds) => {
+      await db
+        .updateTable('replica_runs')
+        .set({ seen_at: ago(seconds) })
+        .where('run', '=', run)
+        .execute();
+    },
+    endTimeOfShare: async (id) => {
+      await db
+        .updateTable('collaborations')
+        .set({ expires_at: new Date(0) })
+        .where('id', '=', id)
+        .execute();
+    },
+    ageVolume: async (dbId, hours) => {
+      const by = sql`make_interval(secs => ${hours * 3600})`;
+      await sql`update containers set deleted_at = deleted_at - ${by},
+        volume_condemned_at = volume_condemned_at - ${by}, volume_claimed_at = volume_claimed_at - ${by}
+        where db_id = ${dbId}`.execute(db);
+    },
+    ageAll,
+  });
+  await idempotencyKeysContract('postgres', storage, async ({ userId, key }, hours) => {
+    await sql`update idempotency_keys set created_at = created_at - make_interval(secs => ${hours * 3600})
+      where user_id = ${userId} and key = ${key}`.execute(db);
+  });
+
+  await t.test(
+    'a request that is repeated with its key is answered alike, and no secret is kept for it',
+    async (t) => {
+      const service = await aService({ storage, clock: { now: () => new Date() } });
+      const call = as(service, await aPerson(service, 'ada'));
+      const keyed = { 'idempotency-key': 'k' };
+      const create = () => call('POST', '/api/containers', { name: 'dev' }, keyed);
+      t.equal((await create()).json().db_id, (await create()).json().db_id);
+      const { token } = (await call('POST', '/api/tokens', { name: 'ci' }, keyed)).json();
+      const { rows } = await sql<{ all: string }>`select string_agg(k::text, ' ') as all
+      from idempotency_keys k`.execute(db);
+      t.match(rows[0]?.all, token.slice(0, 12));
+      t.notMatch(rows[0]?.all, token.slice(0, 13));
+    },
+  );
+
+  await t.test('the database refuses what no token can be', async (t) => {
+    const user = await storedUser(storage);
+    const insert = (change: object) =>
+      db
+        .insertInto('api_tokens')
+        .values({
+          user_id: user.id,
+          name: 'ci',
+          hash: Buffer.alloc(32, 1),
+          prefix: 'svc_00000000',
+          scopes: ['read'],
+          ...change,
+        })
+        .execute();
+    await insert({});
+    await t.rejects(insert({}), { message: /api_tokens_hash/ }, 'a hash is there once');
+    await t.rejects(insert({ hash: Buffer.alloc(31) }));
+    await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: [] }));
+    await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: ['root'] }));
+    await t.rejects(insert({ hash: Buffer.alloc(32, 2), name: '' }));
+  });
+
+  await t.test('events of another server, whose transactions went further, are not waited for', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    await sql`insert into events (xid, db_id, owner_id, type, data)
+      values ('9000000000000000000', gen_random_uuid(), gen_random_uuid(), 'container_started', '{}')`.execute(
+      db,
+    );
+    t.notMatch(await events.end(), /^9000/);
+    t.notOk(await events.keepsSince('9000000000000000000-1'));
+    await events.sweep();
+    t.same(await events.after(from, 9), { events: [], waiting: false });
+  });
+
+  await t.test('what is committed and may not be handed out yet is said to be waiting', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    const { id } = await storedUser(storage);
+    await storage.inTransaction(async (tx) => {
+      await tx.users.rename(id, 'still_waiting');
+      await events.append({ type: 'container_started', dbId: id, ownerId: id, data: {} });
+      t.same(await events.after(from, 9), { events: [], waiting: true });
+    });
+    const [event] = await read(events, from, 1);
+    t.equal(event?.dbId, id);
+  });
+
+  await t.test('events of one container are in the order of its changes, whoever began first', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    const { id: ownerId } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, ownerId);
+    const written: number[] = [];
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        storage.inTransaction(async (tx) => {
+          await tx.roleSetups.hold(dbId);
+          await tx.users.rename(ownerId, `ordered${n}`);
+          for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
+          written.push(n);
+          await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
+        }),
+      ),
+    );
+    const all = await read(events, from, 30);
+    t.same(
+      all.map(({ data }) => data['n']),
+      written,
+    );
+  });
+
+  await t.test('the audit only grows, whoever asks', async (t) => {
+    for (const statement of [
+      'update audit_records set details = $$x$$',
+      'delete from audit_records',
+      'truncate audit_records',
+      'update audit_chain set seq = seq',
+      'delete from audit_chain',
+      'truncate audit_chain',
+    ]) {
+      await t.rejects(sql.raw(statement).execute(db), { message: /append-only/ }, statement);
+    }
+  });
+
+  await t.test('a statement that takes too long is told from a database that is away', async (t) => {
+    const short = openDatabase(openPool({ url, statementWithinMs: 50 }));
+    t.teardown(() => short.destroy());
+    await t.rejects(sql`select pg_sleep(5)`.execute(short), StorageTooSlow);
+  });
+
+  await t.test('a database that is gone is said to be, and is not taken for an answer', async (t) => {
+    const dead = openDatabase(openPool({ url: url.replace(/host=[^&]+/, 'host=/nonexistent') }));
+    t.teardown(() => dead.destroy());
+    const { repositories, inTransaction } = postgresStorage(dead);
+    await t.rejects(repositories.settings.read(), StorageUnavailable);
+    await t.rejects(repositories.sessions.findWithUser(t.name), StorageUnavailable);
+    await t.rejects(
+      inTransaction(async () => undefined),
+      StorageUnavailable,
+    );
+  });
+
+  await t.test(
+    'a connection that is not free in time is a shortage, and no fault of the database',
+    async (t) => {
+      const narrow = openDatabase(openPool({ url, poolSize: 1 }));
+      t.teardown(() => narrow.destroy());
+      const { repositories, inTransaction } = postgresStorage(narrow);
+      await inTransaction(async () => {
+        await t.rejects(repositories.settings.read(), StorageBusy);
+      });
+      await t.resolves(repositories.settings.read(), 'and then it is free again');
+    },
+  );
+
+  await t.test('sessions that cannot be removed stop nothing else from being forgotten', async (t) => {
+    const { id: userId } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, userId);
+    const { sessions, collaborations } = storage.repositories;
+    const session = await sessions.insert({ userId, ipAddress: '', userAgent: '' });
+    const share = { id: randomUUID(), containerId: dbId, ownerId: userId, mode: 'view', minutes: 1 } as const;
+    await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
+    await ageAll(100);
+    await run(
+      url,
+      `create function refuse_delete() returns trigger language plpgsql as $$ begin raise 'the disk is on fire'; end $$;
+       create trigger refuse_delete before delete on sessions for each statement execute function refuse_delete()`,
+    );
+    const warned: object[] = [];
+    await forgetEnded(storage, {
+      ...silentLog,
+      warn: (fields: object | string) => void warned.push(Object(fields)),
+    })();
+    t.ok(await sessions.findWithUser(session.id));
+    t.equal(await collaborations.find(share.id), null);
+    t.match(warned, [{ kind: 'sessions', err: { message: /on fire/ } }]);
+  });
+}

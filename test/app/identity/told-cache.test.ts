@@ -1,0 +1,137 @@
+import t from 'tap';
+import { joined } from '../../../src/app/identity/auth/batched-lookup.ts';
+import { toldCache } from '../../../src/app/identity/auth/credential-cache.ts';
+
+/** A cache over `rows`, whose lookups can be held back. */
+function setUp() {
+  const rows = new Map([
+    ['a', 'ada'],
+    ['b', 'bob'],
+  ]);
+  const state = { nowMs: 0, hears: true, lifeMs: Number.POSITIVE_INFINITY, asked: 0 };
+  let gate: Promise<void> = Promise.resolve();
+  const cache = toldCache<string>({
+    find: async (key) => {
+      state.asked += 1;
+      const read = rows.get(key) ?? null;
+      await gate;
+      return read;
+    },
+    lifeMs: () => state.lifeMs,
+    hears: () => state.hears,
+    monotonicMs: () => state.nowMs,
+  });
+  const hold = (): (() => void) => {
+    let open = (): void => undefined;
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return () => {
+      open();
+      gate = Promise.resolve();
+    };
+  };
+  return { rows, state, cache, hold };
+}
+
+t.test('what was looked up is answered without asking for a second, then asked for again', async (t) => {
+  const { cache, state } = setUp();
+  t.equal(cache.peek('a'), null);
+  t.equal(await cache.find('a'), 'ada');
+  t.equal(cache.peek('a'), 'ada');
+  state.nowMs = 999;
+  t.equal(cache.peek('a'), 'ada');
+  state.nowMs = 1000;
+  t.equal(cache.peek('a'), null);
+});
+
+t.test('what ends by itself is not answered beyond its end', async (t) => {
+  const { cache, state } = setUp();
+  state.lifeMs = 10;
+  await cache.find('a');
+  state.nowMs = 9;
+  t.equal(cache.peek('a'), 'ada');
+  state.nowMs = 10;
+  t.equal(cache.peek('a'), null);
+});
+
+t.test('what is not there is never kept', async (t) => {
+  const { cache, rows } = setUp();
+  t.equal(await cache.find('c'), null);
+  rows.set('c', 'cleo');
+  t.equal(cache.peek('c'), null);
+  t.equal(await cache.find('c'), 'cleo');
+});
+
+t.test('what one is told of is forgotten at once, and only that', async (t) => {
+  const { cache } = setUp();
+  await Promise.all([cache.find('a'), cache.find('b')]);
+  cache.forget((value) => value === 'ada');
+  t.same([cache.peek('a'), cache.peek('b')], [null, 'bob']);
+});
+
+t.test('an answer read before a change is not kept after it', async (t) => {
+  const { cache, hold, rows } = setUp();
+  const release = hold();
+  const early = cache.find('a');
+  rows.delete('a');
+  cache.forget((value) => value === 'ada');
+  release();
+  t.equal(await early, 'ada', 'it was good when it was asked for');
+  t.equal(cache.peek('a'), null);
+  t.equal(await cache.find('a'), null);
+});
+
+t.test('while changes may be missed, everything is asked for', async (t) => {
+  const { cache, state } = setUp();
+  await cache.find('a');
+  state.hears = false;
+  t.equal(cache.peek('a'), null);
+  await cache.find('b');
+  state.hears = true;
+  t.equal(cache.peek('b'), null, 'nor was it kept');
+});
+
+t.test('it holds so many and no more', async (t) => {
+  const { cache, rows } = setUp();
+  for (let i = 0; i <= 10_000; i += 1) rows.set(`${i}`, `row ${i}`);
+  for (let i = 0; i < 10_000; i += 1) await cache.find(`${i}`);
+  t.equal(cache.peek('0'), 'row 0');
+  await cache.find('0');
+  await cache.find('10000');
+  t.same(
+    [cache.peek('0'), cache.peek('1'), cache.peek('2')],
+    ['row 0', null, 'row 2'],
+    'the oldest has gone',
+  );
+});
+
+t.test('lookups of one turn are one, and each starts after it was asked for', async (t) => {
+  const batches: (readonly string[])[] = [];
+  let version = 1;
+  const find = joined(async (keys) => {
+    batches.push(keys);
+    const read = version;
+    await new Promise((resolve) => setImmediate(resolve));
+    return new Map(keys.filter((key) => key !== 'none').map((key) => [key, `${key}${read}`]));
+  });
+  const first = Promise.all(['a', 'b', 'a', 'none'].map(find));
+  await new Promise((resolve) => setImmediate(resolve));
+  version = 2;
+  const second = find('a');
+  t.same(await first, ['a1', 'b1', 'a1', null]);
+  t.equal(await second, 'a2', 'it did not join the one that had started');
+  t.same(batches, [['a', 'b', 'none'], ['a']]);
+});
+
+t.test('a lookup that fails fails for all who asked, and the next one asks again', async (t) => {
+  let fault: Error | null = new Error('no database');
+  const find = joined(async (keys) => {
+    if (fault) throw fault;
+    return new Map(keys.map((key) => [key, key]));
+  });
+  const both = [find('a'), find('b')];
+  for (const one of both) await t.rejects(one, fault);
+  fault = null;
+  t.equal(await find('a'), 'a');
+});

@@ -1,0 +1,149 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import pino from 'pino';
+import t from 'tap';
+import { every } from '../../../src/app/main/process/repeat.ts';
+import { again } from '../../../src/app/main/process/retry.ts';
+import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
+import { unlessAborted } from '../../../src/app/main/process/unless-aborted.ts';
+import { latest } from '../../../src/app/terminals/output/latest-only.ts';
+
+t.test('what has failed is tried again until it succeeds', async (t) => {
+  let tries = 0;
+  const attempt = async (): Promise<boolean> => {
+    tries += 1;
+    return tries === 4;
+  };
+  t.equal(await again(attempt, new AbortController().signal, 1), true);
+  t.equal(tries, 4);
+});
+
+t.test('the pauses grow', async (t) => {
+  const pauses: number[] = [];
+  const pause = async (ms: number): Promise<void> => void pauses.push(ms);
+  await again(async () => pauses.length === 9, new AbortController().signal, undefined, pause);
+  const seconds = pauses.map((ms) => ms / 1_000);
+  t.same(
+    seconds,
+    [5, 10, 20, 40, 80, 160, 300, 300, 300],
+    'each is twice as long as the last one, to a limit',
+  );
+});
+
+t.test('a signal ends the tries, also in a pause', async (t) => {
+  const stopping = new AbortController();
+  let tries = 0;
+  const attempt = async (): Promise<boolean> => {
+    tries += 1;
+    setImmediate(() => stopping.abort());
+    return false;
+  };
+  t.equal(await again(attempt, stopping.signal, 1), false);
+  const waiting = new AbortController();
+  const ended = again(async () => !t.fail('it is not tried any more'), waiting.signal, 3_600_000);
+  waiting.abort();
+  t.equal(await ended, false);
+  t.ok(tries >= 1);
+});
+
+t.test('work that knows no signal is left alone when it comes, and may fail later', async (t) => {
+  const stopping = new AbortController();
+  const work = Promise.withResolvers<string>();
+  const waited = unlessAborted(stopping.signal, work.promise);
+  stopping.abort();
+  await t.rejects(waited, { name: 'AbortError' });
+  work.reject(new Error('too late'));
+  await t.rejects(unlessAborted(stopping.signal, Promise.withResolvers().promise), { name: 'AbortError' });
+  const { signal } = new AbortController();
+  t.equal(await unlessAborted(signal, Promise.resolve('done')), 'done');
+  await t.rejects(unlessAborted(signal, Promise.reject(new Error('no'))), { message: 'no' });
+});
+
+t.test('what comes while the work goes on is done once, for the newest', async (t) => {
+  const done: number[] = [];
+  const work = latest(async (value: number) => {
+    done.push(value);
+    await turn();
+  });
+  const all = [1, 2, 3, 4].map((value) => work(value));
+  t.same(done, [1], 'the first begins at once');
+  await Promise.all(all);
+  t.same(done, [1, 4]);
+  await work(5);
+  t.same(done, [1, 4, 5]);
+});
+
+t.test('work that fails is not the end of it', async (t) => {
+  const done: number[] = [];
+  const work = latest(async (value: number) => {
+    if (value < 0) throw new Error('no');
+    done.push(value);
+  });
+  await t.rejects(work(-1));
+  await work(1);
+  t.same(done, [1]);
+});
+
+const log = pino({ level: 'silent' });
+
+t.test('parts stop in the opposite order, whether or not one fails', async (t) => {
+  const opened = stops(log);
+  const stopped: string[] = [];
+  opened.add('first', async () => void stopped.push('first'));
+  opened.add('second', async () => {
+    stopped.push('second');
+    throw new Error('no');
+  });
+  opened.add('third', async () => void stopped.push('third'));
+  await Promise.all([opened.run(), opened.run()]);
+  t.same(stopped, ['third', 'second', 'first'], 'once');
+});
+
+t.test('a pass that does not end holds nobody up', async (t) => {
+  const opened = stops(log);
+  let passes = 0;
+  let began = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  const pass = (): Promise<void> => {
+    passes += 1;
+    began();
+    return new Promise(() => {});
+  };
+  let last = false;
+  opened.add('last', async () => {
+    last = true;
+  });
+  opened.add('background', every(1, pass, log, 0), 20);
+  await begun;
+  await opened.run();
+  t.ok(last);
+  t.equal(passes, 1);
+});
+
+t.test('what fails after it was left alone ends nothing', async (t) => {
+  const opened = stops(log);
+  let fail = (_: Error): void => {};
+  const never = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  opened.add('late', () => never, 1);
+  await opened.run();
+  fail(new Error('too late'));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.pass("it is nobody's any more");
+});
+
+t.test('what is opened while the others are being stopped, or later, is stopped too', async (t) => {
+  const opened = stops(log);
+  const stopped: string[] = [];
+  opened.add('first', async () => {
+    opened.add('during', async () => void stopped.push('during'));
+    stopped.push('first');
+  });
+  await opened.run();
+  t.same(stopped, ['first', 'during']);
+  opened.add('after', async () => void stopped.push('after'));
+  await opened.run();
+  t.same(stopped, ['first', 'during', 'after']);
+});

@@ -1,0 +1,165 @@
+import pino from 'pino';
+import t from 'tap';
+import type { Reached } from '../../../src/adapters/docker/containers/isolation-probe.ts';
+import { NOT_LOOKED, watchIsolation } from '../../../src/app/main/engine/isolation-check.ts';
+import { livenessOf, watchLoop } from '../../../src/app/main/health/liveness.ts';
+import { type PartState, type Parts, readinessOf } from '../../../src/app/main/health/readiness.ts';
+import { aService, as } from '../../support/service/service.ts';
+
+const up = { status: 'ready', detail: 'there' } as const;
+const none = { status: 'degraded', detail: 'none', mend: 'start one' } as const;
+const coming = { status: 'down', detail: 'is being prepared' } as const;
+const answers = async (): Promise<void> => {};
+const silent = async (): Promise<never> => {
+  throw new Error('no answer');
+};
+
+t.test('the whole is as good as its parts, and a part that has gone silent is said', async (t) => {
+  const all: Parts = { engine: up, image: up, disk: up, isolation: up };
+  const noEngine: Parts = { ...all, engine: none, image: none };
+  const cases: [string, Parts, typeof answers, typeof answers, string, string][] = [
+    ['all there', all, answers, answers, 'ready', 'ready'],
+    ['no database', all, silent, answers, 'unready', 'ready'],
+    ['no engine, and known', noEngine, answers, silent, 'degraded', 'degraded'],
+    ['the engine died since', all, answers, silent, 'degraded', 'degraded'],
+    ['the image is on its way', { ...all, image: coming }, answers, answers, 'unready', 'ready'],
+    ['containers are not shut off', { ...all, isolation: none }, answers, answers, 'degraded', 'ready'],
+    ['no size can be kept', { ...all, disk: none }, answers, answers, 'degraded', 'ready'],
+    ['the image failed', { ...all, image: none }, answers, answers, 'degraded', 'ready'],
+  ];
+  for (const [name, parts, database, engine, status, engineStatus] of cases) {
+    const state = await readinessOf(parts, { database, engine });
+    t.match(state, { status, parts: { engine: { status: engineStatus } } }, name);
+    if (engineStatus === 'degraded') t.type(state.parts.engine.mend, 'string', `${name}: what mends it`);
+  }
+});
+
+t.test('alive while the loop turns and the reconcile beats', async (t) => {
+  const cases: readonly (readonly [number, number, string])[] = [
+    [0, 0, 'live'],
+    [1_999, 89_999, 'live'],
+    [2_000, 0, 'stuck'],
+    [0, 90_000, 'stuck'],
+  ];
+  for (const [lagMs, silenceMs, status] of cases) {
+    t.equal(livenessOf({ lagMs, silenceMs }).status, status, `${lagMs} ${silenceMs}`);
+  }
+});
+
+t.test('a loop that does not turn is late already', async (t) => {
+  let now = 0;
+  const loop = watchLoop(() => now);
+  t.teardown(loop.stop);
+  t.equal(loop.lagMs(), 0);
+  now = 400;
+  t.equal(loop.lagMs(), 0, 'it is not due yet');
+  now = 3_500;
+  t.equal(loop.lagMs(), 3_000);
+});
+
+t.test('whoever is stuck says so, with 503', async (t) => {
+  const service = await aService({}, { liveness: () => ({ status: 'stuck', detail: 'why' }) });
+  const answer = await as(service, null)('GET', '/livez');
+  t.same([answer.statusCode, answer.json()], [503, { status: 'stuck', detail: 'why' }]);
+});
+
+const log = pino({ level: 'silent' });
+const host: Reached = { what: 'host', at: '10.0.0.1:4000' };
+const neighbour: Reached = { what: 'neighbour', at: '10.0.0.3:8099' };
+
+/** What the part says after canaries that find these things, one after the other. */
+async function after(finds: readonly (readonly Reached[] | Error)[]) {
+  const left = [...finds];
+  const parts = { isolation: NOT_LOOKED };
+  let asserted = 0;
+  const watched = watchIsolation({
+    parts,
+    log,
+    assertRules: async () => {
+      asserted += 1;
+      return [];
+    },
+    firstAfterMs: 0,
+    everyMs: 1,
+    retryMs: 1,
+  });
+  const done = new Promise<void>((resolve) => {
+    watched.begin({
+      prove: async () => {
+        const next = left.shift();
+        if (next instanceof Error) throw next;
+        if (next === undefined) {
+          resolve();
+          return await new Promise(() => {});
+        }
+        return next;
+      },
+      stop: async () => {},
+    });
+  });
+  await done;
+  return { ...parts.isolation, asserted };
+}
+
+t.test('what a canary finds is what the readiness says', async (t) => {
+  t.match(await after([[]]), { status: 'ready', detail: /^proved at /, asserted: 0 });
+  t.match(await after([[host], []]), {
+    status: 'ready',
+    detail: 'was open (services of this machine), is closed again',
+    asserted: 1,
+  });
+  t.match(await after([[host], [host, neighbour, host]]), {
+    status: 'degraded',
+    detail: 'containers can reach services of this machine, each other',
+    mend: /packet filter/,
+    asserted: 1,
+  });
+  t.match(await after([new Error('no engine')]), {
+    status: 'degraded',
+    detail: /could not be tried/,
+    mend: /log/,
+  });
+  t.match(
+    await after([[host], new Error('no engine')]),
+    { status: 'degraded', detail: /^containers can reach services of this machine; .*could not/ },
+    'what was open stays said',
+  );
+  t.match(
+    await after([new Error('no engine'), []]),
+    { status: 'ready' },
+    'and the next one may find it well',
+  );
+});
+
+t.test(
+  'rules that others changed degrade the readiness until they are found as they were left',
+  async (t) => {
+    const proved = { status: 'ready', detail: 'proved at noon' } as const;
+    const parts: { isolation: PartState } = { isolation: proved };
+    const lines: string[] = [];
+    const loud = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+    const found: (readonly string[] | Error)[] = [];
+    const watched = watchIsolation({
+      parts,
+      log: loud,
+      assertRules: async () => {
+        const next = found.shift() ?? [];
+        if (next instanceof Error) throw next;
+        return next;
+      },
+    });
+    const look = async (what: readonly string[] | Error): Promise<unknown> => {
+      found.push(what);
+      return await watched.lookAtRules().catch((error: Error) => error.message);
+    };
+    await look([]);
+    t.same([parts.isolation, lines], [proved, []]);
+    await look(['gone: -A INPUT -j BERTH-1-IN']);
+    t.match(parts.isolation, { status: 'degraded', detail: /changed by others \(1 rule\)/, mend: /log/ });
+    t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
+    t.equal(await look(new Error('no iptables')), 'no iptables');
+    t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
+    await look([]);
+    t.same(parts.isolation, proved, 'the next good look');
+  },
+);

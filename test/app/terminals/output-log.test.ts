@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
+
+/** All that is held from an offset on, piece by piece. */
+function readAll(log: ReturnType<typeof outputLog>, from: number, maxBytes: number): Buffer {
+  const pieces: Buffer[] = [];
+  for (let at = from; at < log.end(); at += pieces.at(-1)?.length ?? 0) {
+    const piece = log.read(at, maxBytes);
+    if (piece.length === 0 || piece.length > maxBytes) throw new Error(`a piece of ${piece.length} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+t.test('what is held is what came, from any offset and in any pieces', async (t) => {
+  const size = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 9_000 }));
+  const holds = () =>
+    fc.assert(
+      fc.property(
+        fc.array(size, { maxLength: 60 }),
+        fc.nat(),
+        fc.integer({ min: 1, max: 70_000 }),
+        (sizes, where, max) => {
+          const log = outputLog(20_000);
+          const all: Buffer[] = [];
+          for (const bytes of sizes) {
+            const chunk = Buffer.from(Array.from({ length: bytes }, (_, at) => (at * 7 + all.length) % 256));
+            all.push(chunk);
+            log.append(chunk);
+          }
+          const whole = Buffer.concat(all);
+          const held = whole.length - log.start();
+          if (log.end() !== whole.length || held < Math.min(whole.length, 20_000)) return false;
+          const from = log.start() + (held === 0 ? 0 : where % held);
+          return readAll(log, from, max).equals(whole.subarray(from));
+        },
+      ),
+    );
+  t.doesNotThrow(holds);
+});
+
+t.test('old output is let go, whatever the size of the chunks', async (t) => {
+  for (const bytes of [1, 100, 5_000, 70_000]) {
+    const log = outputLog(200_000);
+    for (let sum = 0; sum < 600_000; sum += bytes) log.append(Buffer.alloc(bytes, 1));
+    const held = log.end() - log.start();
+    t.ok(held >= 200_000 && held < 200_000 + 70_000, `${held} bytes of chunks of ${bytes}`);
+    t.equal(log.read(0, 10).length, 0, 'what is gone is not read');
+    t.equal(log.read(log.end(), 10).length, 0, 'nor what is still to come');
+  }
+});
+
+t.test('a terminal that says little costs little', async (t) => {
+  const logs = Array.from({ length: 500 }, () => outputLog(2_097_152));
+  const before = process.memoryUsage().arrayBuffers;
+  for (const log of logs) for (let keys = 0; keys < 700; keys += 1) log.append(Buffer.from('a'));
+  const each = (process.memoryUsage().arrayBuffers - before) / logs.length;
+  t.ok(each < 2_048, `${each} bytes for 700`);
+  t.equal(logs[0]?.end(), 700);
+});

@@ -1,0 +1,242 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { xtermScreens } from '../../../src/adapters/xterm/headless-terminals.ts';
+import { recorder } from '../../../src/app/recordings/recorder.ts';
+import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
+import { type Pace, screenHistory } from '../../../src/app/terminals/output/screen-snapshot.ts';
+import type { CutReason } from '../../../src/domain/terminals/recording.ts';
+import { waitFor } from '../../support/patience.ts';
+import { aBrowserTerminal } from '../../support/terminal/screens.ts';
+
+const SIZE = { cols: 40, rows: 8 };
+
+/** A log of so many bytes with its screen, and a terminal that sees all that is written to it. */
+function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
+  const log = outputLog(keepBytes, (bytes, at) => history.forgets(bytes, at));
+  const history = screenHistory(log, screens, SIZE, pace);
+  const all = aBrowserTerminal(SIZE, 50);
+  return {
+    log,
+    history,
+    all,
+    async say(output: string | Buffer): Promise<void> {
+      const bytes = Buffer.from(output);
+      log.append(bytes);
+      history.grown();
+      await all.write(bytes);
+    },
+    /** What a client sees that comes now and is sent the rest. */
+    async late() {
+      const picture = await history.picture();
+      if (picture === null) throw new Error('there is no picture');
+      const client = aBrowserTerminal(SIZE, 50);
+      await client.write(picture.bytes);
+      for (let at = picture.offset; at < log.end(); ) {
+        const piece = log.read(at, 65_536);
+        await client.write(piece);
+        at += piece.length;
+      }
+      return client;
+    },
+  };
+}
+
+/** Twenty lines in one piece: a terminal takes some time over each piece that it is written. */
+const linesFrom = (first: number, draw: (line: number) => string): string =>
+  Array.from({ length: 20 }, (_, at) => draw(first + at)).join('');
+
+t.test('a picture goes on with the output behind it, cut anywhere', async () => {
+  const words = fc.constantFrom(
+    'ls\r\n',
+    '漢字😀',
+    '\x1b[1;33m',
+    '\x1b[3;9H',
+    '\x1b[K',
+    '\x1b[?1049h',
+    '\x1b[?2004h',
+    'é',
+  );
+  const output = fc.array(words, { maxLength: 40 }).map((pieces) => Buffer.from(pieces.join('')));
+  const property = fc.asyncProperty(
+    output,
+    fc.double({ min: 0, max: 1, noNaN: true }),
+    async (bytes, share) => {
+      const { history, all, log, say } = aTerminal(1_000_000);
+      const cut = Math.floor(share * bytes.length);
+      await say(bytes.subarray(0, cut));
+      const picture = await history.picture();
+      await say(bytes.subarray(cut));
+      const client = aBrowserTerminal(SIZE, 50);
+      await client.write(picture?.bytes ?? '');
+      await client.write(log.read(picture?.offset ?? 0, bytes.length));
+      history.end();
+      return same(client, all);
+    },
+  );
+  await fc.assert(property, { numRuns: 100 });
+});
+
+t.test('what the log has forgotten is on the picture, modes as well', async (t) => {
+  const { say, late, all, history, log } = aTerminal(30_000);
+  await say('\x1b[?2004h\x1b[?1049h\x1b[?1006h\x1b[?1000h\x1b[2;3Htop of the screen');
+  await history.picture();
+  for (let line = 0; line < 4_000; line += 20) {
+    await say(linesFrom(line, (at) => `\x1b[5;1H\x1b[3${at % 8}mline ${at}\x1b[K`));
+  }
+  t.ok(log.start() > 0);
+  const client = await late();
+  t.equal(client.terminal.modes.bracketedPasteMode, true);
+  t.equal(client.terminal.buffer.active.type, 'alternate');
+  t.match(client.looks().lines.join(''), /l\|[\s\S]*9\|/);
+  t.match(client.terminal.modes, all.terminal.modes);
+  history.end();
+});
+
+/** Screens that count the bytes that are drawn on them. */
+function countedScreens() {
+  let bytes = 0;
+  const open = (size: typeof SIZE) => {
+    const screen = xtermScreens.open(size);
+    return {
+      ...screen,
+      async write(output: Uint8Array) {
+        const isDrawn = await screen.write(output);
+        bytes += output.length;
+        return isDrawn;
+      },
+    };
+  };
+  return { screens: { open }, drawn: () => bytes };
+}
+
+t.test('what comes slowly is drawn before it is forgotten', async (t) => {
+  const pace: Pace = { behindBytes: 8_192, closeBytes: 4_096, calmMs: 2, calmBytes: 1_000_000 };
+  const { screens, drawn } = countedScreens();
+  const { say, late, all, history, log } = aTerminal(100_000, pace, screens);
+  await say('\x1b[?1049h\x1b[2;3Htop of the screen');
+  for (let block = 0; block < 40; block += 1) {
+    for (let line = 0; line < 200; line += 20) {
+      await say(linesFrom(line, (at) => `\x1b[5;${1 + (at % 9)}H\x1b[3${at % 8}mline ${at}\x1b[K`));
+    }
+    // The program is slow: what is behind is drawn in between.
+    await waitFor(() => log.end() - drawn() < pace.behindBytes);
+  }
+  t.ok(log.start() > 0);
+  const client = await late();
+  t.same(client.looks().lines, all.looks().lines);
+  t.same(client.looks().cursor, all.looks().cursor);
+  history.end();
+});
+
+t.test('a flood of text leaves the same screen, though most of it was never drawn', async (t) => {
+  const { say, late, all, history, log } = aTerminal(200_000);
+  await say('\x1b[?2004h');
+  for (let block = 0; block < 40; block += 1) {
+    await say(Array.from({ length: 500 }, (_, line) => `block ${block} line ${line}\r\n`).join(''));
+  }
+  await say('$ ');
+  t.ok(log.start() > 0);
+  const client = await late();
+  t.same(client.looks().lines.slice(-SIZE.rows), all.looks().lines.slice(-SIZE.rows));
+  t.same(client.looks().cursor, all.looks().cursor);
+  t.equal(client.terminal.modes.bracketedPasteMode, true);
+  history.end();
+});
+
+t.test('the size may change on the way', async (t) => {
+  const { say, late, all, history } = aTerminal(200_000);
+  await say('x'.repeat(100));
+  const size = { cols: 30, rows: 10 };
+  history.resized(size);
+  all.terminal.resize(size.cols, size.rows);
+  await say('\r\nafter');
+  const picture = await history.picture();
+  const client = aBrowserTerminal(size, 50);
+  await client.write(picture?.bytes ?? '');
+  t.same(client.looks().lines.slice(0, 4), all.looks().lines.slice(0, 4));
+  t.ok(await late());
+  history.end();
+});
+
+t.test('after its end there is none', async (t) => {
+  const { say, history } = aTerminal(1_000);
+  await say('x');
+  history.end();
+  t.equal(await history.picture(), null);
+});
+
+const same = (one: ReturnType<typeof aBrowserTerminal>, other: typeof one): boolean =>
+  JSON.stringify(one.looks()) === JSON.stringify(other.looks());
+
+t.test('what can not be drawn is no picture, and ends nothing else', async (t) => {
+  const faults = {
+    write: async () => {
+      throw new Error('not to be drawn');
+    },
+    picture: () => {
+      throw new Error('not to be shown');
+    },
+  };
+  for (const fault of ['write', 'picture'] as const) {
+    let drawn = 0;
+    const screens = {
+      open: (size: typeof SIZE) => {
+        const screen = { ...xtermScreens.open(size), [fault]: faults[fault] };
+        const write: typeof screen.write = (...given) => {
+          drawn += 1;
+          return screen.write(...given);
+        };
+        return { ...screen, write };
+      },
+    };
+    const pace = { behindBytes: 100, closeBytes: 10, calmMs: 1, calmBytes: 10_000 };
+    const log = outputLog(1_000);
+    const history = screenHistory(log, screens, SIZE, pace);
+    log.append(Buffer.alloc(500, 'x'));
+    history.grown();
+    await waitFor(() => drawn > 0);
+    t.equal(await history.picture(), null, fault);
+    t.equal(await history.picture(), null, 'nor later');
+    history.end();
+  }
+});
+
+/** A recording with room for all, and what was written of it. */
+function setUp() {
+  const written: string[] = [];
+  const cuts: CutReason[] = [];
+  const file = { append: async (lines: string) => void written.push(lines), close: async () => {} };
+  const tape = recorder({
+    file,
+    startedAt: new Date('2026-03-04T05:06:07.890Z'),
+    size: { cols: 80, rows: 24 },
+    limitBytes: 1_000_000_000,
+    monotonicMs: () => 0,
+    onCut: (why) => void cuts.push(why),
+  });
+  const events = async (): Promise<[number, string, string][]> => {
+    await tape.end();
+    const lines = written.join('').trim().split('\n').slice(1);
+    return lines.map((line) => JSON.parse(line));
+  };
+  return { tape, events, written, cuts };
+}
+
+t.test('a long output is several events, cut between no bytes of a character', async (t) => {
+  const { tape, events, cuts } = setUp();
+  const text = 'grüße, 漢字 😀\n'.repeat(20_000);
+  tape.output(Buffer.from(text));
+  const found = await events();
+  t.equal(found.map(([, , part]) => part).join(''), text);
+  t.ok(found.length > 4 && found.every(([, , part]) => Buffer.byteLength(part) <= 65_536 + 4));
+  t.same(cuts, []);
+});
+
+t.test('control bytes in it end the recording where it waits for too much, and no later', async (t) => {
+  const { tape, events, written, cuts } = setUp();
+  tape.output(Buffer.alloc(2 * 1_048_576));
+  t.same(cuts, ['too_fast']);
+  await events();
+  const bytes = written.reduce((sum, lines) => sum + lines.length, 0);
+  t.ok(bytes > 8 * 1_048_576 && bytes < 9 * 1_048_576, `${bytes}`);
+});

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
+import type { Place } from '../../../src/app/terminals/locate-terminal.ts';
+import type { TerminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
+import { terminalEnding } from '../../../src/app/terminals/terminal-cleanup.ts';
+import type { LiveTerminal } from '../../../src/app/terminals/terminal-connections.ts';
+import { terminalEndRecords } from '../../../src/app/terminals/terminal-end-records.ts';
+import { terminalHolding } from '../../../src/app/terminals/terminal-leases.ts';
+import type { TerminalGrant } from '../../../src/app/terminals/terminal-target.ts';
+import type { Logger } from '../../../src/ports/logger.ts';
+import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
+import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { silentLog } from '../../support/silent-log.ts';
+
+t.test('many ends of one moment are few transactions, and one that fails is tried again', async (t) => {
+  const { storage } = memoryPorts(fixedClock());
+  const { terminals, audit } = storage.repositories;
+  const user = await storedUser(storage);
+  const container = await storedContainer(storage, user.id);
+  const records = Array.from({ length: 300 }, () => recordOf(user, container));
+  for (const record of records) await terminals.insert(record);
+  let transactions = 0;
+  const failsFirst: Storage['inTransaction'] = async (work) => {
+    transactions += 1;
+    if (transactions === 1) throw new StorageUnavailable('no answer');
+    return await storage.inTransaction(work);
+  };
+  const pauses: number[] = [];
+  const pause = async (ms: number): Promise<void> => void pauses.push(ms);
+  const recordEnd = terminalEndRecords({ inTransaction: failsFirst }, silentLog, pause);
+  const grant = { container, access: null, origin: { ipAddress: '192.0.2.1', userAgent: '' } };
+  const ends = records.map((record) =>
+    recordEnd({ entry: record as unknown as LiveTerminal, grant: grant as unknown as TerminalGrant }),
+  );
+  await Promise.all(ends);
+  t.same(pauses, [1_000]);
+  t.same(await terminals.list(), []);
+  const { items } = await audit.page({ action: 'terminal_closed' }, { limit: 500, after: null });
+  t.match(
+    items.map(({ userId, details }) => [userId, details]),
+    records.map(() => [user.id, container.dbId]),
+  );
+  t.equal(items.length, records.length, 'each once');
+  t.ok(transactions < 5);
+});
+
+const quiet: Logger = { ...console, info() {}, warn() {}, error() {} };
+const containerId = randomUUID();
+
+/** One container, and a session `pane-a` in it. `attempts` are the calls to end it, of which the first ones fail. */
+function aContainer({ failures = 0, detachFailures = 0 } = {}) {
+  const attempts: string[] = [];
+  let detaches = 0;
+  let ended = false;
+  const place = {
+    containerId,
+    runtimeId: 'r',
+    muxSession: 'pane-a',
+    isMain: false,
+    async endSession(_name: string, isWanted: () => Promise<boolean>) {
+      const wanted = await isWanted();
+      attempts.push(wanted ? 'wanted' : 'end');
+      if (wanted) return;
+      if (attempts.length <= failures) throw new Error('sessions did not end in time');
+      ended = true;
+    },
+  } as unknown as Place;
+  const stream = (id: string) =>
+    ({
+      id,
+      muxSession: 'pane-a',
+      async end() {
+        detaches += 1;
+        if (detaches <= detachFailures) throw new Error('the attachment goes on');
+      },
+    }) as unknown as TerminalStream;
+  return { place, stream, attempts, isEnded: () => ended };
+}
+
+/** A process, with the storage that all of them share. `retries`: how often ending is tried again. */
+function aProcess(storage: ReturnType<typeof memoryPorts>['storage'], retries: number) {
+  const me = { replica: randomUUID(), run: randomUUID() };
+  const holds = storage.repositories.terminalHolds;
+  const holding = terminalHolding(holds, me, () => 0);
+  const retryAfterMs = Array.from({ length: retries }, () => 1);
+  const ending = terminalEnding(holding, quiet, retryAfterMs);
+  const unattended = () => holds.unattended({ ...me, streams: [...holding.streams()] }, 75);
+  return { holding, ending, unattended };
+}
+
+const aStorage = () => memoryPorts(fixedClock()).storage;
+
+t.test('a session whose end fails is tried again, and then nothing is on record', async (t) => {
+  const storage = aStorage();
+  const { place, stream, attempts, isEnded } = aContainer({ failures: 2 });
+  const { holding, ending } = aProcess(storage, 2);
+  const id = randomUUID();
+  await holding.take(id, place);
+  ending.end(place, stream(id), false);
+  await ending.idle();
+  t.ok(isEnded());
+  t.same(attempts, ['end', 'end', 'end']);
+  t.same(await storage.repositories.terminalHolds.inContainer(containerId), []);
+});
+
+for (const [what, fault] of [
+  ['session', { failures: 9 }],
+  ['attachment', { detachFailures: 9 }],
+] as const) {
+  t.test(`what is left of a ${what} that cannot be ended stays on record for the reaper`, async (t) => {
+    const storage = aStorage();
+    const { place, stream } = aContainer(fault);
+    const { holding, ending, unattended } = aProcess(storage, 1);
+    const id = randomUUID();
+    await holding.take(id, place);
+    t.same(await unattended(), [], 'not while this process has it');
+    ending.end(place, stream(id), false);
+    await ending.idle();
+    t.match(await storage.repositories.terminalHolds.inContainer(containerId), [{ stream: id }]);
+    t.same(await unattended(), [containerId]);
+  });
+}
+
+t.test('two processes that end the same session at once leave none', async (t) => {
+  const storage = aStorage();
+  const { place, stream, isEnded } = aContainer();
+  const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
+  const ids = [randomUUID(), randomUUID()] as const;
+  await first.holding.take(ids[0], place);
+  await second.holding.take(ids[1], place);
+  first.ending.end(place, stream(ids[0]), false);
+  second.ending.end(place, stream(ids[1]), false);
+  await Promise.all([first.ending.idle(), second.ending.idle()]);
+  t.ok(isEnded());
+  t.same(await storage.repositories.terminalHolds.inContainer(containerId), []);
+});
+
+t.test('a session that another process shows is not ended', async (t) => {
+  const storage = aStorage();
+  const { place, stream, isEnded } = aContainer();
+  const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
+  const ids = [randomUUID(), randomUUID()] as const;
+  await first.holding.take(ids[0], place);
+  await second.holding.take(ids[1], place);
+  first.ending.end(place, stream(ids[0]), false);
+  await first.ending.idle();
+  t.notOk(isEnded());
+  t.match(await storage.repositories.terminalHolds.inContainer(containerId), [{ stream: ids[1] }]);
+});
+
+t.test('a service that ends waits for no further attempt', async (t) => {
+  const storage = aStorage();
+  const { place, stream, attempts } = aContainer({ failures: 9 });
+  const { holding } = aProcess(storage, 0);
+  const ending = terminalEnding(holding, quiet, [3_600_000]);
+  const id = randomUUID();
+  await holding.take(id, place);
+  ending.end(place, stream(id), false);
+  while (attempts.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  ending.leaveWhatStays();
+  await ending.idle();
+  t.equal(attempts.length, 1);
+});

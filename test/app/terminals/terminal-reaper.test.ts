@@ -1,0 +1,205 @@
+import t, { type Test } from 'tap';
+import {
+  fixedClock,
+  memoryPorts,
+  memoryRuntime,
+  memoryTerminals,
+} from '../../../src/adapters/memory/index.ts';
+import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { aTerminal } from '../../contract/terminals/terminal-backend.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+import { aContainerOf, listening, openTerminal } from '../../support/terminal/terminals.ts';
+
+/** Two processes on one storage and one engine, one of which dies without a word. */
+async function aScene(t: Test) {
+  const clock = fixedClock();
+  const runtime = memoryRuntime();
+  const backend = memoryTerminals(runtime);
+  const { storage } = memoryPorts(clock);
+  const shared = { clock, runtime, storage, terminalBackend: backend };
+  const monotonicMs = (): number => clock.now().getTime();
+  const start = (replica: string) => aService({ ...shared, monotonicMs }, { replica });
+  const victim = await start('11111111-1111-4111-8111-111111111111');
+  const other = await start('22222222-2222-4222-8222-222222222222');
+  const ada = await aPerson(victim, 'ada');
+  const dbId = await aContainerOf(victim, ada);
+  const address = await listening(t, victim);
+  const { id: runtimeId } = (await as(victim, ada)('GET', `/api/containers/${dbId}`)).json();
+  const handle = { node: 'memory', runtimeId };
+  const box = runtime.boxes.get(runtimeId);
+  if (box === undefined) throw new Error('no container was made');
+  return {
+    runtime,
+    box,
+    call: (what: string) => as(victim, ada)('POST', `/api/containers/${dbId}/${what}`),
+    held: () => storage.repositories.terminalHolds.inContainer(dbId),
+    victim,
+    other,
+    ada,
+    dbId,
+    backend,
+    handle,
+    start,
+    open: (pane: string) => openTerminal(address, dbId, ada, pane),
+    left: () => backend.leftovers(handle),
+    /** Time passes for those that live. */
+    pass: async (seconds: number, ...alive: (typeof other)[]) => {
+      for (let gone = 0; gone < seconds; gone += 15) {
+        clock.advance(15_000);
+        for (const one of alive) await one.writeDue();
+      }
+      for (const one of alive) await one.reapTerminals();
+    },
+  };
+}
+
+t.test('what a dead process had in containers is ended by another, but for the main session', async (t) => {
+  const { victim, other, open, left, pass, handle, dbId } = await aScene(t);
+  await open('main');
+  await open('pane2');
+  t.match((await left()).sessions, ['main', 'pane-pane2']);
+  await pass(300, victim, other);
+  t.equal((await left()).marks.length, 2, 'not while its process lives');
+  await pass(75, other);
+  t.equal((await left()).marks.length, 2, 'nor while it may');
+  await pass(15, other);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+  await pass(15, other);
+  const { terminalHolds } = other.ports.storage.repositories;
+  t.same(await terminalHolds.inContainer(dbId), [], 'and nothing is remembered of it');
+  t.ok(handle);
+});
+
+t.test(
+  'the next run of a replica ends the programs at once, and a session that nobody comes back to',
+  async (t) => {
+    const { victim, start, open, left, pass } = await aScene(t);
+    await open('pane2');
+    await pass(15, victim);
+    const next = await start('11111111-1111-4111-8111-111111111111');
+    await next.reapTerminals();
+    t.same(await left(), { sessions: ['pane-pane2'], marks: [] });
+    await pass(60, next);
+    t.same((await left()).sessions, ['pane-pane2']);
+    await pass(30, next);
+    t.same((await left()).sessions, []);
+  },
+);
+
+t.test('after an outage nobody is taken for dead', async (t) => {
+  const { victim, other, open, left, pass } = await aScene(t);
+  await open('pane2');
+  await pass(300);
+  await other.writeDue();
+  await other.reapTerminals();
+  t.equal((await left()).marks.length, 1, 'the others have had no time to say that they live');
+  await pass(15, victim, other);
+  await pass(300, victim, other);
+  t.equal((await left()).marks.length, 1);
+});
+
+t.test('what no row tells of ends as well', async (t) => {
+  const { other, backend, handle, left, pass } = await aScene(t);
+  const marker = '99999999-9999-4999-8999-999999999999';
+  await backend.open(handle, aTerminal('pane-stray', { marker }));
+  await backend.open(handle, aTerminal('main', { marker }));
+  await pass(60, other);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+});
+
+t.test(
+  'a service that ends leaves a pane to the client that comes back, also while it still reaps',
+  async (t) => {
+    const { victim, open, left } = await aScene(t);
+    await open('main');
+    await open('pane2');
+    victim.terminals.closeEverything(CLOSE.serviceRestarting);
+    await victim.terminals.idle();
+    await victim.reapTerminals();
+    t.match((await left()).sessions, ['main', 'pane-pane2']);
+  },
+);
+
+t.test('a service that ends does not wait for containers that were not looked into yet', async (t) => {
+  const { other, open, left, pass } = await aScene(t);
+  await open('pane2');
+  other.drain();
+  await pass(90, other);
+  t.match((await left()).sessions, ['pane-pane2']);
+});
+
+t.test('a session that can not be ended keeps nothing else there', async (t) => {
+  const { other, backend, handle, left, pass } = await aScene(t);
+  const { killMuxSession } = backend;
+  Object.assign(backend, {
+    killMuxSession: async (...asked: Parameters<typeof killMuxSession>) => {
+      if (asked[1] === 'pane-stuck') throw new Error('a session did not end in time');
+      await killMuxSession(...asked);
+    },
+  });
+  const marker = '99999999-9999-4999-8999-999999999999';
+  for (const session of ['pane-stuck', 'pane-stray', 'main'])
+    await backend.open(handle, aTerminal(session, { marker }));
+  await pass(60, other);
+  t.same(await left(), { sessions: ['pane-stuck', 'main'], marks: [] });
+  Object.assign(backend, { killMuxSession });
+  await pass(600, other);
+  t.same((await left()).sessions, ['main'], 'and is ended by a later pass');
+});
+
+t.test('what runs in a paused container stays on record, and is ended once it goes on', async (t) => {
+  const { victim, box, call, open, left, held, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('main');
+  await open('pane2');
+  box.paused = true;
+  await victim.reconcile();
+  await victim.terminals.idle();
+  await pass(30, victim);
+  t.equal((await held()).length, 2);
+  t.equal((await call('start')).statusCode, 200);
+  await pass(30, victim);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+  await pass(30, victim);
+  t.same(await held(), []);
+});
+
+t.test('a pane whose client is back after a pause goes on', async (t) => {
+  const { victim, box, call, open, left, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('pane2');
+  box.paused = true;
+  await victim.reconcile();
+  await call('start');
+  await open('pane2');
+  await pass(30, victim);
+  const { sessions, marks } = await left();
+  t.same([sessions, marks.length], [['pane-pane2'], 1]);
+});
+
+t.test('a stop that fails loses sight of no program', async (t) => {
+  const { victim, runtime, call, open, left, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('main');
+  await open('pane2');
+  const { stop } = runtime;
+  runtime.stop = async () => {
+    throw new RuntimeFailure('it could not be stopped', 500);
+  };
+  t.equal((await call('stop')).statusCode, 500);
+  runtime.stop = stop;
+  await victim.terminals.idle();
+  t.equal((await left()).marks.length, 2);
+  await pass(30, victim);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+});
+
+t.test('nothing stays on record of what ended with its container', async (t) => {
+  const { victim, call, open, held, pass } = await aScene(t);
+  await open('pane2');
+  t.equal((await call('stop')).statusCode, 200);
+  await victim.terminals.idle();
+  await pass(30, victim);
+  t.same(await held(), []);
+});

@@ -1,0 +1,251 @@
+import t from 'tap';
+import { fairTurns } from '../../../src/app/fair-queue.ts';
+import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
+import { outputTurns } from '../../../src/app/terminals/output/read-scheduler.ts';
+import { readPace } from '../../../src/app/terminals/output/read-throttle.ts';
+
+/** Lets everything run that can. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that ends when the test says so; `order` has what has begun. */
+function scene(maxRunning: number, maxWaiting = 100) {
+  const turns = fairTurns({ maxRunning, maxWaiting });
+  const order: string[] = [];
+  const ends = new Map<string, () => void>();
+  const ask = (key: string, name: string) =>
+    turns.run(key, () => {
+      order.push(name);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ends.set(name, resolve);
+      return promise;
+    });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await settled();
+  };
+  return { ask, end, order };
+}
+
+t.test('one piece of work of a key runs at a time, and keys take turns', async (t) => {
+  const { ask, end, order } = scene(2);
+  for (const n of [1, 2, 3]) ask('a', `a${n}`);
+  await settled();
+  t.same(order, ['a1'], 'the second slot stays free');
+  for (const name of ['b1', 'b2']) ask('b', name);
+  ask('c', 'c1');
+  await settled();
+  t.same(order, ['a1', 'b1']);
+  await end('a1');
+  t.same(order, ['a1', 'b1', 'c1'], 'b runs already, and c came before the rest of a');
+  await end('c1');
+  await end('b1');
+  await end('a2');
+  t.same(order, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+});
+
+t.test('what is too much of one key is not taken, and a fault does not keep the slot', async (t) => {
+  const turns = fairTurns({ maxRunning: 1, maxWaiting: 1 });
+  const fault = turns.run('a', async () => Promise.reject(new Error('no')));
+  const next = turns.run('a', async () => 'done');
+  t.equal(
+    turns.run('a', async () => 'never'),
+    null,
+  );
+  t.equal(await turns.run('b', async () => 'b'), 'b');
+  await t.rejects(fault ?? Promise.resolve(), /no/);
+  t.equal(await next, 'done');
+});
+
+t.test('one user has few slots, and another gets one at once', async (t) => {
+  const { hold } = outputSlots({ slots: 4, slotsPerUser: 2 });
+  const got: string[] = [];
+  const ask = (user: string, name: string) => {
+    const held = hold(user);
+    void held.more().then(() => got.push(name));
+    return held;
+  };
+  const [first, , third] = [ask('ada', 'a1'), ask('ada', 'a2'), ask('ada', 'a3')];
+  await settled();
+  t.same(got, ['a1', 'a2']);
+  ask('bob', 'b1');
+  await settled();
+  t.same(got, ['a1', 'a2', 'b1']);
+  first.release();
+  first.release();
+  await settled();
+  t.same(got, ['a1', 'a2', 'b1', 'a3'], 'a slot that is free goes to the next one, once');
+  third.release();
+  t.ok(third.unwanted.aborted);
+});
+
+t.test('users take turns', async (t) => {
+  const { hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
+  const got: string[] = [];
+  const first = hold('eve');
+  await first.more();
+  const names = ['ada1', 'ada2', 'ada3', 'bob1', 'cyd1'];
+  for (const name of names) {
+    const held = hold(name.slice(0, 3));
+    void held.more().then(() => {
+      got.push(name);
+      held.release();
+    });
+  }
+  first.release();
+  while (got.length < names.length) await settled();
+  t.same(got, ['ada1', 'bob1', 'cyd1', 'ada2', 'ada3']);
+});
+
+t.test('who leaves while waiting takes no slot', async (t) => {
+  const { hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
+  const [first, second, third] = [hold('ada'), hold('bob'), hold('cyd')];
+  await first.more();
+  const waits = second.more();
+  second.release();
+  await waits;
+  first.release();
+  await third.more();
+  await third.more();
+  third.release();
+  const last = hold('dan');
+  await last.more();
+  last.release();
+  await last.more();
+  t.pass('every slot came back');
+});
+
+/** Timers by hand: what was set, and a clock that only `run` moves. */
+function aScene(t: { teardown(then: () => void): void }) {
+  const real = { setTimeout: globalThis.setTimeout, setImmediate: globalThis.setImmediate };
+  t.teardown(() => Object.assign(globalThis, real));
+  const waits: { ms: number; dueMs: number; then: () => void }[] = [];
+  let now = 0;
+  Object.assign(globalThis, {
+    setTimeout: (then: () => void, ms: number) => waits.push({ ms, dueMs: now + ms, then }),
+    setImmediate: (then: () => void) => waits.push({ ms: 0, dueMs: now, then }),
+  });
+  const turns = outputTurns(() => now);
+  return {
+    rest: (isMore = false, then = () => true) => turns.rest(isMore, then),
+    waits,
+    /** The oldest one ends, so much later than it should. */
+    end(lateMs: number) {
+      const oldest = waits.shift();
+      now = Math.max(now, oldest?.dueMs ?? 0) + lateMs;
+      oldest?.then();
+    },
+  };
+}
+
+t.test('one flood alone goes on at once, however late this process is', async (t) => {
+  const { rest, waits, end } = aScene(t);
+  for (let turn = 0; turn < 50; turn += 1) {
+    rest(true);
+    t.equal(waits[0]?.ms, 0);
+    end(500);
+  }
+  rest(false);
+  t.equal(waits[0]?.ms, 1);
+});
+
+t.test('several take turns in order, the further apart the later they come, up to a bound', async (t) => {
+  const { rest, waits, end } = aScene(t);
+  const turns: number[] = [];
+  const goesOn = (flood: number): void =>
+    rest(false, () => {
+      turns.push(flood);
+      goesOn(flood);
+      return true;
+    });
+  // The first one is alone, and stays so here.
+  rest();
+  waits.shift();
+  for (const flood of [1, 2, 3, 4, 5]) goesOn(flood);
+  const turn = (lateMs: number): number => {
+    t.equal(waits.length, 1, 'one timer for all of them');
+    const [next] = waits;
+    end(lateMs);
+    return next?.ms ?? 0;
+  };
+  const late = Array.from({ length: 20 }, () => turn(20));
+  t.same(turns.slice(0, 6), [1, 2, 3, 4, 5, 1]);
+  t.same(
+    late,
+    late.toSorted((one, other) => one - other),
+  );
+  t.equal(late.at(-1), 25);
+  const inTime = Array.from({ length: 1_000 }, () => turn(0));
+  t.equal(inTime.at(-1), 1, 'as short as a timer can be');
+  const before = turns.length;
+  turn(0);
+  t.equal(turns.length - before, 4, 'and several in one');
+});
+
+t.test('a turn that one can not use is the next one’s', async (t) => {
+  const { rest, waits, end } = aScene(t);
+  const turns: string[] = [];
+  rest();
+  waits.shift();
+  const asks = (name: string, reads: boolean): void =>
+    rest(false, () => {
+      turns.push(name);
+      return reads;
+    });
+  asks('closed', false);
+  asks('held', false);
+  asks('reads', true);
+  asks('later', true);
+  end(20);
+  t.same(turns, ['closed', 'held', 'reads']);
+  end(20);
+  t.same(turns.slice(3), ['later']);
+  t.same(waits, [], 'and nothing is waited for any more');
+});
+
+/** What is read of a terminal at times that the test says, and how often it has to rest. */
+function aPacedStream() {
+  const stream = { destroyed: false, pause: () => stream, resume: () => stream };
+  const rests: (() => boolean)[] = [];
+  let nowMs = 0;
+  const pace = readPace(stream as never, { rest: (_, then) => void rests.push(then) }, () => nowMs);
+  return {
+    stream,
+    pace,
+    rests,
+    takes(bytes: number, everyMs: number, times: number) {
+      for (let at = 0; at < times; at += 1) {
+        nowMs += everyMs;
+        pace.took(bytes);
+      }
+    },
+  };
+}
+
+t.test('a stream that brings much for long is a flood', async (t) => {
+  const cases: readonly (readonly [what: string, bytes: number, everyMs: number, isFlood: boolean])[] = [
+    ['typing', 64, 20, false],
+    ['a screen that is drawn ten times a second', 4_096, 100, false],
+    ['a hundred KiB a second', 1_024, 10, false],
+    ['a MiB a second', 4_096, 4, true],
+  ];
+  for (const [what, bytes, everyMs, isFlood] of cases) {
+    const { rests, takes } = aPacedStream();
+    takes(bytes, everyMs, 1_000);
+    t.equal(rests.length > 0, isFlood, what);
+  }
+});
+
+t.test('what is held or closed when its turn comes does not use it', async (t) => {
+  const { stream, pace, rests, takes } = aPacedStream();
+  const turn = (): boolean | undefined => {
+    takes(65_536, 1, 1);
+    return rests.shift()?.();
+  };
+  t.equal(turn(), true);
+  pace.hold();
+  t.equal(turn(), false);
+  pace.letGo();
+  t.equal(turn(), true);
+  stream.destroyed = true;
+  t.equal(turn(), false);
+});

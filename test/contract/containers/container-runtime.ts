@@ -1,0 +1,232 @@
+import t, { type Test } from 'tap';
+import type {
+  ContainerRuntime,
+  ExecRequest,
+  RuntimeHandle,
+} from '../../../src/ports/containers/container-runtime.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { waitFor } from '../../support/patience.ts';
+
+/** `pause`: what somebody else does at the engine. */
+export type OpenRuntime = {
+  readonly runtime: ContainerRuntime;
+  readonly image: string;
+  readonly pause: (handle: RuntimeHandle) => Promise<unknown>;
+};
+
+const listedAs = async (runtime: ContainerRuntime, { runtimeId }: RuntimeHandle): Promise<unknown> =>
+  (await runtime.list()).find((each) => each.handle.runtimeId === runtimeId)?.state;
+
+const absent = (runtime: ContainerRuntime, handle: RuntimeHandle): Promise<boolean> =>
+  runtime.list().then((all) => !all.some((each) => each.handle.runtimeId === handle.runtimeId));
+
+const ask = (command: readonly string[], more: Partial<ExecRequest> = {}): ExecRequest => ({
+  command,
+  timeoutSeconds: 10,
+  maxOutputBytes: 65_536,
+  ...more,
+});
+
+/** What every place where containers run must do. */
+export async function containerRuntimeContract(name: string, given: OpenRuntime): Promise<void> {
+  await t.test(`${name}: ContainerRuntime`, async (t) => {
+    await lifecycle(t, given);
+    await within(t, given);
+  });
+}
+
+/** The part of it that depends on how an installation keeps its data. */
+export async function containerLifecycleContract(
+  name: string,
+  given: Omit<OpenRuntime, 'pause'>,
+): Promise<void> {
+  await t.test(`${name}: ContainerRuntime, as far as it keeps data`, (t) => lifecycle(t, given));
+}
+
+/** Of one row, from its first container to the end of its volume. */
+async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>): Promise<void> {
+  const spec = aSpec(image);
+  const { dbId, volume } = spec;
+  t.equal(await runtime.volumeExists(volume), false);
+  t.equal(await runtime.volumeFacts(volume), null);
+  t.equal(await runtime.usedBytes(volume, { image, running: null }), null);
+  t.equal(await runtime.find(dbId, 1), null);
+  const [handle, same] = await Promise.all([runtime.create(spec), runtime.create(spec)]);
+  const next = await runtime.create({ ...spec, generation: 2 });
+
+  await t.test('a create that is tried again returns the same container', async (t) => {
+    t.same(same, handle);
+    t.match(handle.runtimeId, /^[0-9a-f]{64}$/);
+    t.not(next.runtimeId, handle.runtimeId, 'another generation is another container');
+    const listed = (await runtime.list()).filter((each) => each.dbId === dbId);
+    t.same(listed.map(({ generation, state }) => `${generation} ${state}`).sort(), [
+      '1 stopped',
+      '2 stopped',
+    ]);
+  });
+
+  await t.test('a container is found by its row and generation', async (t) => {
+    t.same(await runtime.find(dbId, 1), handle);
+    t.same(await runtime.find(dbId, 2), next);
+    await runtime.remove(next);
+    t.equal(await runtime.find(dbId, 2), null);
+    await t.resolves(runtime.ping());
+  });
+
+  await t.test('a volume is not removed while a container has it', async (t) => {
+    t.match(await runtime.volumeFacts(volume), { quota: runtime.capabilities.diskQuota });
+    const bytes = await runtime.usedBytes(volume, { image, running: null });
+    t.ok(bytes !== null && bytes < 1_048_576, `an empty one holds next to nothing: ${bytes}`);
+    await t.rejects(runtime.removeVolume(volume), { name: 'RuntimeFailure' });
+    t.equal(await runtime.volumeExists(volume), true);
+  });
+
+  await t.test('start and stop are success when the state holds already', async (t) => {
+    const begunMs = Date.now();
+    t.equal((await runtime.observe(handle)).kind, 'stopped', 'a new container does not run yet');
+    await Promise.all([runtime.start(handle), runtime.start(handle)]);
+    const running = await runtime.observe(handle);
+    const startedMs = running.kind === 'running' ? running.startedAt.getTime() : 0;
+    t.ok(startedMs >= begunMs && startedMs <= Date.now());
+    t.equal(await listedAs(runtime, handle), 'running');
+    for (const seen of await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)])) {
+      t.equal(seen, 'stopped');
+    }
+    t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
+  });
+
+  await t.test('a removed container is gone, its volume stays, removing it again is success', async (t) => {
+    await runtime.start(handle);
+    await Promise.all([runtime.remove(handle), runtime.remove(handle), runtime.remove(handle)]);
+    await runtime.remove(handle);
+    t.same(await runtime.observe(handle), { kind: 'gone' });
+    t.equal(await runtime.find(dbId, 1), null);
+    t.ok(await absent(runtime, handle));
+    t.equal(await runtime.volumeExists(volume), true);
+    t.equal(await runtime.stop(handle, 1), 'gone');
+    await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', statusCode: 404 });
+  });
+
+  await t.test('a volume is removed with all that is in it, however often', async (t) => {
+    await Promise.all([runtime.removeVolume(volume), runtime.removeVolume(volume)]);
+    await runtime.removeVolume(volume);
+    t.equal(await runtime.volumeExists(volume), false);
+    t.equal(await runtime.volumeFacts(volume), null);
+  });
+}
+
+/** Of one container, which ends paused. */
+async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<void> {
+  const spec = aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } });
+  const handle = await runtime.create(spec);
+  await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure' }, 'a stopped one refuses');
+  await runtime.start(handle);
+
+  await t.test('exec', async (t) => {
+    const run = async (command: readonly string[], more?: Partial<ExecRequest>) => {
+      const { stdout, stderr, ...rest } = await runtime.exec(handle, ask(command, more));
+      return { ...rest, stdout: stdout.toString(), stderr: stderr.toString() };
+    };
+    t.match(await run(['echo', 'one', '$HOME; two']), {
+      exitCode: 0,
+      stdout: 'one $HOME; two\n',
+      stderr: '',
+      truncated: false,
+    });
+    t.match(await run(['false']), { exitCode: 1 });
+    t.match(await run(['no-such-command']), { exitCode: 127, stderr: /no-such-command/ });
+    t.match(await run(['cat', '/absent']), { exitCode: 1, stdout: '', stderr: /No such file/ });
+    t.match(await run(['hostname']), { stdout: /^box(\.|\n)/ }, 'as a prompt shows it, up to the first dot');
+    t.match(await run(['pwd']), { stdout: '/workspace\n' });
+    t.match(await run(['pwd'], { workdir: '/tmp' }), { stdout: '/tmp\n' });
+    t.match(await run(['printenv', 'HOME']), { stdout: '/workspace\n' });
+    t.match(await run(['printenv', 'GIVEN']), { stdout: 'at creation\n' });
+    t.match(await run(['printenv', 'GIVEN'], { env: { GIVEN: 'at exec' } }), { stdout: 'at exec\n' });
+    const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
+    const echoed = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000 }));
+    t.ok(echoed.stdout.equals(bytes), 'stdin and stdout keep every byte');
+    const exact = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: bytes.length }));
+    t.ok(!exact.truncated && exact.stdout.equals(bytes), 'output up to the limit is whole, and said to be');
+    const cut = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 1000 }));
+    t.ok(
+      cut.truncated && cut.stdout.equals(bytes.subarray(0, 1000)),
+      'output above the limit is cut, and said to be',
+    );
+    const asked: (() => void)[] = [];
+    const room = {
+      freeBytes: 100,
+      unwanted: new AbortController().signal,
+      more: () => new Promise<void>((resolve) => asked.push(resolve)),
+    };
+    t.match(await run(['echo', 'small'], { room }), { stdout: 'small\n', truncated: false });
+    t.same(asked, [], 'little output needs no permission');
+    const waits = runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000, room }));
+    await waitFor(() => asked.length > 0);
+    asked[0]?.();
+    t.ok((await waits).stdout.equals(bytes), 'much output is read once it may be kept');
+    const never = await runtime.exec(handle, ask(['cat'], { stdin: bytes, timeoutSeconds: 0.5, room }));
+    t.match(never, { exitCode: null, truncated: true }, 'without permission it is cut at the time limit');
+    t.ok(never.stdout.length <= room.freeBytes);
+    t.match(
+      await run(['sleep', '60'], { timeoutSeconds: 0.5 }),
+      { exitCode: null },
+      'a command ends at its time limit',
+    );
+  });
+
+  await t.test('what a container has outside its volume is counted', async (t) => {
+    const use = await runtime.layerUse(handle, image);
+    t.ok(use !== null && use.ownBytes >= 0 && use.ownBytes < 100 * 1024 * 1024, JSON.stringify(use));
+    t.equal(use?.carriedBytes, 0);
+  });
+
+  await t.test('room on the host is told, or not known', async (t) => {
+    const spaces = await runtime.hostSpace();
+    t.ok(spaces.every(({ freeBytes, totalBytes }) => freeBytes > 0 && freeBytes <= totalBytes));
+  });
+
+  await t.test('a paused container does not run, and a start makes it go on', async (t) => {
+    const before = await runtime.observe(handle);
+    await pause(handle);
+    t.same(await runtime.observe(handle), { kind: 'paused' });
+    t.equal(await listedAs(runtime, handle), 'paused');
+    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure', statusCode: 409 });
+    await Promise.all([runtime.start(handle), runtime.start(handle)]);
+    t.same(await runtime.observe(handle), before, 'it was not started anew');
+    t.match(await runtime.exec(handle, ask(['true'])), { exitCode: 0 });
+    await pause(handle);
+    t.equal(await runtime.stop(handle, 5), 'stopped');
+    t.match(await runtime.observe(handle), { kind: 'stopped' });
+  });
+
+  await t.test('a container that is down can be captured as an image', async (t) => {
+    const mine = async () => (await runtime.capturedImages()).filter(({ dbId }) => dbId === spec.dbId);
+    t.same(await mine(), []);
+    const captured = { ...spec, generation: 2 };
+    const reference = await runtime.capture(handle, captured);
+    t.equal(await runtime.capture(handle, captured), reference, 'asked for again, it is the same');
+    const [first] = await mine();
+    t.match(first, { reference, imageId: String });
+    const other = await runtime.capture(handle, { ...captured, operationId: aSpec(image).operationId });
+    t.equal(other, reference, 'another try has the name to itself');
+    const named = (await mine()).filter((one) => one.reference === reference);
+    t.equal(named.length, 1);
+    t.not(named[0]?.imageId, first?.imageId);
+    const made = await runtime.create({ ...captured, image: reference });
+    for (const one of await mine()) await runtime.removeCaptured(one);
+    t.match(await mine(), [{ reference }], 'one that a container is made of stays');
+    await runtime.remove(made);
+    for (const one of [...(await mine()), ...(await mine())]) await runtime.removeCaptured(one);
+    t.same(await mine(), []);
+  });
+
+  await t.test('a paused container can be removed', async (t) => {
+    await runtime.start(handle);
+    await pause(handle);
+    await runtime.remove(handle);
+    t.same(await runtime.observe(handle), { kind: 'gone' });
+    t.equal(await runtime.layerUse(handle, image), null);
+    const captured = { ...spec, generation: 2 };
+    await t.rejects(runtime.capture(handle, captured), { name: 'RuntimeFailure', statusCode: 404 });
+  });
+}

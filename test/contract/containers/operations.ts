@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { StoredOperation } from '../../../src/ports/containers/operation-repository.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+
+/** Longer than a busy machine takes for all of it. */
+const LEASE_SECONDS = 600;
+const resources = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
+
+export const anOperation = (
+  dbId: string,
+  requestedBy: string,
+  leaseOwner: string,
+): Omit<StoredOperation, 'outcome'> => ({
+  id: randomUUID(),
+  dbId,
+  kind: 'update',
+  phase: 'forward',
+  before: { state: 'running', runtimeId: 'a'.repeat(64), generation: 1, resources },
+  target: { name: 'dev', resources },
+  verified: false,
+  unfitted: false,
+  volumeKept: null,
+  requestedBy,
+  origin: { ipAddress: '127.0.0.1', userAgent: 'test' },
+  carryOver: false,
+  freshRuntimeId: null,
+  freshImage: null,
+  measured: false,
+  leftBehind: null,
+  leaseOwner,
+});
+
+/** What keeping operations must guarantee. `advance` lets that many seconds pass for leases. */
+export async function operationRepositoryContract(
+  name: string,
+  storage: Storage,
+  advance: (seconds: number) => Promise<void>,
+): Promise<void> {
+  const { operations, containers, users } = storage.repositories;
+  const made = await users.insert({
+    email: null,
+    username: `ops-${randomUUID().slice(0, 8)}`,
+    passwordHash: null,
+    role: 'user',
+    tier: 'free',
+    guestUntil: null,
+  });
+  if ('taken' in made) throw new Error('a random name is taken');
+  const userId = made.user.id;
+  const aRow = async (): Promise<string> => {
+    const dbId = randomUUID();
+    await containers.insert({
+      dbId,
+      ownerId: userId,
+      name: `n-${dbId.slice(0, 8)}`,
+      imageKey: 'debian',
+      image: 'berth/debian:12',
+      shell: '/bin/bash',
+      role: 'standard',
+      resources,
+      env: {},
+      node: 'local',
+      volume: `ws-${dbId}`,
+    });
+    return dbId;
+  };
+
+  await t.test(`${name}: OperationRepository`, async (t) => {
+    await t.test('a container has at most one active operation, however many begin', async (t) => {
+      const dbId = await aRow();
+      const owner = randomUUID();
+      const begun = await Promise.all(
+        [1, 2, 3].map(() => operations.begin(anOperation(dbId, userId, owner), LEASE_SECONDS)),
+      );
+      t.same(begun.filter(Boolean).length, 1);
+      const active = await operations.active(dbId);
+      t.match(active, { dbId, kind: 'update', phase: 'forward', outcome: null, before: { generation: 1 } });
+      t.ok((await operations.busy()).has(dbId));
+      t.ok(await operations.finish(active?.id ?? '', owner, 'done'));
+      t.equal(await operations.active(dbId), null);
+      t.match(await operations.find(active?.id ?? ''), { outcome: 'done' });
+      t.ok(await operations.begin(anOperation(dbId, userId, owner), LEASE_SECONDS), 'and then another one');
+    });
+
+    await t.test('what was left behind is kept as measured; that it is not known, too', async (t) => {
+      const owner = randomUUID();
+      const operation = { ...anOperation(await aRow(), userId, owner), carryOver: true };
+      await operations.begin(operation, LEASE_SECONDS);
+      t.match(await operations.find(operation.id), { carryOver: true, measured: false, leftBehind: null });
+      const leftBehind = { packages: [], packageCount: 0, files: [], layerBytes: 7, complete: true };
+      await operations.record(operation.id, owner, { measured: true, leftBehind, freshImage: 'carried:g2' });
+      t.match(await operations.find(operation.id), { measured: true, leftBehind, freshImage: 'carried:g2' });
+      await operations.record(operation.id, owner, { step: 'on' });
+      t.match(await operations.find(operation.id), { measured: true, leftBehind }, 'other progress keeps it');
+      await operations.record(operation.id, owner, { leftBehind: null });
+      t.match(await operations.find(operation.id), { measured: true, leftBehind: null });
+    });
+
+    await t.test('only the holder of the lease writes', async (t) => {
+      const dbId = await aRow();
+      const owner = randomUUID();
+      const operation = anOperation(dbId, userId, owner);
+      await operations.begin(operation, LEASE_SECONDS);
+      t.ok(await operations.record(operation.id, owner, { step: 'x', verified: true, freshRuntimeId: 'f' }));
+      t.notOk(await operations.record(operation.id, randomUUID(), { phase: 'back' }));
+      t.notOk(await operations.finish(operation.id, randomUUID(), 'done'));
+      t.match(await operations.find(operation.id), { phase: 'forward', verified: true, freshRuntimeId: 'f' });
+      t.ok(await operations.finish(operation.id, owner, 'failed', { volumeKept: true }));
+      t.match(await operations.find(operation.id), { outcome: 'failed', volumeKept: true, verified: true });
+      t.notOk(
+        await operations.record(operation.id, owner, { phase: 'back' }),
+        'and nobody once it is finished',
+      );
+    });
+
+    await t.test(
+      'what is committed is neither taken back nor failed, only cleaned up and finished',
+      async (t) => {
+        const owner = randomUUID();
+        const { id, ...rest } = anOperation(await aRow(), userId, owner);
+        await operations.begin({ id, ...rest }, LEASE_SECONDS);
+        t.ok(await operations.record(id, owner, { phase: 'committed', freshRuntimeId: 'f'.repeat(64) }));
+        t.notOk(await operations.record(id, owner, { phase: 'back', freshRuntimeId: null }));
+        t.notOk(await operations.record(id, owner, { phase: 'forward' }));
+        t.notOk(await operations.finish(id, owner, 'failed'));
+        t.match(await operations.find(id), {
+          phase: 'committed',
+          outcome: null,
+          freshRuntimeId: 'f'.repeat(64),
+        });
+        t.ok(await operations.record(id, owner, { phase: 'committed', step: 'remove_old' }));
+        t.ok(await operations.finish(id, owner, 'done'));
+      },
+    );
+
+    await t.test('what goes back stays so until it is committed after all, or has failed', async (t) => {
+      const owner = randomUUID();
+      for (const end of [
+        (id: string) => operations.finish(id, owner, 'failed'),
+        (id: string) => operations.finish(id, owner, 'done', { phase: 'committed' }),
+      ]) {
+        const operation = anOperation(await aRow(), userId, owner);
+        await operations.begin(operation, LEASE_SECONDS);
+        t.ok(await operations.record(operation.id, owner, { phase: 'back' }));
+        t.ok(await operations.record(operation.id, owner, { phase: 'back', step: 'remove_fresh' }));
+        t.ok(await end(operation.id));
+      }
+    });
+
+    await t.test(
+      'a lease that is over is taken by exactly one process; one that is kept, by none',
+      async (t) => {
+        const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+        const abandoned = anOperation(await aRow(), userId, first);
+        const kept = anOperation(await aRow(), userId, second);
+        const forgotten = anOperation(await aRow(), userId, second);
+        await operations.begin(abandoned, 60);
+        await operations.begin(kept, 60);
+        await operations.begin(forgotten, 60);
+        t.same(await operations.takeOver(third, LEASE_SECONDS, false), [], 'not before its end');
+        await operations.renew(second, [kept.id, abandoned.id], LEASE_SECONDS);
+        await advance(90);
+        const taken = await Promise.all([
+          operations.takeOver(third, LEASE_SECONDS, false),
+          operations.takeOver(third, LEASE_SECONDS, false),
+        ]);
+        t.same(
+          taken
+            .flat()
+            .map(({ id, leaseOwner }) => [id, leaseOwner])
+            .toSorted(),
+          [
+            [abandoned.id, third],
+            [forgotten.id, third],
+          ].toSorted(),
+          'also one whose owner lives and does not work on it',
+        );
+        t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
+        await operations.release(kept.id, second);
+        t.same(
+          (await operations.takeOver(third, LEASE_SECONDS, false)).map(({ id }) => id),
+          [kept.id],
+          'one that is given back is free at once',
+        );
+      },
+    );
+  });
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
+import type { Role } from '../../../src/domain/containers/catalogue.ts';
+import { NO_ROLE_SETUP, type RoleSetup, WAITS } from '../../../src/domain/containers/role-setup.ts';
+import type { ContainerRuntime } from '../../../src/ports/containers/container-runtime.ts';
+import type { RoleInstaller } from '../../../src/ports/containers/role-installer.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { storedContainer, storedUser } from '../../support/database/stored.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { collect } from './container-access.ts';
+
+const LEASE_SECONDS = 60;
+const begun = (): RoleSetup => ({ status: 'installing', id: randomUUID(), detail: null });
+
+/** What keeping the setups of roles must guarantee. `pass` lets so many seconds go by. */
+export async function roleSetupRepositoryContract(
+  name: string,
+  storage: Storage,
+  pass: (seconds: number) => Promise<unknown>,
+): Promise<void> {
+  const { roleSetups, containers } = storage.repositories;
+  const due = async (setup: RoleSetup = begun()) => {
+    const { id } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, id);
+    return await roleSetups.set(dbId, setup);
+  };
+  const test = (what: string, work: (t: Test) => Promise<void>) =>
+    t.test(`${name}: ${what}`, async (t) => {
+      await work(t);
+      // Nothing that is due may be left for the next.
+      for (const { dbId } of await containers.listAllLive()) await roleSetups.set(dbId, NO_ROLE_SETUP);
+    });
+
+  await test('a container has none, and then the one that was set', async (t) => {
+    const { id } = await storedUser(storage);
+    const box = await storedContainer(storage, id);
+    t.same(box.roleSetup, NO_ROLE_SETUP);
+    const setup = begun();
+    const set = await roleSetups.set(box.dbId, setup);
+    t.same(set, { ...box, roleSetup: setup });
+    t.same(await containers.findAny(box.dbId), set);
+    t.same(await storage.inTransaction((tx) => tx.roleSetups.hold(box.dbId)), set);
+    t.equal(await roleSetups.hold(randomUUID()), null);
+    const started = await containers.changeState(box.dbId, ['running'], { state: 'stopped' });
+    t.same(started?.roleSetup, setup, 'a change of the state leaves it');
+  });
+
+  await test('of several who look at once, one gets each', async (t) => {
+    const boxes = [await due(), await due({ status: 'none', id: randomUUID(), detail: 'waits' })];
+    const owners = Array.from({ length: 6 }, () => randomUUID());
+    const taken = await Promise.all(owners.map((one) => roleSetups.takeUp(one, LEASE_SECONDS, false, 9)));
+    t.same(
+      taken
+        .flat()
+        .map(({ dbId }) => dbId)
+        .sort(),
+      boxes.map(({ dbId }) => dbId).sort(),
+    );
+    t.ok(taken.flat().every(({ roleSetup }) => roleSetup.status === 'installing'));
+    const again = await roleSetups.takeUp(randomUUID(), LEASE_SECONDS, false, 9);
+    t.same(again, [], 'what somebody works on is not taken');
+  });
+
+  await test('what is taken up does not say any more that it waits; what it printed stays', async (t) => {
+    const printed = { ...begun(), detail: 'Reading package lists' } as const;
+    await due({ status: 'none', id: randomUUID(), detail: WAITS });
+    await due(printed);
+    const taken = await roleSetups.takeUp(randomUUID(), LEASE_SECONDS, false, 9);
+    t.same(taken.map(({ roleSetup }) => roleSetup.detail).sort(), [printed.detail, null].sort());
+  });
+
+  await test('only so many are taken, and only in containers that run', async (t) => {
+    const [stopped] = [await due(), await due(), await due()];
+    await containers.changeState(stopped.dbId, ['running'], { state: 'stopped' });
+    const me = randomUUID();
+    t.equal((await roleSetups.takeUp(me, LEASE_SECONDS, false, 1)).length, 1);
+    t.equal((await roleSetups.takeUp(me, LEASE_SECONDS, false, 9)).length, 1);
+    await containers.changeState(stopped.dbId, ['stopped'], { state: 'running' });
+    t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 9), [{ dbId: stopped.dbId }]);
+  });
+
+  await test('a lease ends by itself, by its release, and for its own owner at once', async (t) => {
+    const { roleSetup } = await due();
+    const id = roleSetup.id ?? '';
+    const [me, other] = [randomUUID(), randomUUID()];
+    const take = async (who: string, own = false) =>
+      (await roleSetups.takeUp(who, LEASE_SECONDS, own, 9)).length;
+    t.equal(await take(me), 1);
+    t.equal(await take(other, true), 0);
+    t.equal(await take(me, true), 1, 'what an earlier run of the same replica has left');
+    await pass(LEASE_SECONDS * 0.6);
+    await roleSetups.renew([id], me, LEASE_SECONDS);
+    await roleSetups.renew([randomUUID()], me, LEASE_SECONDS);
+    await pass(LEASE_SECONDS * 0.6);
+    t.equal(await take(other), 0, 'it was renewed');
+    await pass(LEASE_SECONDS);
+    t.equal(await take(other), 1, 'it has run out');
+    await roleSetups.release(id, me);
+    t.equal(await take(me), 0, 'the release of another does nothing');
+    await roleSetups.release(id, other);
+    t.equal(await take(me), 1);
+  });
+
+  await test('only the owner of the present try writes', async (t) => {
+    const { dbId, roleSetup } = await due();
+    const id = roleSetup.id ?? '';
+    const [me, other] = [randomUUID(), randomUUID()];
+    const said: RoleSetup = { status: 'installing', id, detail: 'half "way" 🚢\n' };
+    t.equal(await roleSetups.record(id, me, said), null, 'before it is taken');
+    await roleSetups.takeUp(me, LEASE_SECONDS, false, 9);
+    t.match(await roleSetups.record(id, me, said), { dbId, roleSetup: said });
+    t.equal(await roleSetups.record(id, other, said), null);
+    const next = begun();
+    await roleSetups.set(dbId, next);
+    t.equal(await roleSetups.record(id, me, said), null, 'another try has begun');
+    t.equal(await roleSetups.record(next.id ?? '', me, said), null, 'and is nobody’s yet');
+    t.same((await containers.findAny(dbId))?.roleSetup, next);
+  });
+
+  await test('what has ended is taken by nobody', async (t) => {
+    const { roleSetup } = await due();
+    const id = roleSetup.id ?? '';
+    const me = randomUUID();
+    await roleSetups.takeUp(me, LEASE_SECONDS, false, 9);
+    const ready: RoleSetup = { status: 'ready', id: null, detail: 'done' };
+    t.match(await roleSetups.record(id, me, ready), { roleSetup: ready });
+    t.equal(await roleSetups.record(id, me, ready), null);
+    await pass(LEASE_SECONDS * 2);
+    t.same(await roleSetups.takeUp(me, LEASE_SECONDS, true, 9), []);
+  });
+}
+
+export type OpenInstaller = {
+  readonly runtime: ContainerRuntime;
+  readonly installer: RoleInstaller;
+  readonly image: string;
+};
+
+export const scripted = (script: string): Role => ({ key: 'test', label: 'Test', packages: {}, script });
+
+/** What every place must do that installs the tools of roles. */
+export async function roleInstallerContract(
+  name: string,
+  { runtime, installer, image }: OpenInstaller,
+): Promise<void> {
+  await t.test(`${name}: RoleInstaller`, async (t) => {
+    const handle = await runtime.create(aSpec(image));
+    const install = async (script: string) => await installer.install(handle, scripted(script));
+    /** One that is at work, and what becomes of it. */
+    const begun = async () => {
+      const running = await install('echo begun\nsleep 3600\necho never');
+      const printed = Promise.withResolvers<void>();
+      const left = collect(running, printed.resolve);
+      await printed.promise;
+      return { running, left };
+    };
+    await t.rejects(install('exit 0'), { name: 'RuntimeFailure', statusCode: 409 }, 'a stopped one refuses');
+    await runtime.start(handle);
+
+    await t.test('what it prints arrives, and how it ended', async (t) => {
+      t.match(await collect(await install('echo one\necho two')), { stdout: /one\ntwo\n/, exitCode: 0 });
+      t.match(await collect(await install('echo one\nexit 3\necho two')), { stdout: 'one\n', exitCode: 3 });
+      const empty = await installer.install(handle, { ...scripted(''), script: null });
+      t.match(await collect(empty), { exitCode: 0 });
+    });
+
+    await t.test('one that is ended is over soon', async (t) => {
+      const { running, left } = await begun();
+      await running.end();
+      t.not((await left).exitCode, 0);
+    });
+
+    await t.test('the next one ends what an earlier one has left at work', async (t) => {
+      const { left } = await begun();
+      t.match(await collect(await install('echo second')), { stdout: 'second\n', exitCode: 0 });
+      const ended = await left;
+      t.not(ended.exitCode, 0);
+      t.notMatch(ended.stdout, /never/);
+    });
+
+    await t.test('it ends with its container', async (t) => {
+      const { left } = await begun();
+      await runtime.stop(handle, 1);
+      t.not((await left).exitCode, 0);
+    });
+
+    await runtime.remove(handle);
+    await t.rejects(
+      install('exit 0'),
+      { name: 'RuntimeFailure', statusCode: 404 },
+      'as does one that is gone',
+    );
+  });
+}

@@ -1,0 +1,242 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { User } from '../../../src/domain/identity/user.ts';
+import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
+import { type Page, UnknownPage } from '../../../src/ports/pagination.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { atOnce, trues } from '../../support/database/storage.ts';
+import { aNewUser, NOBODY, randomName, storedUser } from '../../support/database/stored.ts';
+
+/** What keeping users must guarantee. */
+export async function userRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { users } = storage.repositories;
+
+  await t.test(`${name}: a user is kept as given, and found by id`, async (t) => {
+    const guestUntil = new Date('2030-01-01T00:00:00.123Z');
+    const asked = aNewUser({ email: null, tier: 'guest', guestUntil });
+    const made = await users.insert(asked);
+    if ('taken' in made) return t.fail(made.taken);
+    t.match(made.user, {
+      username: asked.username,
+      email: null,
+      role: 'user',
+      tier: 'guest',
+      guestUntil,
+      disabledAt: null,
+    });
+    t.notOk('passwordHash' in made.user, 'the hash stays inside');
+    t.same(await users.findById(made.user.id), made.user);
+    t.equal(await users.findById(NOBODY), null);
+  });
+
+  await t.test(`${name}: email and username are taken in any case; guests have no email`, async (t) => {
+    const { email, username } = await storedUser(storage);
+    t.same(await users.insert(aNewUser({ email: email?.toUpperCase() ?? null })), { taken: 'email' });
+    t.same(await users.insert(aNewUser({ username: username.toUpperCase(), email: null })), {
+      taken: 'username',
+    });
+    await storedUser(storage, { email: null });
+    await storedUser(storage, { email: null });
+  });
+
+  await t.test(`${name}: of many who take one name at once, one gets it`, async (t) => {
+    const username = randomName();
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        users.insert(aNewUser({ username, email: `${n}-${username}@example.org` })),
+      ),
+    );
+    t.equal(made.filter((one) => 'user' in one).length, 1);
+  });
+
+  await t.test(`${name}: a user signs in by email or username, in any case`, async (t) => {
+    const user = await storedUser(storage, { passwordHash: 'secret' });
+    for (const login of [user.email ?? '', user.username.toUpperCase(), (user.email ?? '').toUpperCase()]) {
+      t.same(await users.findForLogin(login), { user, passwordHash: 'secret' }, login);
+    }
+    for (const login of ['', '%', '_', `${user.username} `, "' or ''='", 'nobody']) {
+      t.equal(await users.findForLogin(login), null, JSON.stringify(login));
+    }
+  });
+
+  await t.test(`${name}: changes are partial, and disabling again keeps the first time`, async (t) => {
+    const user = await storedUser(storage);
+    t.match(await users.change(user.id, { tier: 'pro' }), { ...user, tier: 'pro' });
+    t.match(await users.change(user.id, { role: 'admin' }), { tier: 'pro', role: 'admin', disabledAt: null });
+    const disabled = await users.change(user.id, { disabled: true });
+    t.type(disabled?.disabledAt, Date);
+    t.same((await users.change(user.id, { disabled: true, tier: 'free' }))?.disabledAt, disabled?.disabledAt);
+    t.same(await users.change(user.id, { disabled: false, role: 'user' }), user);
+    t.same(await users.findById(user.id), user);
+    t.equal(await users.change(NOBODY, { tier: 'pro' }), null);
+  });
+
+  await t.test(`${name}: administrators are those that are not disabled`, async (t) => {
+    const [admin, disabled, plain] = [
+      await storedUser(storage, { role: 'admin' }),
+      await storedUser(storage, { role: 'admin' }),
+      await storedUser(storage),
+    ];
+    await users.change(disabled.id, { disabled: true });
+    const ids = await storage.inTransaction((tx) => tx.users.lockAdmins());
+    t.same(
+      [admin, disabled, plain].map(({ id }) => ids.includes(id)),
+      [true, false, false],
+    );
+  });
+
+  await t.test(`${name}: pages follow each other without a gap or a repeat`, async (t) => {
+    const made: string[] = [];
+    for (let n = 0; n < 7; n += 1) made.push((await storedUser(storage)).id);
+    const seen: string[] = [];
+    let page: Page<User> = await users.page({ after: null, limit: 3 });
+    for (; ; page = await users.page({ after: page.next, limit: 3 })) {
+      seen.push(...page.items.map(({ id }) => id));
+      if (page.next === null) break;
+      t.equal(page.items.length, 3);
+    }
+    t.same(new Set(seen).size, seen.length);
+    t.same(seen.slice(0, 7).sort(), [...made].sort(), 'the newest come first');
+    for (const after of ['x', '', NOBODY, Buffer.from('1_x').toString('base64url')]) {
+      await t.rejects(users.page({ after, limit: 3 }), UnknownPage, after);
+    }
+  });
+
+  await t.test(`${name}: a user is renamed to a name that is free, whatever its letters`, async (t) => {
+    const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
+    const username = ada.username.toUpperCase();
+    t.match(await users.rename(ada.id, username), { username });
+    t.equal(await users.rename(ada.id, bob.username.toUpperCase()), null);
+    t.match(await users.findById(ada.id), { username });
+  });
+
+  await t.test(`${name}: a password is replaced only by who knows which it was`, async (t) => {
+    const { id } = await storedUser(storage, { passwordHash: 'old' });
+    t.equal(await users.changePassword(id, 'not it', 'new'), false);
+    const done = await atOnce(storage, 8, (tx, n) => tx.users.changePassword(id, 'old', `new ${n}`));
+    t.equal(trues(done), 1);
+    t.match(await users.holdForSignIn(id), { user: { id }, passwordHash: /^new \d$/ });
+    t.equal(await users.holdForSignIn(NOBODY), null);
+  });
+
+  await t.test(`${name}: a transaction that throws leaves nothing`, async (t) => {
+    const user = await storedUser(storage);
+    const username = randomName();
+    const failing = storage.inTransaction(async (tx) => {
+      await tx.users.change(user.id, { tier: 'pro' });
+      await tx.users.insert(aNewUser({ username }));
+      t.equal((await tx.users.findById(user.id))?.tier, 'pro', 'seen inside');
+      throw new Error('no');
+    });
+    await t.rejects(failing, { message: 'no' });
+    t.equal((await users.findById(user.id))?.tier, 'free');
+    t.equal(await users.findForLogin(username), null);
+  });
+}
+
+/** What keeping settings must guarantee. They are as they were when it is done. */
+export async function settingsRepositoryContract(
+  name: string,
+  { repositories, inTransaction }: Storage,
+): Promise<void> {
+  const { settings } = repositories;
+
+  await t.test(`${name}: settings are the defaults until they are changed, one by one`, async (t) => {
+    t.same(await settings.read(), DEFAULT_SETTINGS);
+    const changed = await settings.change({ openRegistration: !DEFAULT_SETTINGS.openRegistration });
+    t.same(changed, { ...DEFAULT_SETTINGS, openRegistration: !DEFAULT_SETTINGS.openRegistration });
+    t.same(await settings.change({}), changed);
+    t.same(await settings.change({ sessionIdleMinutes: 77 }), { ...changed, sessionIdleMinutes: 77 });
+    t.same(await settings.read(), { ...changed, sessionIdleMinutes: 77 });
+    t.same(await settings.change(DEFAULT_SETTINGS), DEFAULT_SETTINGS);
+  });
+
+  await t.test(`${name}: a change that is undone was never made`, async (t) => {
+    const failing = inTransaction(async (tx) => {
+      await tx.settings.change({ sessionIdleMinutes: 99 });
+      throw new Error('no');
+    });
+    await t.rejects(failing, { message: 'no' });
+    t.same(await settings.read(), DEFAULT_SETTINGS);
+  });
+}
+
+const hashOf = (code: string): Buffer => createHash('sha256').update(code).digest();
+
+/** What the installation's row must guarantee. Wants a storage without users. */
+export async function installationRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { installation } = storage.repositories;
+
+  await t.test(`${name}: the set-up code works once, also for many at once`, async (t) => {
+    t.match(await installation.id(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+    t.equal(await installation.id(), await installation.id());
+    t.equal(await installation.setupRequired(), true);
+    t.equal(await installation.spendSetupCode(hashOf('none yet')), false);
+    const [first, second] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
+    await installation.setSetupCodeHash(hashOf(first));
+    await installation.setSetupCodeHash(hashOf(second));
+    const known = async (code: string): Promise<boolean> => await installation.isSetupCode(hashOf(code));
+    t.same([await known(first), await known(second)], [false, true]);
+    t.equal(await known(second), true, 'asking does not use it up');
+    t.equal(await installation.spendSetupCode(hashOf(first)), false, 'the newer one has replaced it');
+    const spent = await Promise.all(
+      Array.from({ length: 6 }, () => installation.spendSetupCode(hashOf(second))),
+    );
+    t.equal(spent.filter(Boolean).length, 1);
+    t.equal(await installation.spendSetupCode(hashOf(second)), false);
+    t.equal(await known(second), false);
+  });
+
+  await t.test(`${name}: a spent code is back when its transaction is undone`, async (t) => {
+    await installation.setSetupCodeHash(hashOf('again'));
+    const failing = storage.inTransaction(async (tx) => {
+      t.equal(await tx.installation.spendSetupCode(hashOf('again')), true);
+      throw new Error('no');
+    });
+    await t.rejects(failing, { message: 'no' });
+    t.equal(await installation.spendSetupCode(hashOf('again')), true);
+  });
+
+  await t.test(`${name}: with an administrator there is nothing to set up any more`, async (t) => {
+    await storedUser(storage);
+    t.equal(await installation.setupRequired(), true, 'a plain user is none');
+    await storedUser(storage, { role: 'admin' });
+    t.equal(await installation.setupRequired(), false);
+    await installation.setSetupCodeHash(hashOf('late'));
+    t.equal(await installation.spendSetupCode(hashOf('late')), false);
+  });
+}
+
+/** What keeping SSH keys must guarantee. */
+export async function sshKeyRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { sshKeys } = storage.repositories;
+  const aKey = (userId: string, fingerprint = `SHA256:${randomUUID()}`) => ({
+    userId,
+    name: 'laptop',
+    type: 'ssh-ed25519',
+    publicKey: 'ssh-ed25519 AAAA',
+    fingerprint,
+  });
+
+  await t.test(`${name}: a key is kept for its user, once`, async (t) => {
+    const [ada, eve] = [(await storedUser(storage)).id, (await storedUser(storage)).id];
+    const asked = aKey(ada);
+    const made = await Promise.all([sshKeys.insert(asked), sshKeys.insert(asked), sshKeys.insert(asked)]);
+    const key = made.find((one) => one !== null);
+    t.equal(made.filter((one) => one !== null).length, 1);
+    t.match(key, { ...asked, id: String, createdAt: Date });
+    t.ok(await sshKeys.insert(aKey(eve, asked.fingerprint)), 'another may have the same');
+    const second = await sshKeys.insert(aKey(ada));
+    t.same(
+      (await sshKeys.listOwned(ada)).map(({ id }) => id),
+      [second?.id, key?.id],
+      'newest first',
+    );
+    t.equal(await sshKeys.count(ada), 2);
+    t.equal(await sshKeys.remove(key?.id ?? '', eve), null);
+    t.equal(await sshKeys.remove(NOBODY, ada), null);
+    t.same(await sshKeys.remove(key?.id ?? '', ada), key);
+    t.equal(await sshKeys.remove(key?.id ?? '', ada), null);
+    t.equal(await sshKeys.count(ada), 1);
+  });
+}

@@ -1,0 +1,214 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { User } from '../../../src/domain/identity/user.ts';
+import type { RequestCounts } from '../../../src/ports/identity/request-count-store.ts';
+import type { NewToken } from '../../../src/ports/identity/token-repository.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+
+const NOBODY = '99999999-9999-4999-8999-999999999999';
+
+/** What keeping API tokens must guarantee. `advance` lets that many milliseconds pass for their lives. */
+export async function tokenRepositoryContract(
+  name: string,
+  storage: Storage,
+  advance: (ms: number) => Promise<void>,
+): Promise<void> {
+  const { tokens, users } = storage.repositories;
+
+  const aUser = async (): Promise<User> => {
+    const username = `t-${randomUUID().slice(0, 8)}`;
+    const person = { email: null, username, passwordHash: 'hash', role: 'user', tier: 'free' } as const;
+    const made = await users.insert({ ...person, guestUntil: null });
+    if ('taken' in made) throw new Error('a random name is taken');
+    return made.user;
+  };
+  const aRequest = (userId: string, over: Partial<NewToken> = {}): NewToken => ({
+    userId,
+    name: 'ci',
+    prefix: 'svc_01234567',
+    scopes: ['read', 'write'],
+    hash: randomBytes(32),
+    lifeMs: null,
+    ...over,
+  });
+
+  await t.test(`${name}: a token is kept as it was asked for, with its life from now`, async (t) => {
+    const { id: userId } = await aUser();
+    const made = await tokens.insert(
+      aRequest(userId, { name: "O'Neil 😀", scopes: ['admin'], lifeMs: 1500 }),
+    );
+    t.match(made, {
+      userId,
+      name: "O'Neil 😀",
+      prefix: 'svc_01234567',
+      scopes: ['admin'],
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    t.equal(made.expiresAt?.getTime(), made.createdAt.getTime() + 1500);
+    t.notOk('hash' in made);
+    t.equal((await tokens.insert(aRequest(userId))).expiresAt, null);
+  });
+
+  await t.test(
+    `${name}: tokens are found by their hashes, with their user and the time, and no others`,
+    async (t) => {
+      const [ada, eve] = [await aUser(), await aUser()];
+      const [first, second] = [aRequest(ada.id), aRequest(eve.id)];
+      const made = [await tokens.insert(first), await tokens.insert(second)];
+      await tokens.revoke(made[1]?.id ?? '', eve.id);
+      const found = await tokens.findWithUser([first.hash, randomBytes(32), second.hash]);
+      t.same(new Set(found.map(({ hash }) => hash.toString('hex'))).size, 2);
+      const hers = found.find(({ hash }) => hash.equals(first.hash));
+      t.same(hers?.token, made[0]);
+      t.same(hers?.user, ada, 'without her password');
+      t.ok(hers && hers.now.getTime() >= hers.token.createdAt.getTime());
+      t.type(hers?.requestsPerMinute, 'number');
+      t.ok(found.find(({ hash }) => hash.equals(second.hash))?.token.revokedAt, 'whatever their state');
+      t.same(await tokens.findWithUser([randomBytes(32)]), []);
+      t.same(
+        (await tokens.findAllByIdWithUser([made[0]?.id ?? '', NOBODY])).map(({ token }) => token),
+        [made[0]],
+      );
+    },
+  );
+
+  await t.test(
+    `${name}: the limit of requests that comes with a token is the one of the settings`,
+    async (t) => {
+      const request = aRequest((await aUser()).id);
+      await tokens.insert(request);
+      const { requestsPerMinute } = await storage.repositories.settings.read();
+      t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute }]);
+      await storage.repositories.settings.change({ requestsPerMinute: 7 });
+      t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute: 7 }]);
+      await storage.repositories.settings.change({ requestsPerMinute });
+    },
+  );
+
+  await t.test(`${name}: a list has the user's own, newest first, with the ended ones`, async (t) => {
+    const { id: userId } = await aUser();
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      ids.unshift((await tokens.insert(aRequest(userId, i === 0 ? { lifeMs: 1 } : {}))).id);
+      await advance(5);
+    }
+    await tokens.insert(aRequest((await aUser()).id));
+    await tokens.revoke(ids[1] ?? '', userId);
+    await tokens.touch([{ id: ids[2] ?? '', at: new Date() }]);
+    t.same(
+      (await tokens.listOwned(userId)).map(({ id }) => id),
+      ids,
+    );
+    t.same(await tokens.listOwned(NOBODY), []);
+  });
+
+  await t.test(`${name}: those that open something are counted apart from all`, async (t) => {
+    const { id: userId } = await aUser();
+    t.same(await tokens.count(userId), { live: 0, kept: 0 });
+    const revoked = await tokens.insert(aRequest(userId));
+    await tokens.insert(aRequest(userId, { lifeMs: 1 }));
+    await tokens.insert(aRequest(userId, { lifeMs: 3_600_000 }));
+    await tokens.insert(aRequest(userId));
+    await tokens.revoke(revoked.id, userId);
+    await advance(10);
+    t.same(await tokens.count(userId), { live: 2, kept: 4 });
+  });
+
+  await t.test(`${name}: the first revocation stays, and only the owner's counts`, async (t) => {
+    const { id: userId } = await aUser();
+    const { id } = await tokens.insert(aRequest(userId));
+    t.equal(await tokens.revoke(id, NOBODY), null);
+    t.equal(await tokens.revoke(NOBODY, userId), null);
+    const both = await Promise.all([tokens.revoke(id, userId), tokens.revoke(id, userId)]);
+    t.same(both.map((one) => one?.changed).sort(), [false, true], 'one of two at once');
+    await advance(10);
+    const again = await tokens.revoke(id, userId);
+    t.match(again, { changed: false, token: { id } });
+    t.same(again?.token.revokedAt, both[0]?.token.revokedAt);
+    await tokens.touch([{ id, at: new Date() }]);
+    t.match(
+      await tokens.listOwned(userId),
+      [{ revokedAt: again?.token.revokedAt }],
+      'a use does not undo it',
+    );
+  });
+
+  await t.test(`${name}: a deletion removes the row, of the owner only`, async (t) => {
+    const { id: userId } = await aUser();
+    const made = await tokens.insert(aRequest(userId));
+    t.equal(await tokens.delete(made.id, NOBODY), null);
+    t.same(await tokens.delete(made.id, userId), made);
+    t.equal(await tokens.delete(made.id, userId), null);
+    t.same(await tokens.listOwned(userId), []);
+  });
+
+  await t.test(`${name}: uses are written together, each with its time, and never go back`, async (t) => {
+    const { id: userId } = await aUser();
+    const [a, b] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
+    const at = (ms: number): Date => new Date(Date.parse('2030-01-01T00:00:00Z') + ms);
+    const uses = async () => {
+      const list = await tokens.listOwned(userId);
+      return [a, b].map(({ id }) => list.find((one) => one.id === id)?.lastUsedAt);
+    };
+    await tokens.touch([
+      { id: a.id, at: at(0) },
+      { id: b.id, at: at(5) },
+      { id: NOBODY, at: at(9) },
+    ]);
+    t.same(await uses(), [at(0), at(5)]);
+    await tokens.touch([
+      { id: a.id, at: at(1) },
+      { id: b.id, at: at(4) },
+    ]);
+    t.same(await uses(), [at(1), at(5)]);
+  });
+}
+
+/** What counting requests over all processes must guarantee. */
+export async function requestCountsContract(name: string, counts: RequestCounts): Promise<void> {
+  await t.test(
+    `${name}: counts of a key in a minute add up, and the minute before is told with them`,
+    async (t) => {
+      const first = await counts.add([
+        { key: 'a', minute: 10, count: 3 },
+        { key: 'b', minute: 11, count: 1 },
+      ]);
+      t.ok(first.now instanceof Date);
+      t.same(
+        new Set(first.tallies.map(({ key, count, countBefore }) => `${key} ${count} ${countBefore}`)),
+        new Set(['a 3 0', 'b 1 0']),
+      );
+      const { tallies } = await counts.add([{ key: 'a', minute: 10, count: 4 }]);
+      t.same(tallies, [{ key: 'a', minute: 10, count: 7, countBefore: 0 }]);
+      const next = await counts.add([{ key: 'a', minute: 11, count: 2 }]);
+      t.same(next.tallies, [{ key: 'a', minute: 11, count: 2, countBefore: 7 }]);
+    },
+  );
+
+  await t.test(`${name}: additions at once all count`, async (t) => {
+    const keys = ['x', 'y', 'z'].map((key) => ({ key, minute: 20, count: 1 }));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => counts.add(i % 2 ? keys : keys.toReversed())));
+    const { tallies } = await counts.add(keys);
+    t.same(
+      tallies.map(({ count }) => count),
+      [21, 21, 21],
+    );
+  });
+
+  await t.test(`${name}: old minutes are forgotten`, async (t) => {
+    await counts.add([
+      { key: 'old', minute: 30, count: 5 },
+      { key: 'old', minute: 31, count: 5 },
+    ]);
+    await counts.forgetBefore(31);
+    const { tallies } = await counts.add([
+      { key: 'old', minute: 30, count: 1 },
+      { key: 'old', minute: 32, count: 1 },
+    ]);
+    t.same(tallies.map(({ count, countBefore }) => [count, countBefore]).sort(), [
+      [1, 0],
+      [1, 5],
+    ]);
+  });
+}

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Test } from 'tap';
+import type { PtyStream, TerminalRequest } from '../../../src/ports/terminals/terminal-backend.ts';
+import { intoFile, mixedUtf8, piecesOf, sha256 } from '../../support/terminal/mixed-input.ts';
+import { aTerminal, type OpenTerminals, reader } from './terminal-backend.ts';
+
+export type TypedInto = OpenTerminals & {
+  readonly shell: string;
+  /** What a command prints in the same container. */
+  sh(script: string): Promise<string>;
+};
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+const LONE = Buffer.from('c3 41 c3 1b 41 f0 9f e2 82 1b e2 ff c3'.replaceAll(' ', ''), 'hex');
+
+/** Input is bytes, whatever they are and however they are cut: true of every terminal whose program reads them as they are. */
+export async function terminalInput(t: Test, name: string, box: TypedInto): Promise<void> {
+  await firstLines(t, name, box);
+  await t.test(`${name}: every byte, what is no UTF-8, and pieces that end within characters`, (t) =>
+    pasted(t, box),
+  );
+}
+
+export const firstLines = (t: Test, name: string, box: TypedInto) =>
+  t.test(`${name}: lines typed byte by byte from the first moment on`, (t) => typedAtOnce(t, box));
+
+/** In turns, so that each finds another moment of the beginning. */
+async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
+  const lines = Array.from({ length: 4 }, (_, at) => `grüße-漢字-😀-${at}`);
+  const open: PtyStream[] = [];
+  for (const [at, line] of lines.entries()) {
+    const pty = await opened(box, `at-once-${at}`);
+    open.push(pty);
+    const output = reader(pty);
+    for (const byte of piecesOf(
+      Buffer.from(`echo '${line}' >> /workspace/lines; echo typed-$((${at}+40))\r`),
+      1,
+    )) {
+      pty.write(byte);
+      // Typed, not pasted: the shell begins between two of them.
+      if (at % 2 === 1) await delay(1);
+    }
+    await output.until(`typed-${at + 40}`, 30);
+  }
+  t.same((await box.sh('cat /workspace/lines; rm /workspace/lines')).trim().split('\n'), lines);
+  await Promise.all(open.map((pty, at) => gone(box, pty, `at-once-${at}`)));
+}
+
+type Paste = { readonly pieces: readonly Buffer[]; readonly everyMs?: number };
+
+/** One after the other into one shell; nothing follows the last byte of each until it has arrived. */
+async function pasted(t: Test, box: TypedInto): Promise<void> {
+  const pastes: readonly Paste[] = [
+    { pieces: [...piecesOf(EVERY_BYTE, 256), LONE] },
+    { pieces: piecesOf(Buffer.concat([EVERY_BYTE, LONE]), 1), everyMs: 2 },
+    ...[1, 7, 4_096].map((pieceBytes) => ({
+      pieces: piecesOf(mixedUtf8(Math.min(pieceBytes * 1_000, 100_000)), pieceBytes),
+    })),
+  ];
+  const pty = await opened(box, 'pasted');
+  const output = reader(pty);
+  await output.until(/[$#] /);
+  const taken: (() => number)[] = [];
+  for (const [at, paste] of pastes.entries())
+    taken.push(await intoShell(t, pty, output, `/workspace/pasted-${at}`, paste));
+  const sums = await box.sh(
+    `for n in ${[...pastes.keys()].join(' ')}; do sha256sum < /workspace/pasted-$n; done`,
+  );
+  const arrived = sums.split('\n').map((line) => line.split(' ')[0]);
+  for (const [at, { pieces }] of pastes.entries()) {
+    const all = Buffer.concat(pieces);
+    t.equal(arrived[at], sha256(all), `${all.length} bytes in ${pieces.length} pieces`);
+    t.equal(taken[at]?.(), all.length, 'and each was said to be there');
+  }
+  await gone(box, pty, 'pasted');
+}
+
+/** Answers how many bytes were said to be there, up to now. */
+async function intoShell(
+  t: Test,
+  pty: PtyStream,
+  output: ReturnType<typeof reader>,
+  file: string,
+  { pieces, everyMs = 0 }: Paste,
+): Promise<() => number> {
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  pty.write(intoFile(file, size));
+  await output.until('#START', 30);
+  let taken = 0;
+  for (const piece of pieces) {
+    pty.write(piece, () => {
+      taken += piece.length;
+    });
+    // The pace of what is typed; nothing is waited for.
+    if (everyMs > 0 || Math.random() < 0.01) await delay(everyMs);
+  }
+  await output.until(/#DONE[\s\S]*[$#]/, 60).catch((error: Error) => t.comment(error.message.slice(0, 200)));
+  return () => taken;
+}
+
+const opened = ({ terminals, handle, shell }: TypedInto, session: string): Promise<PtyStream> => {
+  const request: Partial<TerminalRequest> = { shell };
+  return terminals.open(handle, aTerminal(session, request));
+};
+
+async function gone({ terminals, handle }: TypedInto, pty: PtyStream, session: string): Promise<void> {
+  await pty.close();
+  await terminals.killMuxSession(handle, session);
+}

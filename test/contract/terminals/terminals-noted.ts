@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { Storage } from '../../../src/ports/storage.ts';
+import type { NewHold } from '../../../src/ports/terminals/terminal-lease-repository.ts';
+import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
+import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { anOperation } from '../containers/operations.ts';
+
+/** What the records of terminals must guarantee. `silence` makes one as old as if it had not been pinged for so long. */
+export async function terminalRecordsContract(
+  name: string,
+  storage: Storage,
+  silence: (id: string, seconds: number) => Promise<void>,
+): Promise<void> {
+  const { terminals, containers, operations } = storage.repositories;
+  const aPlace = async () => {
+    const user = await storedUser(storage);
+    return { user, container: await storedContainer(storage, user.id) };
+  };
+  const aRecord = async (over: Partial<NewTerminalRecord> = {}): Promise<NewTerminalRecord> => {
+    const { user, container } = await aPlace();
+    return recordOf(user, container, over);
+  };
+  const listed = async (id: string) => (await terminals.list()).find((one) => one.id === id);
+
+  await t.test(`${name}: a terminal's record is there from insert to remove, with its names`, async (t) => {
+    const { user, container } = await aPlace();
+    const record = recordOf(user, container, { muxSession: null, connectionId: 'pane', owner: false });
+    const createdAt = await terminals.insert(record);
+    const found = await listed(record.id);
+    const names = { username: user.username, containerName: container.name };
+    t.match(found, { ...record, ...names, createdAt, lastPingAt: Date });
+    t.match(await terminals.find(record.id), { ...record, createdAt });
+    await terminals.remove([record.id]);
+    t.same([await listed(record.id), await terminals.find(record.id)], [undefined, null]);
+    await terminals.remove([record.id]);
+  });
+
+  await t.test(`${name}: a ping is noted, and brings a record back as it was`, async (t) => {
+    const [one, two] = [await aRecord(), await aRecord()];
+    const createdAt = await terminals.insert(one);
+    const before = new Date(createdAt.getTime() - 5_000);
+    await silence(one.id, 60);
+    const silent = await listed(one.id);
+    await terminals.ping([
+      { ...one, createdAt },
+      { ...two, createdAt: before },
+    ]);
+    const [first, second] = [await listed(one.id), await listed(two.id)];
+    t.ok((first?.lastPingAt.getTime() ?? 0) > (silent?.lastPingAt.getTime() ?? 0));
+    t.match(second, { ...two, createdAt: before });
+    await terminals.ping([]);
+    await terminals.remove([one.id, two.id]);
+  });
+
+  await t.test(`${name}: sizes change, and nothing else with them`, async (t) => {
+    const record = await aRecord();
+    await terminals.insert(record);
+    const gone = { id: randomUUID(), cols: 1, rows: 1 };
+    await terminals.resize([{ id: record.id, cols: 132, rows: 50 }, gone]);
+    t.match(await terminals.find(record.id), { ...record, cols: 132, rows: 50 });
+    t.equal(await terminals.find(gone.id), null);
+    await terminals.resize([]);
+    await terminals.remove([record.id]);
+  });
+
+  await t.test(`${name}: what is silent for more than 75 s is not seen, and is swept`, async (t) => {
+    const [silent, lively] = [await aRecord(), await aRecord()];
+    await terminals.insert(silent);
+    await terminals.insert(lively);
+    await silence(silent.id, 76);
+    await silence(lively.id, 70);
+    t.same([await listed(silent.id), await terminals.find(silent.id)], [undefined, null]);
+    t.same(await terminals.newest([silent.key]), []);
+    t.equal((await listed(lively.id))?.id, lively.id);
+    await terminals.sweep();
+    await silence(silent.id, 0);
+    t.equal(await listed(silent.id), undefined);
+    await terminals.remove([lively.id]);
+  });
+
+  await t.test(`${name}: an earlier run's records go together`, async (t) => {
+    const [own, other] = [await aRecord(), await aRecord()];
+    await terminals.insert(own);
+    await terminals.insert(other);
+    await terminals.removeAllOf(own.replica);
+    t.same([(await listed(own.id))?.id, (await listed(other.id))?.id], [undefined, other.id]);
+    await terminals.remove([other.id]);
+  });
+
+  await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
+    const record = await aRecord();
+    await terminals.insert(record);
+    t.same(await terminals.askedToClose(record.replica), []);
+    const asked = await Promise.all([1, 2, 3].map(() => terminals.askToClose(record.id)));
+    t.same(asked.sort(), [false, false, true]);
+    t.same(await terminals.askedToClose(record.replica), [record.id]);
+    t.same(await terminals.askedToClose(randomUUID()), []);
+    await terminals.remove([record.id]);
+    t.notOk(await terminals.askToClose(record.id), 'nor is one that is gone');
+  });
+
+  await t.test(`${name}: the newest of each key`, async (t) => {
+    const { user, container } = await aPlace();
+    const [first, second] = [recordOf(user, container), recordOf(user, container)];
+    const other = recordOf(user, container, { key: `${container.runtimeId}:${user.id}:pane` });
+    const at = await terminals.insert(first);
+    await terminals.ping([{ ...second, createdAt: new Date(at.getTime() + 1_000) }]);
+    await terminals.insert(other);
+    const newest = await terminals.newest([first.key, other.key, 'x:y:z']);
+    t.same(newest.map(({ id }) => id).sort(), [second.id, other.id].sort());
+    t.same(await terminals.newest([]), []);
+    await terminals.remove([first.id, second.id, other.id]);
+  });
+
+  await t.test(`${name}: how containers are now`, async (t) => {
+    const { container } = await aPlace();
+    const { dbId, runtimeId } = container;
+    const now = () => terminals.places([dbId, randomUUID()]);
+    t.same(await now(), [{ containerId: dbId, state: 'running', runtimeId, operation: null }]);
+    const [owner, userId] = [randomUUID(), container.ownerId];
+    const [past, present] = [anOperation(dbId, userId, owner), anOperation(dbId, userId, owner)];
+    await operations.begin({ ...past, kind: 'start' }, 60);
+    t.match(await now(), [{ operation: 'start' }]);
+    await operations.finish(past.id, owner, 'done');
+    t.match(await now(), [{ operation: null }], 'what is over is none');
+    await operations.begin({ ...present, kind: 'stop' }, 60);
+    t.match(await now(), [{ operation: 'stop' }], 'and does not stand beside another one');
+    t.equal((await now()).length, 1);
+    await operations.finish(present.id, owner, 'done');
+    await containers.changeState(dbId, ['running'], { state: 'deleted' });
+    t.same(await now(), [{ containerId: dbId, state: 'deleted', runtimeId, operation: null }]);
+    t.same(await terminals.places([]), []);
+  });
+}
+
+/** What the notes of who has which terminal must guarantee. `silence` lets a run say nothing for so long. */
+export async function terminalHoldsContract(
+  name: string,
+  storage: Storage,
+  silence: (run: string, seconds: number) => Promise<void>,
+): Promise<void> {
+  const { terminalHolds: holds } = storage.repositories;
+  const aHold = async (over: Partial<NewHold> = {}): Promise<NewHold> => {
+    const { id } = await storedUser(storage);
+    const { dbId, runtimeId } = await storedContainer(storage, id);
+    return {
+      stream: randomUUID(),
+      containerId: dbId,
+      runtimeId: runtimeId ?? '',
+      muxSession: 'pane-x',
+      replica: randomUUID(),
+      run: randomUUID(),
+      ...over,
+    };
+  };
+
+  await t.test(`${name}: a hold is there from put to remove`, async (t) => {
+    const hold = await aHold();
+    await holds.renew(hold.run);
+    await holds.put(hold);
+    const { containerId, ...rest } = hold;
+    const [found, ...more] = await holds.inContainer(containerId);
+    t.match(found, rest);
+    t.ok(found !== undefined && found.silentSeconds < 60 && !found.isEnding);
+    t.same(more, []);
+    for (const stream of [hold.stream, randomUUID()]) await holds.markEnding(stream);
+    t.match(await holds.inContainer(containerId), [{ ...rest, isEnding: true }]);
+    await holds.remove([hold.stream, randomUUID()]);
+    t.same(await holds.inContainer(containerId), []);
+    await holds.remove([]);
+  });
+
+  await t.test(`${name}: the first of a session is told from a later one`, async (t) => {
+    const first = await aHold();
+    const later = { ...first, stream: randomUUID(), run: randomUUID() };
+    const others = [
+      { ...first, stream: randomUUID(), muxSession: 'pane-y' },
+      { ...first, stream: randomUUID(), runtimeId: 'made-anew' },
+      await aHold(),
+    ];
+    t.equal(await holds.put(first), true);
+    t.equal(await holds.put(later), false);
+    for (const other of others) t.equal(await holds.put(other), true);
+    await holds.remove([first, later, ...others].map(({ stream }) => stream));
+    t.equal(await holds.put(first), true);
+    await holds.remove([first.stream]);
+  });
+
+  await t.test(`${name}: how long a run was silent, and for ever when it never spoke`, async (t) => {
+    const hold = await aHold();
+    await holds.put(hold);
+    const silent = async () => (await holds.inContainer(hold.containerId))[0]?.silentSeconds;
+    t.equal(await silent(), Number.POSITIVE_INFINITY);
+    await holds.renew(hold.run);
+    await silence(hold.run, 100);
+    t.ok(Math.abs(((await silent()) ?? 0) - 100) < 20);
+    await holds.renew(hold.run);
+    t.ok(((await silent()) ?? 100) < 20);
+    await holds.remove([hold.stream]);
+  });
+
+  await t.test(`${name}: what nobody seems to have`, async (t) => {
+    const me = { replica: randomUUID(), run: randomUUID() };
+    const [mine, lost, earlier, alive, dead, unheard] = [
+      await aHold(me),
+      await aHold(me),
+      await aHold({ replica: me.replica }),
+      await aHold(),
+      await aHold(),
+      await aHold(),
+    ];
+    const all = [mine, lost, earlier, alive, dead, unheard];
+    for (const hold of all) await holds.put(hold);
+    for (const hold of [mine, earlier, alive, dead]) await holds.renew(hold.run);
+    await silence(dead.run, 80);
+    const found = await holds.unattended({ ...me, streams: [mine.stream] }, 75);
+    const left = [lost, earlier, dead, unheard].map(({ containerId }) => containerId);
+    t.same(found.filter((id) => all.some((one) => one.containerId === id)).sort(), left.sort());
+    const none = await holds.unattended({ ...me, streams: [] }, 75);
+    t.ok(none.includes(mine.containerId), 'and its own, when it has none');
+    await holds.remove(all.map(({ stream }) => stream));
+  });
+}

@@ -1,0 +1,295 @@
+import t from 'tap';
+import {
+  afterFault,
+  type Facts,
+  type Fault,
+  nextStep,
+  type Operation,
+  type OperationKind,
+  type Seen,
+  type Step,
+  standing,
+} from '../../../src/domain/containers/operation.ts';
+
+const SEEN: readonly Seen[] = ['running', 'paused', 'stopped', 'gone'];
+const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
+const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
+const FACTS = SEEN.flatMap((old) => SEEN.map((fresh): Facts => ({ old, fresh })));
+/** How far the keeping of what was installed can be. */
+const PROGRESS = [
+  { carryOver: false, measured: false },
+  { carryOver: false, measured: true },
+  { carryOver: true, measured: false },
+  { carryOver: true, measured: true },
+  { carryOver: true, measured: true, freshImage: 'image' },
+] as const;
+const small = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
+const large = { ...small, memoryMb: 512 };
+
+const operation = (over: Partial<Operation> = {}): Operation => ({
+  id: 'op',
+  dbId: 'box',
+  kind: 'update',
+  phase: 'forward',
+  before: { state: 'running', runtimeId: 'a', generation: 1, resources: small },
+  target: { name: 'dev', resources: large },
+  verified: false,
+  unfitted: false,
+  volumeKept: null,
+  carryOver: false,
+  measured: false,
+  freshImage: null,
+  ...over,
+});
+
+const text = (step: Step): string =>
+  [step.do, 'which' in step && step.which, 'now' in step && step.now, 'outcome' in step && step.outcome]
+    .filter(Boolean)
+    .join(' ');
+
+/** Does what a step says to a model of the engine; a commit and a verification change the operation. */
+function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = () => false) {
+  let op = start;
+  let facts = seen;
+  const steps: string[] = [];
+  let bothRan = false;
+  for (let i = 0; i < 20; i++) {
+    const step = nextStep(op, facts);
+    steps.push(text(step));
+    if (step.do === 'finish' || step.do === 'put_back') return { steps, facts, op, step, bothRan };
+    if (failing(step) && op.phase === 'forward') {
+      op = { ...op, phase: 'back' };
+      continue;
+    }
+    [op, facts] = after(op, facts, step);
+    // What is paused has its volume in use as well.
+    bothRan ||= ['running', 'paused'].includes(facts.old) && facts.fresh === 'running';
+  }
+  throw new Error(`does not end: ${steps.join(', ')}`);
+}
+
+function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
+  switch (step.do) {
+    case 'measure_old':
+      return [{ ...op, measured: true }, facts];
+    case 'capture_old':
+      return [{ ...op, freshImage: `image of the ${facts.old} one` }, facts];
+    case 'create_fresh':
+      return [op, { ...facts, fresh: 'stopped' }];
+    case 'start':
+      return [op, { ...facts, [step.which]: 'running' }];
+    case 'stop_old':
+      return [op, { ...facts, old: 'stopped' }];
+    case 'remove':
+      return [op, { ...facts, [step.which]: 'gone' }];
+    case 'verify_fresh':
+      return [{ ...op, verified: true }, facts];
+    case 'fit_fresh':
+      return [{ ...op, unfitted: false }, facts];
+    case 'commit':
+      return [{ ...op, phase: 'committed' }, facts];
+    case 'put_back':
+    case 'finish':
+      return [op, facts];
+  }
+}
+
+t.test('the way of each operation when nothing fails', async (t) => {
+  const wasStopped = { before: { ...operation().before, state: 'stopped' } } as const;
+  const renamed = { target: { name: 'other', resources: small } };
+  const begun = 'create_fresh, start fresh';
+  const deleted = 'remove old, commit none, finish done';
+  const switched = 'start fresh, verify_fresh, commit fresh';
+  const over = 'remove old, finish done';
+  const cases: readonly (readonly [string, Partial<Operation>, old: Seen, fresh: Seen, steps: string])[] = [
+    ['create', { kind: 'create' }, 'gone', 'gone', `${begun}, commit fresh, finish done`],
+    [
+      'create from the pool',
+      { kind: 'create', unfitted: true },
+      'gone',
+      'running',
+      'fit_fresh, commit fresh, finish done',
+    ],
+    [
+      'of one that has ended',
+      { kind: 'create', unfitted: true },
+      'gone',
+      'stopped',
+      `start fresh, fit_fresh, commit fresh, finish done`,
+    ],
+    ['start', { kind: 'start', ...wasStopped }, 'stopped', 'gone', 'start old, commit old, finish done'],
+    [
+      'start of a paused one',
+      { kind: 'start', ...wasStopped },
+      'paused',
+      'gone',
+      'start old, commit old, finish done',
+    ],
+    ['start of a vanished one', { kind: 'start' }, 'gone', 'gone', `${begun}, commit fresh, finish done`],
+    ['start of a running one', { kind: 'start' }, 'running', 'gone', 'finish unchanged'],
+    ['stop', { kind: 'stop' }, 'running', 'gone', 'stop_old, commit old, finish done'],
+    [
+      'stop of one shown as stopped',
+      { kind: 'stop', ...wasStopped },
+      'paused',
+      'gone',
+      'stop_old, finish unchanged',
+    ],
+    ['stop of one that has ended', { kind: 'stop' }, 'gone', 'gone', 'commit old, finish done'],
+    ['stop of a stopped one', { kind: 'stop', ...wasStopped }, 'stopped', 'gone', 'finish unchanged'],
+    ['delete', { kind: 'delete' }, 'running', 'gone', deleted],
+    ['update', {}, 'running', 'gone', `measure_old, create_fresh, stop_old, ${switched}, ${over}`],
+    ['update of a stopped one', {}, 'stopped', 'gone', `measure_old, create_fresh, ${switched}, ${over}`],
+    ['delete with another', { kind: 'delete' }, 'running', 'stopped', `remove fresh, ${deleted}`],
+    ['a new name alone', renamed, 'running', 'gone', 'commit old, finish done'],
+    ['with nothing to carry', { carryOver: true, ...renamed }, 'running', 'gone', 'commit old, finish done'],
+    [
+      'carrying over',
+      { carryOver: true },
+      'running',
+      'gone',
+      `measure_old, stop_old, capture_old, create_fresh, ${switched}, ${over}`,
+    ],
+    ['from a vanished one', { carryOver: true }, 'gone', 'gone', `create_fresh, ${switched}, finish done`],
+    ['restore', { kind: 'restore' }, 'gone', 'gone', 'create_fresh, commit fresh, finish done'],
+  ];
+  for (const [name, changes, old, fresh, steps] of cases)
+    t.equal(play(operation(changes), { old, fresh }).steps.join(', '), steps, name);
+});
+
+t.test('whatever is seen, every operation in every phase comes to an end', async (t) => {
+  const ways = KINDS.flatMap((kind) =>
+    PHASES.flatMap((phase) =>
+      FACTS.flatMap((facts) =>
+        (['running', 'stopped', 'starting'] as const).flatMap((state) =>
+          PROGRESS.map((progress) => {
+            const before = { ...operation().before, state };
+            return { op: operation({ kind, phase, ...progress, before }), facts };
+          }),
+        ),
+      ),
+    ),
+  );
+  for (const { op, facts } of ways) t.doesNotThrow(() => play(op, facts), JSON.stringify([op, facts]));
+  t.equal(ways.length, 864 * PROGRESS.length);
+});
+
+t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
+  const points = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh'];
+  for (const carryOver of [false, true]) {
+    for (const old of ['running', 'stopped'] as const) {
+      const before = { ...operation().before, state: old };
+      for (const point of ['measure_old', ...points, ...(carryOver ? ['capture_old'] : [])]) {
+        const begun = operation({ before, carryOver });
+        const end = play(begun, { old, fresh: 'gone' }, (step) => text(step) === point);
+        if (old === 'stopped' && point === 'stop_old') continue;
+        t.notOk(end.bothRan, `${old}, fails at ${point}`);
+        t.same(end.step, { do: 'put_back' });
+        t.same(end.facts, { old, fresh: 'gone' }, 'the old container is as it was');
+      }
+    }
+  }
+});
+
+t.test('an update of a paused container stops it before another one starts', async (t) => {
+  for (const carryOver of [false, true]) {
+    const end = play(operation({ carryOver }), { old: 'paused', fresh: 'gone' });
+    t.notOk(end.bothRan);
+    t.same(end.facts, { old: 'gone', fresh: 'running' });
+  }
+});
+
+t.test('what is carried over is taken from a container that is down, before another is made', async (t) => {
+  for (const old of ['running', 'stopped'] as const) {
+    const end = play(operation({ carryOver: true }), { old, fresh: 'gone' });
+    t.equal(end.op.freshImage, 'image of the stopped one');
+    t.ok(end.steps.indexOf('capture_old') < end.steps.indexOf('create_fresh'));
+  }
+  for (const facts of SEEN.map((old): Facts => ({ old, fresh: 'stopped' }))) {
+    const end = play(operation({ carryOver: true }), facts);
+    t.notOk(end.steps.includes('capture_old'), 'not once the other one is there');
+  }
+});
+
+t.test('a create, start or restore that fails leaves no fresh container', async (t) => {
+  for (const kind of ['create', 'start', 'restore'] as const) {
+    for (const point of ['create_fresh', 'start fresh', 'commit fresh']) {
+      const end = play(operation({ kind }), { old: 'gone', fresh: 'gone' }, (step) => text(step) === point);
+      if (end.op.phase === 'back') t.equal(end.facts.fresh, 'gone', `${kind}, fails at ${point}`);
+    }
+  }
+});
+
+t.test('a delete goes back only while its container is still there', async (t) => {
+  const failed = operation({ kind: 'delete', phase: 'back' });
+  t.same(play(failed, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
+  t.same(play(failed, { old: 'gone', fresh: 'gone' }).steps, ['commit none', 'finish done']);
+});
+
+t.test('what the engine has done although its answer was lost is committed', async (t) => {
+  const stopped = { ...operation().before, state: 'stopped' as const };
+  const start = operation({ kind: 'start', phase: 'back', before: stopped });
+  t.same(play(start, { old: 'running', fresh: 'gone' }).steps, ['commit old', 'finish done']);
+  t.same(play(start, { old: 'stopped', fresh: 'gone' }).steps, ['put_back']);
+  t.same(play({ ...start, before: operation().before }, { old: 'running', fresh: 'gone' }).steps, [
+    'put_back',
+  ]);
+  const stop = operation({ kind: 'stop', phase: 'back' });
+  t.same(play(stop, { old: 'stopped', fresh: 'gone' }).steps, ['commit old', 'finish done']);
+  t.same(play(stop, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
+});
+
+t.test('where a fault leads', async (t) => {
+  const first: Fault = { during: 'look', touchesEngine: false };
+  const later: Fault = { during: 'look', touchesEngine: true };
+  const step: Fault = { during: 'step', touchesEngine: true };
+  const cases: [string, Operation['phase'], Fault, ReturnType<typeof afterFault>][] = [
+    ['nothing was done that needs undoing', 'forward', first, 'abandon'],
+    ['what was done cannot be seen', 'forward', later, 'leave'],
+    ['a step has failed', 'forward', step, 'back'],
+    ['the undoing has failed', 'back', step, 'leave'],
+    ['what is undone cannot be seen', 'back', later, 'leave'],
+    ['it is committed', 'committed', step, 'leave'],
+  ];
+  for (const kind of KINDS) {
+    for (const [name, phase, fault, way] of cases)
+      t.equal(afterFault(operation({ kind, phase }), fault), way, `${kind}: ${name}`);
+  }
+});
+
+t.test('an operation is called failed only when what was asked for will not be done', async (t) => {
+  for (const kind of KINDS) {
+    const told = (phase: Operation['phase']) => standing(operation({ kind, phase }), null);
+    t.equal(told('forward'), 'under_way', kind);
+    t.equal(told('committed'), 'done', kind);
+    const ends = FACTS.map((facts) => play(operation({ kind, phase: 'back' }), facts).step.do);
+    if (told('back') === 'failed')
+      t.same([...new Set(ends)], ['put_back'], `${kind} is undone, whatever is seen`);
+    for (const phase of PHASES) {
+      t.equal(standing(operation({ kind, phase }), 'failed'), 'failed');
+      t.equal(standing(operation({ kind, phase }), 'done'), 'done');
+    }
+  }
+});
+
+t.test('after the commit nothing goes back, and one container is left', async (t) => {
+  for (const old of SEEN) {
+    const end = play(operation({ phase: 'committed' }), { old, fresh: 'running' });
+    t.same(end.step, { do: 'finish', outcome: 'done' });
+    t.same(end.facts, { old: 'gone', fresh: 'running' });
+  }
+});
+
+t.test('a killed update goes forward from wherever it was', async (t) => {
+  const whole = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old'];
+  const measured = operation({ measured: true });
+  const states: Facts[] = [
+    { old: 'running', fresh: 'gone' },
+    { old: 'running', fresh: 'stopped' },
+    { old: 'stopped', fresh: 'stopped' },
+    { old: 'stopped', fresh: 'running' },
+  ];
+  states.forEach((facts, done) => {
+    t.same(play(measured, facts).steps, [...whole.slice(done), 'finish done'], `after ${done} steps`);
+  });
+});

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import t from 'tap';
+import { authorize, type Caller, isAdmin } from '../../../src/domain/identity/caller.ts';
+import type { RouteScope, Scope } from '../../../src/domain/identity/scope.ts';
+import {
+  isTokenShaped,
+  MAX_KEPT_TOKENS,
+  MAX_LIVE_TOKENS,
+  mayGrant,
+  mintToken,
+  readTokenRequest,
+  roomForToken,
+  type TokenRequest,
+  tokenAccepted,
+  tokenState,
+} from '../../../src/domain/identity/token.ts';
+import { anyCharacter } from '../../support/samples/any-character.ts';
+import { aCaller, aToken, aUser } from '../../support/samples/builders.ts';
+
+const login = (role: 'user' | 'admin'): Caller => aCaller({ user: aUser({ role }) });
+const byToken = (role: 'user' | 'admin', ...scopes: Scope[]): Caller =>
+  aCaller({
+    user: aUser({ role }),
+    credential: { kind: 'api_token', tokenId: 'x', prefix: 'svc_0', scopes },
+  });
+
+type Access = true | 'not_authorized' | 'insufficient_scope' | 'login_token_required' | 'api_token_rejected';
+const [TOO_FEW, LOGIN, NO_TOKEN] = [
+  'insufficient_scope',
+  'login_token_required',
+  'api_token_rejected',
+] as const;
+const SCOPES: readonly RouteScope[] = ['public', 'read', 'write', 'admin', 'login', 'api_token'];
+
+const CALLERS: readonly (readonly [string, Caller, ...Access[]])[] = [
+  ['user', login('user'), true, true, true, 'not_authorized', true, NO_TOKEN],
+  ['admin', login('admin'), true, true, true, true, true, NO_TOKEN],
+  ['token read', byToken('user', 'read'), true, true, TOO_FEW, TOO_FEW, LOGIN, true],
+  ['token write', byToken('user', 'write'), true, true, true, TOO_FEW, LOGIN, true],
+  ["user's token admin", byToken('user', 'admin'), true, true, true, 'not_authorized', LOGIN, true],
+  ["admin's token write", byToken('admin', 'write'), true, true, true, TOO_FEW, LOGIN, true],
+  ["admin's token admin", byToken('admin', 'admin'), true, true, true, true, LOGIN, true],
+];
+
+t.test('what a credential opens follows from its kind, its scopes and the role of its user', async (t) => {
+  for (const [name, caller, ...expected] of CALLERS) {
+    const opened = SCOPES.map((scope) => authorize(caller, scope));
+    t.same(
+      opened.map((result) => result.ok || result.error.code),
+      expected,
+      name,
+    );
+  }
+});
+
+t.test('an administrator is one by role, and by scope where the credential has scopes', async (t) => {
+  const admins = CALLERS.filter(([, caller]) => isAdmin(caller));
+  t.same(
+    admins.map(([name]) => name),
+    ['admin', "admin's token admin"],
+  );
+});
+
+const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
+
+t.test('a token is active until it is revoked, its time has passed, or its row is gone', async (t) => {
+  const cases: [string, Parameters<typeof tokenState>, string][] = [
+    ['fresh, for ever', [aToken(), at(1e9)], 'active'],
+    [
+      'a millisecond before its end',
+      [aToken({ expiresAt: at(10) }), new Date(at(10).getTime() - 1)],
+      'active',
+    ],
+    ['at its end', [aToken({ expiresAt: at(10) }), at(10)], 'expired'],
+    ['revoked', [aToken({ revokedAt: at(1) }), at(2)], 'revoked'],
+    ['revoked, then its time passed', [aToken({ revokedAt: at(1), expiresAt: at(5) }), at(9)], 'revoked'],
+    ['no row', [null, at(0)], 'deleted'],
+  ];
+  for (const [name, args, expected] of cases) t.equal(tokenState(...args), expected, name);
+});
+
+t.test('only an active token of a user who is not disabled is accepted', async (t) => {
+  t.ok(tokenAccepted(aToken(), aUser(), at(0)));
+  t.notOk(tokenAccepted(aToken({ revokedAt: at(0) }), aUser(), at(0)));
+  t.notOk(tokenAccepted(aToken({ expiresAt: at(0) }), aUser(), at(0)));
+  t.notOk(tokenAccepted(aToken(), aUser({ disabledAt: at(0) }), at(0)));
+});
+
+t.test(
+  'a secret is svc_ and 64 hex digits of its random bytes; 12 characters of it may be shown',
+  async (t) => {
+    const random = createHash('sha256').update('seed').digest();
+    const { secret, prefix } = mintToken(random);
+    t.equal(secret, `svc_${random.toString('hex')}`);
+    t.equal(prefix, secret.slice(0, 12));
+    t.ok(isTokenShaped(secret));
+    t.throws(() => mintToken(random.subarray(1)), 'fewer bytes are a fault, not a weaker token');
+  },
+);
+
+t.test('what is not exactly svc_ and 64 lower-case hex digits is no token', async (t) => {
+  const good = `svc_${'0a'.repeat(32)}`;
+  t.ok(isTokenShaped(good));
+  for (const text of [
+    '',
+    'svc_',
+    good.slice(0, -1),
+    `${good}0`,
+    `${good}\n`,
+    ` ${good}`,
+    good.toUpperCase(),
+    `svc_${'0A'.repeat(32)}`,
+    `svc-${'0a'.repeat(32)}`,
+    `svc_${'0g'.repeat(32)}`,
+    `svc_${'０a'.repeat(32)}`,
+  ]) {
+    t.notOk(isTokenShaped(text), JSON.stringify(text));
+  }
+});
+
+const read = (body: unknown): TokenRequest | Readonly<Record<string, string>> => {
+  const result = readTokenRequest(body);
+  if (result.ok) return result.value;
+  return result.error.code === 'validation_failed' ? result.error.fields : { code: result.error.code };
+};
+
+t.test('a request has a name; scopes default to read and write, and the life to for ever', async (t) => {
+  t.same(read({ name: 'ci' }), { name: 'ci', scopes: ['read', 'write'], lifeMs: null });
+  t.same(
+    read({ name: ' \t ci\u00a0\n' }),
+    { name: 'ci', scopes: ['read', 'write'], lifeMs: null },
+    'trimmed',
+  );
+  t.same(read({ name: 'ci', scopes: ['admin', 'read', 'admin'] }), {
+    name: 'ci',
+    scopes: ['admin', 'read'],
+    lifeMs: null,
+  });
+});
+
+t.test('a name that is missing, empty or not a string is required', async (t) => {
+  const nameless = [undefined, null, 1, true, '', ' ', '\n\t', '\ufeff', [], ['ci'], {}, Number.NaN];
+  for (const name of nameless) t.same(read({ name }), { name: 'is required' }, JSON.stringify(name));
+  for (const body of [undefined, null, {}, [], ['ci'], 'ci', 1, true]) {
+    t.same(read(body), { name: 'is required' }, JSON.stringify(body));
+  }
+});
+
+t.test(
+  'a name has 1 to 100 characters, none of which is a control character or half a character',
+  async (t) => {
+    const tooLong = { name: 'must have at most 100 characters' };
+    t.match(read({ name: 'x'.repeat(100) }), { name: 'x'.repeat(100) });
+    t.match(read({ name: '😀'.repeat(100) }), { name: '😀'.repeat(100) }, 'code points are counted');
+    t.same(read({ name: 'x'.repeat(101) }), tooLong);
+    t.same(read({ name: '😀'.repeat(101) }), tooLong);
+    t.match(read({ name: ` ${'x'.repeat(100)} ` }), { name: 'x'.repeat(100) }, 'counted after trimming');
+    for (const bad of ['a\0b', 'a\nb', 'a\u001bb', 'a\u007fb', 'a\u0085b', '\ud800', 'a\udc00', '\0']) {
+      t.same(read({ name: bad }), { name: 'must not have control characters' }, JSON.stringify(bad));
+    }
+    for (const good of ['ci', "O'Neil; drop table--", '家族 👨‍👩‍👧', '<script>', '__proto__']) {
+      t.match(read({ name: good }), { name: good }, good);
+    }
+  },
+);
+
+t.test('scopes are a list of one or more of the three', async (t) => {
+  const fault = { scopes: 'must be one or more of read, write and admin' };
+  for (const scopes of [
+    [],
+    ['root'],
+    ['read', 'READ'],
+    ['read', 1],
+    'read',
+    { 0: 'read' },
+    null,
+    7,
+    [['read']],
+  ]) {
+    t.same(read({ name: 'ci', scopes }), fault, JSON.stringify(scopes));
+  }
+});
+
+t.test('expires_in is a number of days above 0 and at most 3650; fractions count', async (t) => {
+  const lives: [number, number][] = [
+    [1, 86_400_000],
+    [0.5, 43_200_000],
+    [3650, 315_360_000_000],
+    [1e-9, 1],
+    [Number.MIN_VALUE, 1],
+  ];
+  for (const [expires_in, lifeMs] of lives)
+    t.match(read({ name: 'ci', expires_in }), { lifeMs }, `${expires_in}`);
+  const fault = { expires_in: 'must be above 0 and at most 3650' };
+  const huge = [JSON.parse('1e400'), 1e308, 3650.0001, Number.POSITIVE_INFINITY];
+  for (const expires_in of [...huge, 0, -0, -1, Number.NaN, '7', null, true, [], {}]) {
+    t.same(read({ name: 'ci', expires_in }), fault, String(expires_in));
+  }
+});
+
+t.test('every fault is named at once, the name first; fields that nobody knows are refused', async (t) => {
+  const all = read({ scopes: [], expires_in: 0, extra: 1 });
+  t.same(Object.keys(all), ['name', 'scopes', 'expires_in']);
+  t.same(read({ name: 'ci', userId: 'x', id: 1 }), {
+    userId: 'is not a known field',
+    id: 'is not a known field',
+  });
+  t.same(Object.keys(read({ 0: 1, name: '' })), ['name'], 'a field like a number does not come before it');
+});
+
+t.test('whatever the body is, it is a request within all bounds or a refusal', async () => {
+  fc.assert(
+    fc.property(fc.anything({ withNullPrototype: true, withObjectString: true }), (body) => {
+      const result = readTokenRequest(body);
+      return result.ok || Object.keys((result.error as { fields: object }).fields).length > 0;
+    }),
+  );
+  const given = fc.record({
+    name: fc.string({ unit: anyCharacter }),
+    scopes: fc.array(fc.constantFrom('read', 'write', 'admin')),
+    expires_in: fc.double(),
+  });
+  fc.assert(
+    fc.property(given, (body) => {
+      const result = readTokenRequest(body);
+      if (!result.ok) return true;
+      const { name, scopes, lifeMs } = result.value;
+      const length = [...name].length;
+      const bounded = length >= 1 && length <= 100 && name.isWellFormed() && name === name.trim();
+      const living = lifeMs !== null && Number.isSafeInteger(lifeMs) && lifeMs >= 1;
+      return bounded && living && scopes.length > 0 && new Set(scopes).size === scopes.length;
+    }),
+  );
+});
+
+t.test('admin is for administrators to ask for', async (t) => {
+  const admin = aUser({ role: 'admin' });
+  t.same(mayGrant(aUser(), ['read', 'admin']), { ok: false, error: { code: 'not_authorized' } });
+  t.ok(mayGrant(aUser(), ['read', 'write']).ok);
+  t.ok(mayGrant(admin, ['admin']).ok);
+});
+
+t.test('a user has at most 100 tokens that open something, and a list that ends', async (t) => {
+  const full = { ok: false, error: { code: 'token_limit_reached', max: MAX_LIVE_TOKENS } };
+  t.ok(roomForToken(99, 99).ok);
+  t.same(roomForToken(100, 100), full);
+  t.ok(roomForToken(99, MAX_KEPT_TOKENS - 1).ok);
+  t.same(roomForToken(0, MAX_KEPT_TOKENS), full);
+});

@@ -1,0 +1,156 @@
+import t from 'tap';
+import { comparable } from '../../../src/domain/identity/confusable-names.ts';
+import {
+  decideUserChange,
+  guestExpired,
+  guestNameFaults,
+  passwordFaults,
+  personFaults,
+  type UserChange,
+} from '../../../src/domain/identity/user.ts';
+import { aUser } from '../../support/samples/builders.ts';
+
+const TIERS = ['guest', 'free', 'pro', 'enterprise'];
+const admin = aUser({ role: 'admin', tier: 'enterprise' });
+const off = new Date('2026-01-01T00:00:00Z');
+
+t.test('only what differs is left of a change', async (t) => {
+  const cases: readonly (readonly [UserChange, UserChange])[] = [
+    [{}, {}],
+    [{ tier: 'free', role: 'user', disabled: false }, {}],
+    [{ tier: 'pro' }, { tier: 'pro' }],
+    [{ role: 'admin' }, { role: 'admin' }],
+    [{ disabled: true }, { disabled: true }],
+    [
+      { tier: 'pro', role: 'user', disabled: true },
+      { tier: 'pro', disabled: true },
+    ],
+  ];
+  for (const [asked, left] of cases) {
+    t.same(decideUserChange(aUser(), asked, TIERS, 1), { ok: true, value: left }, JSON.stringify(asked));
+  }
+  const disabled = aUser({ disabledAt: off });
+  t.same(decideUserChange(disabled, { disabled: true }, TIERS, 1), { ok: true, value: {} });
+  t.same(decideUserChange(disabled, { tier: 'pro' }, TIERS, 1), { ok: true, value: { tier: 'pro' } });
+  t.same(decideUserChange(disabled, { disabled: false }, TIERS, 1), { ok: true, value: { disabled: false } });
+});
+
+t.test('the last administrator who can sign in stays one', async (t) => {
+  const refused = { ok: false, error: { code: 'last_administrator' } };
+  const cases: readonly (readonly [UserChange, number, boolean])[] = [
+    [{ role: 'user' }, 0, false],
+    [{ disabled: true }, 0, false],
+    [{ role: 'user', disabled: true }, 0, false],
+    [{ role: 'user' }, 1, true],
+    [{ disabled: true }, 1, true],
+    [{ tier: 'pro' }, 0, true],
+    [{ role: 'admin', disabled: false }, 0, true],
+  ];
+  for (const [change, others, allowed] of cases) {
+    const decided = decideUserChange(admin, change, TIERS, others);
+    t.equal(decided.ok, allowed, `${JSON.stringify(change)} with ${others} others`);
+    if (!decided.ok) t.same(decided, refused);
+  }
+  const disabled = { ...admin, disabledAt: off };
+  t.ok(decideUserChange(disabled, { role: 'user' }, TIERS, 0).ok, 'a disabled one is not counted on');
+});
+
+t.test('tiers are those of the catalogue, and guests do not administrate', async (t) => {
+  const guest = aUser({ tier: 'guest', guestUntil: off });
+  t.match(decideUserChange(guest, { tier: 'gold', role: 'admin' }, TIERS, 1), {
+    ok: false,
+    error: { code: 'validation_failed', fields: { tier: /guest, free, pro, enterprise/, role: String } },
+  });
+  t.ok(decideUserChange(guest, { tier: 'free', disabled: true }, TIERS, 1).ok);
+});
+
+const GOOD = { email: 'ada@example.org', username: 'ada', password: 'correct horse' };
+const emailFault = (email: string): string | undefined =>
+  personFaults({ ...GOOD, email: comparable(email) })['email'];
+
+const hex = (text: string): string =>
+  JSON.stringify(text).replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
+
+t.test('addresses that people have are taken', async (t) => {
+  const addresses = [
+    'ada@example.org',
+    "o'neil+berth@mail.example.co.uk",
+    'jürgen.groß@müller.example',
+    'nguyễn@example.vn',
+    'пользователь@пример.рф',
+    'γιώργος@παράδειγμα.gr',
+    '用户@例子.example',
+    'たろう太郎@例え.jp',
+    '홍길동@例子.kr',
+    'иван@example.org',
+    'ada@x-ray7.example',
+  ];
+  for (const address of addresses) t.equal(emailFault(address), undefined, address);
+});
+
+t.test('an address with something that cannot be seen is refused, and says so', async (t) => {
+  const unseen = [
+    ...['\u200b', '\u200d', '\u202e', '\u2066', '\ufeff', '\u00ad', '\u034f', '\u3164', '\u115f', '\u180e'],
+    ...['\u2800', '\ufe0f', '\u0000', '\u0085', '\ue000', '\u{e0061}', '\u{1d173}', ' ', '\u00a0', '\u3000'],
+    ...['\ud800', '\n'],
+  ];
+  for (const one of unseen)
+    for (const address of [`root@example.org${one}`, `ro${one}ot@example.org`, `${one}root@example.org`])
+      t.equal(emailFault(address), 'must have no spaces and no invisible characters', hex(address));
+});
+
+t.test('an address that passes for another one is refused', async (t) => {
+  const twins = [
+    ['аda@example.org', 'a Cyrillic a'],
+    ['admіn@example.org', 'a Cyrillic i'],
+    ['rοot@example.org', 'a Greek o'],
+    ['ada@eхample.org', 'a Cyrillic x in the domain'],
+    ['асе@example.org', 'a word of Cyrillic letters that pass for Latin ones'],
+    ['alıce@example.org', 'an i without its dot'],
+    ['ɡuy@example.org', 'a phonetic g'],
+  ] as const;
+  for (const [address, what] of twins)
+    t.equal(emailFault(address), 'must not mix letters that look like others', what);
+  const others = ['', 'a@', '@b', 'a"b<script>@x', 'a@b@c', 'ada', 'a,b@x', 'a(b)@x', `${'x'.repeat(254)}@x`];
+  for (const address of others)
+    t.equal(emailFault(address), 'must be an email address', address.slice(0, 20));
+});
+
+t.test('forms of the same letters are one address', async (t) => {
+  for (const form of ['ａｄａ@example.org', 'ada＠example.org', 'ada@example．org'])
+    t.equal(comparable(form), 'ada@example.org');
+  t.equal(comparable('ju\u0308rgen@x'), 'j\u00fcrgen@x');
+});
+
+t.test('a guest is not called like the service or who runs it', async (t) => {
+  const official =
+    'root admin admins administrator administrators sysadmin superuser sudo berth system service server operator ' +
+    'owner staff team moderator support helpdesk help security info official noreply postmaster daemon';
+  for (const name of [...official.split(' '), 'Administrator', 'ROOT', 'r00t', 'adm1n', 'Ad.min', 'root-'])
+    t.same(guestNameFaults(name), { username: 'is reserved' }, name);
+  for (const name of ['eve', 'rooted', 'adminton', 'guest-0123456789', 'berthold'])
+    t.same(guestNameFaults(name), {}, name);
+  t.match(guestNameFaults('-x'), { username: /letters/ });
+});
+
+t.test('every fault of a new person is named at once', async (t) => {
+  t.same(personFaults(GOOD), {});
+  const faults = personFaults({ email: 'x', username: '-', password: 'short' });
+  t.same(Object.keys(faults), ['email', 'username', 'password']);
+  for (const username of ['', '.a', 'a b', 'a/b', 'ä', 'x'.repeat(40)])
+    t.match(personFaults({ ...GOOD, username }), { username: String }, JSON.stringify(username));
+});
+
+t.test('a password has 8 to 1024 characters and is not trimmed', async (t) => {
+  t.same(passwordFaults('        '), {}, 'spaces count');
+  t.same(passwordFaults('x'.repeat(1024)), {});
+  t.match(passwordFaults('1234567'), { password: String });
+  t.match(passwordFaults('x'.repeat(1025)), { password: String });
+});
+
+t.test('a guest ends at the end of its life, others never', async (t) => {
+  const at = (ms: number) => new Date(off.getTime() + ms);
+  t.notOk(guestExpired(aUser(), at(1e12)));
+  t.notOk(guestExpired(aUser({ guestUntil: off }), at(-1)));
+  t.ok(guestExpired(aUser({ guestUntil: off }), off));
+});

@@ -1,0 +1,227 @@
+import t from 'tap';
+import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import {
+  EMPTY,
+  KEEP_MAIN_MS,
+  KEEP_PANE_MS,
+  type Leaving,
+  needsOpening,
+  nextSlot,
+  type Slot,
+  type SlotEffect,
+  type SlotEvent,
+} from '../../../src/domain/terminals/terminal-slot.ts';
+
+const NOW = 1_000;
+const opening: Slot = { kind: 'opening', stream: 'a', watcher: { socket: 's1' } };
+const unwatched: Slot = { kind: 'opening', stream: 'a', watcher: { left: 'lost' } };
+const shown = {
+  kind: 'attached',
+  socket: 's1',
+  stream: 'a',
+  muxed: true,
+  over: false,
+  detached: false,
+  known: true,
+} as const;
+const plain = { ...shown, muxed: false };
+const ended = { ...shown, over: true };
+const endedPlain = { ...plain, over: true };
+const cut = { ...ended, detached: true };
+const kept = (
+  untilMs: number,
+  of: Omit<Extract<Slot, { kind: 'attached' }>, 'kind'> & { readonly kind?: 'attached' } = shown,
+): Slot => {
+  const { socket: _socket, ...running } = of;
+  return { ...running, kind: 'kept', untilMs };
+};
+
+const connect = (given: Partial<Extract<SlotEvent, { type: 'connect' }>> = {}): SlotEvent => ({
+  type: 'connect',
+  socket: 's2',
+  fresh: 'b',
+  resumes: null,
+  forceNew: false,
+  otherMode: false,
+  ...given,
+});
+const left = (how: Leaving, socket = 's1'): SlotEvent => ({ type: 'left', socket, how, nowMs: NOW });
+const opened = (muxed: boolean, stream = 'a', isNew = false): SlotEvent => ({
+  type: 'opened',
+  stream,
+  muxed,
+  isNew,
+  nowMs: NOW,
+});
+const openedNew = (muxed: boolean): SlotEvent => opened(muxed, 'a', true);
+const unknown = { ...shown, known: false };
+const ready: SlotEvent = { type: 'shown', socket: 's1' };
+
+const close = (reason: (typeof CLOSE)[keyof typeof CLOSE] = CLOSE.replaced): SlotEffect => ({
+  do: 'close_socket',
+  socket: 's1',
+  reason,
+});
+const open = (forceNew = false): SlotEffect => ({ do: 'open', stream: 'b', socket: 's2', forceNew });
+const attach = (socket: string): SlotEffect => ({ do: 'attach', stream: 'a', socket });
+const end = (sessionToo = false): SlotEffect => ({ do: 'end_stream', stream: 'a', sessionToo });
+const taken: SlotEvent = { type: 'taken', nowMs: NOW };
+const fresh: Slot = { kind: 'opening', stream: 'b', watcher: { socket: 's2' } };
+const resume = connect({ resumes: 'a' });
+const connectOther = connect({ otherMode: true });
+const resumeOther = connect({ otherMode: true, resumes: 'a' });
+const programEnds: SlotEvent = { type: 'program_ended', stream: 'a' };
+const breaks: SlotEvent = { type: 'detached', stream: 'a' };
+const fails: SlotEvent = { type: 'open_failed', stream: 'a' };
+const tick: SlotEvent = { type: 'tick', nowMs: NOW };
+const stops: SlotEvent = { type: 'shut', reason: CLOSE.containerStopped };
+const closeStopped = close(CLOSE.containerStopped);
+const unknownPlain = { ...unknown, muxed: false };
+const opening2: Slot = { ...opening, watcher: { socket: 's2' } };
+const on2 = (slot: Extract<Slot, { kind: 'attached' }>): Slot => ({ ...slot, socket: 's2' });
+const keptMain = (of: typeof plain | typeof ended = shown) => kept(NOW + KEEP_MAIN_MS, of);
+const keptPane = (of: typeof plain | typeof ended = shown) => kept(NOW + KEEP_PANE_MS, of);
+
+type Case = readonly [name: string, before: Slot, event: SlotEvent, after: Slot, effects: SlotEffect[]];
+
+const BOTH: readonly Case[] = [
+  ['the first opens', EMPTY, connect(), fresh, [open()]],
+  ['a second takes over what the first is opening', opening, connect(), opening2, [close()]],
+  ['a forced one does not', opening, connect({ forceNew: true }), fresh, [close(), open(true)]],
+  ['nor one that is to look on where the first is to type', opening, connectOther, fresh, [close(), open()]],
+  ['nor when the first has left', unwatched, connectOther, fresh, [open()]],
+  ['one in the other mode goes on with no stream', shown, resumeOther, fresh, [close(), end(), open()]],
+  ['also when it is kept for whoever comes back', kept(9), resumeOther, fresh, [end(), open()]],
+  ['and what comes of the first is ended', fresh, opened(true), fresh, [end()]],
+  ['opened anew, and nobody was told yet', opening, openedNew(true), unknown, [attach('s1')]],
+  ['its client is told', unknown, ready, shown, []],
+  ['a client that was replaced is told', on2(unknown), ready, on2(unknown), []],
+  ['told too late', EMPTY, ready, EMPTY, []],
+  [
+    'another client gets what nobody was told of',
+    unknownPlain,
+    connect(),
+    on2(unknownPlain),
+    [close(), attach('s2')],
+  ],
+  ['a refused opening', opening, fails, EMPTY, [{ do: 'refuse', socket: 's1' }]],
+  ['nobody left to refuse', unwatched, fails, EMPTY, []],
+  ['a refusal of an earlier opening', fresh, fails, fresh, []],
+  ['a resume while the old socket seems open', shown, resume, on2(shown), [close(), attach('s2')]],
+  ['a resume after the line was lost', kept(9), resume, on2(shown), [attach('s2')]],
+  ['the tail of a program that has ended', kept(9, ended), resume, on2(ended), [attach('s2')]],
+  ['but not for a client that never saw it', kept(9, ended), connect(), fresh, [end(), open()]],
+  ['nor without a multiplexer', kept(9, endedPlain), connect(), fresh, [end(), open()]],
+  ['nor while another client shows it', endedPlain, connect(), fresh, [close(), end(), open()]],
+  [
+    'a client that saw it is shown the tail without a multiplexer as well',
+    kept(9, endedPlain),
+    resume,
+    on2(endedPlain),
+    [attach('s2')],
+  ],
+  ['a multiplexer draws anew for another window', shown, connect(), fresh, [close(), end(), open()]],
+  ['a stream of another process is not known', kept(9), connect({ resumes: 'x' }), fresh, [end(), open()]],
+  ['without a multiplexer the same stream is shown', plain, connect(), on2(plain), [close(), attach('s2')]],
+  ['also after a reload', kept(9, plain), connect({ resumes: 'x' }), on2(plain), [attach('s2')]],
+  ['unless a new one is forced', plain, connect({ forceNew: true }), fresh, [close(), end(), open(true)]],
+  ['the late close of a replaced socket', on2(shown), left('deliberate'), on2(shown), []],
+  ['the late close of one that was replaced while opening', fresh, left('lost'), fresh, []],
+  ['a close after the end', EMPTY, left('lost'), EMPTY, []],
+  ['a close of what is kept', kept(9), left('deliberate'), kept(9), []],
+  ['the socket leaves before there is a terminal', opening, left('lost'), unwatched, []],
+  ['the program ends', shown, programEnds, ended, []],
+  ['the program ends unseen', kept(9), programEnds, kept(9, ended), []],
+  ['its line breaks', shown, breaks, cut, []],
+  ['the line of another breaks', shown, { type: 'detached', stream: 'x' }, shown, []],
+  ['a line breaks after the end', EMPTY, breaks, EMPTY, []],
+  ['a stream whose line broke is not resumed', cut, resume, fresh, [close(), end(), open()]],
+  [
+    'nor when it had no multiplexer, after the client has left',
+    kept(9, { ...cut, muxed: false }),
+    resume,
+    fresh,
+    [end(), open()],
+  ],
+  ['nothing ends that is still being opened', opening, programEnds, opening, []],
+  ['nor is it cut off', opening, breaks, opening, []],
+  ['another program ends', shown, { type: 'program_ended', stream: 'x' }, shown, []],
+  ['time passes', kept(NOW + 1), tick, kept(NOW + 1), []],
+  ['time passes while it is shown', shown, tick, shown, []],
+  ['another process takes it over', shown, taken, EMPTY, [close(), end()]],
+  ['taken over while nobody sees it', kept(9), taken, EMPTY, [end()]],
+  ['taken over while it is opened', opening, taken, EMPTY, [close()]],
+  ['taken over when it is gone', EMPTY, taken, EMPTY, []],
+  ['nobody else can show it, and nobody sees it', kept(9, plain), taken, kept(9, plain), []],
+  ['the container stops', shown, stops, EMPTY, [closeStopped, end()]],
+  ['the container stops unseen', kept(9), stops, EMPTY, [end()]],
+  ['the container stops meanwhile', opening, stops, EMPTY, [closeStopped]],
+];
+
+const MAIN: readonly Case[] = [
+  ['the session is there anyway', opening, opened(true), unknown, [attach('s1')]],
+  ['a lost line', shown, left('lost'), keptMain(), []],
+  ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end()]],
+  ['opened when its client had left', unwatched, openedNew(false), EMPTY, [end()]],
+  ['attached when its client had left', unwatched, opened(true), EMPTY, [end()]],
+  ['a close', shown, left('deliberate'), EMPTY, [end()]],
+  ['a close without a multiplexer', plain, left('deliberate'), keptMain(plain), []],
+  ['a right that was lost', shown, left('expelled'), EMPTY, [end()]],
+  ['a right that was lost, without a multiplexer', plain, left('expelled'), keptMain(plain), []],
+  ['a close after the end', ended, left('deliberate'), EMPTY, [end()]],
+  ['a line lost before the end was seen', ended, left('lost'), keptMain(ended), []],
+  ['nobody else can show it', plain, taken, keptMain(plain), [close()]],
+  ['opened for nobody', unwatched, opened(false), keptMain(plain), []],
+  ['nobody came back', kept(NOW), tick, EMPTY, [end()]],
+];
+
+const PANE: readonly Case[] = [
+  ['attached to a session that was there', opening, opened(true), shown, [attach('s1')]],
+  ['a lost line', shown, left('lost'), keptPane(), []],
+  ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end(true)]],
+  ['a right lost before its client was told', unknown, left('expelled'), EMPTY, [end(true)]],
+  ['opened when its client had left', unwatched, openedNew(true), EMPTY, [end(true)]],
+  ['one that may run programs, when its client had left', unwatched, opened(true), keptPane(), []],
+  ['a close', shown, left('deliberate'), EMPTY, [end(true)]],
+  ['a close without a multiplexer', plain, left('deliberate'), EMPTY, [end(true)]],
+  ['a right that was lost', shown, left('expelled'), keptPane(), []],
+  ['nobody else can show it', plain, taken, keptPane(plain), [close()]],
+  [
+    'closed while it was opened',
+    { ...opening, watcher: { left: 'deliberate' } },
+    opened(true),
+    EMPTY,
+    [end(true)],
+  ],
+  ['nobody came back', kept(NOW), tick, EMPTY, [end(true)]],
+];
+
+t.test('what becomes of a terminal', async (t) => {
+  const tables = { main: [...BOTH, ...MAIN], pane: [...BOTH, ...PANE] };
+  for (const [pane, cases] of Object.entries(tables)) {
+    for (const [name, before, event, slot, effects] of cases) {
+      t.same(nextSlot(before, event, pane === 'main'), { slot, effects }, `${pane}: ${name}`);
+    }
+  }
+});
+
+t.test('the main pane is waited for longer than others', async (t) => {
+  t.same([KEEP_MAIN_MS, KEEP_PANE_MS], [300_000, 60_000]);
+});
+
+t.test(
+  'a socket waits for its turn when its stream has to be opened, and never to come back to one',
+  async (t) => {
+    const wish = { resumes: null, forceNew: false, otherMode: false };
+    for (const [slot, given, expected] of [
+      [EMPTY, {}, true],
+      [opening, {}, false],
+      [kept(9), {}, true],
+      [kept(9), { resumes: 'a' }, false],
+      [shown, { resumes: 'a', forceNew: true }, true],
+      [shown, { resumes: 'a', otherMode: true }, true],
+      [plain, {}, false],
+    ] as const)
+      t.equal(needsOpening(slot, { ...wish, ...given }), expected, JSON.stringify([slot, given]));
+  },
+);

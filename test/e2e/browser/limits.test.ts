@@ -1,0 +1,189 @@
+import t from 'tap';
+import { memoryRuntime, memoryTerminals } from '../../../src/adapters/memory/index.ts';
+import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
+import { aScene, focusedName, signedIn } from '../../support/browser/memory-page.ts';
+import { waitFor } from '../../support/patience.ts';
+import { anAdmin, aPerson, as } from '../../support/service/service.ts';
+import { fakeTerminals } from '../../support/terminal/terminals.ts';
+
+t.setTimeout(300_000);
+
+t.test('a container that runs out of room outside its volume says so, and what to do', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const ada = await aPerson(paged.service, 'ada');
+  const id = await paged.container(ada, 'calm-bay');
+  await paged.holds(id, 120, 300);
+  const { page, faults } = await signedIn(browser, paged, 'ada');
+  await page.getByText('Layer 0.1 of 2 GB').waitFor();
+  await page.getByText('Disk 300 of 1000 MB').waitFor();
+  t.equal(
+    await page.getByRole('button', { name: 'Space of calm-bay' }).count(),
+    0,
+    'no warning while there is room',
+  );
+
+  await paged.holds(id, 1900);
+  await page.reload();
+  const warning = page.getByRole('button', { name: 'Space of calm-bay: layer almost full' });
+  await warning.focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Space of calm-bay' });
+  await dialog.getByText('1,900 of 2,048 MB').waitFor();
+  await dialog.getByText('Remove packages and files outside /workspace').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  t.match(await focusedName(page), /^Space of calm-bay/, 'the focus is back where it was');
+
+  await paged.holds(id, 2049);
+  await page.getByText('Stopped: layer over its limit').waitFor();
+  await page.getByText('stopped', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'What to do' }).click();
+  await dialog.getByText('Over what it may hold outside /workspace: 2049 of 2048 MB').waitFor();
+  await dialog.getByText('Start the container and remove something').waitFor();
+  await dialog.getByRole('button', { name: 'Settings…' }).click();
+  await page.getByRole('dialog', { name: 'Settings of calm-bay' }).waitFor();
+  t.same(faults, []);
+});
+
+t.test('deleted containers that take up room are found, restored and erased for good', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const root = as(paged.service, await anAdmin(paged.service));
+  t.equal((await root('PATCH', '/api/admin/tiers/free', { max_containers: 1 })).statusCode, 200);
+  const ada = await aPerson(paged.service, 'ada');
+  for (const name of ['first', 'second']) {
+    const id = await paged.container(ada, name);
+    await paged.holds(id, 0, 300);
+    await as(paged.service, ada)('DELETE', `/api/containers/${id}`);
+  }
+  const { page, faults } = await signedIn(browser, paged, 'ada');
+  await page.keyboard.press('n');
+  await page.getByText('Largest').waitFor();
+  await page.getByLabel('Name').fill('third');
+  await page.keyboard.press('Enter');
+  await page.getByText('Deleted containers still take up your room').waitFor();
+  t.match(faults.splice(0), [/409/], 'what the browser says of a refusal');
+  await page.getByRole('dialog').getByRole('link', { name: 'Deleted containers' }).click();
+  await page.getByText('300 of 1000 MB in /workspace').first().waitFor();
+  t.equal(await focusedName(page), 'Deleted containers', 'the keyboard starts at the top of the page');
+  t.match(await page.locator('.item').allInnerTexts(), [/second.*kept until/s, /first.*kept until/s]);
+
+  await page.getByRole('button', { name: 'Delete first for good' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Delete first for good?' });
+  await page.keyboard.type('second');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('That is not the name. Type first.').waitFor();
+  t.match(faults.splice(0), [/400/]);
+  await dialog.getByLabel('Type first to confirm').fill('first');
+  await page.keyboard.press('Enter');
+  await page.getByText('first is gone for good').waitFor();
+  await waitFor(async () => (await page.locator('.item').count()) === 1);
+  await waitFor(async () => (await focusedName(page)) === 'Deleted containers');
+
+  await page.getByRole('button', { name: 'Restore second' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing is kept').waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'All containers' }).click();
+  await page.getByRole('link', { name: 'second' }).waitFor();
+  t.same(faults, []);
+});
+
+t.test('a guest is told that nothing is kept', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  await paged.service.ports.storage.repositories.settings.change({ guestsEnabled: true });
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(`${paged.address}/sign-in`);
+  await page.getByRole('button', { name: 'Look around as a guest' }).click();
+  await page.getByText('No containers yet').waitFor();
+  await page.keyboard.press('n');
+  await page.getByText('Largest').waitFor();
+  await page.getByLabel('Name').fill('brief');
+  await page.keyboard.press('Enter');
+  await page.locator('.terminal-bar .back').click();
+  await page.getByRole('button', { name: 'More for brief' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await page.getByText('Guests keep nothing').waitFor();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('No containers yet').waitFor();
+  await page.getByRole('link', { name: 'Deleted containers' }).click();
+  await page.getByText(/erased for good in 50 min/).waitFor();
+});
+
+t.test('people see their limits, and administrators change those of a tier', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  await anAdmin(paged.service);
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.goto(`${paged.address}/admin/tiers`);
+  await page.getByRole('button', { name: 'Change enterprise' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change enterprise' });
+  const field = (name: string) => dialog.getByLabel(name, { exact: true });
+  await field('Uploads').fill('');
+  await field('Open terminals').fill('20000');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('Must be a whole number.').waitFor();
+  t.equal(await field('Uploads').inputValue(), '', 'what was typed stays');
+  t.equal(await field('Uploads').and(page.locator(':focus')).count(), 1);
+  await field('Uploads').fill('7');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('Must be a whole number from 0 to 10000.').waitFor();
+  t.equal(await field('Open terminals').and(page.locator(':focus')).count(), 1);
+  t.match(faults.splice(0), [/400/]);
+  await field('Open terminals').fill('300');
+  await field('Requests').fill('0');
+  await page.keyboard.press('Enter');
+  await page.getByText('enterprise is saved').waitFor();
+
+  // What is known of a credential is remembered for a second.
+  paged.clock.advance(2_000);
+  await page.goto(`${paged.address}/settings`);
+  const limits = page.getByRole('region', { name: 'Your limits' });
+  await limits.getByText('Your tier is “enterprise”').waitFor();
+  const shown = await limits.locator('dd').allInnerTexts();
+  t.same(shown, ['any number', '300 at once', '256 at once', '128 at once', '7 at once', '128 at once']);
+  t.same(faults, []);
+});
+
+t.test('a terminal that is a plain shell says so until that is read', async (t) => {
+  const scene = await aScene(t, { terminalBackend: fakeTerminals({ isFallback: true }) });
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const id = await paged.container(await aPerson(paged.service, 'ada'), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'ada');
+  await page.goto(`${paged.address}/containers/${id}`);
+  const note = page.getByText('Plain shell: tmux could not start');
+  await note.waitFor();
+  t.equal(await page.locator('.toast').count(), 0, 'and says it once');
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await note.waitFor({ state: 'detached' });
+  t.same(faults, []);
+});
+
+t.test('a terminal that cannot be opened now says why', async (t) => {
+  const hung: ReturnType<typeof memoryTerminals> = {
+    ...memoryTerminals(memoryRuntime()),
+    open: async () => {
+      throw new RuntimeBusy('container_unresponsive', 5);
+    },
+  };
+  const scene = await aScene(t, { terminalBackend: hung });
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const root = as(paged.service, await anAdmin(paged.service));
+  const id = await paged.container(await aPerson(paged.service, 'ada'), 'calm-bay');
+  const { page } = await signedIn(browser, paged, 'ada');
+  await page.goto(`${paged.address}/containers/${id}`);
+  await page.getByText('No new program starts in this container.').waitFor();
+  t.equal((await root('PATCH', '/api/admin/tiers/free', { max_terminals: 0 })).statusCode, 200);
+  // What is known of a credential is remembered for a second.
+  paged.clock.advance(2_000);
+  await page.reload();
+  await page.getByText('You have as many terminals open as your tier allows.').waitFor();
+});

@@ -1,0 +1,227 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import {
+  fillPerson,
+  focused,
+  newContainer,
+  PROMPT,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../../support/browser/page.ts';
+import { anotherSession, atTheList, visit } from '../../support/browser/visit.ts';
+import { eventually, waitFor } from '../../support/patience.ts';
+
+t.setTimeout(300_000);
+
+/**
+ * Changes of containers are carried out, but their answers do not come; what the page then asks waits until `recover`
+ * is called.
+ */
+async function loseAnswers(page: Page): Promise<{ recover(): void }> {
+  const waiting: (() => void)[] = [];
+  let isLost = true;
+  await page.route('**/api/containers/*{,/stop}', async (route) => {
+    if (!isLost) return await route.continue();
+    if (route.request().method() === 'GET') {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return await route.continue();
+    }
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  return {
+    recover() {
+      isLost = false;
+      for (const go of waiting) go();
+    },
+  };
+}
+
+const chooseFromMenu = async (page: Page, name: string, item: string): Promise<void> => {
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+};
+
+t.test('a shell made by keyboard alone outlives a reload', async (t) => {
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { page, faults } = scene;
+  await atTheList(scene);
+  await newContainer(page, 'calm-harbor');
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'echo "=$((6*7))= $(stty size)"');
+  const facts = await page.locator('.line-facts').innerText();
+  const [, cols, rows] = /(\d+)×(\d+)/.exec(facts) ?? [];
+  await waitForLine(page, new RegExp(`^=42= ${rows} ${cols}$`));
+  t.not(cols, '80', 'the shell has the size of the window from its start');
+
+  await typeLine(page, "printf '\\033[38;2;1;2;3mcoloured\\033[0m\\n'; KEPT=in-this-shell");
+  await waitForLine(page, /^coloured$/);
+  await page.reload();
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'echo "=$KEPT="');
+  await waitForLine(page, /^=in-this-shell=$/);
+  t.same(faults, [], 'nothing went wrong in the page, and its policy was kept');
+});
+
+t.test('stop, start and delete say what they do, and do it', async (t) => {
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page } = scene;
+  await atTheList(scene);
+  await newContainer(page, 'web-api');
+  await waitForLine(page, PROMPT);
+
+  const other = await page.context().newPage();
+  await other.goto(address);
+  await chooseFromMenu(other, 'web-api', 'Stop…');
+  await other.getByRole('button', { name: 'Stop', exact: true }).click();
+  await other.getByText('stopped', { exact: true }).waitFor();
+  await page.getByText('web-api is stopped').waitFor();
+  t.pass('an open terminal says that its container is stopped');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByText('web-api is stopped').waitFor({ state: 'detached' });
+  await typeUntilAnswered(page, 'echo "=again="', /^=again=$/);
+
+  await newContainer(other, 'web-api');
+  await other.getByText('You already have a container of this name.').waitFor();
+  t.pass('a taken name is told at its field');
+  await other.keyboard.press('Escape');
+
+  const line = await loseAnswers(other);
+  await chooseFromMenu(other, 'web-api', 'Stop…');
+  await other.getByRole('button', { name: 'Stop', exact: true }).click();
+  await other.getByText('Could not confirm that web-api was stopped').waitFor();
+  line.recover();
+  await other.getByText('web-api is stopped').waitFor();
+  t.pass('an answer that was lost is no failure: the page looks, and says what it sees');
+
+  await chooseFromMenu(other, 'web-api', 'Delete…');
+  await other.getByText('/workspace').first().waitFor();
+  await other.getByRole('button', { name: 'Delete', exact: true }).click();
+  await other.getByText('No containers yet').waitFor();
+  await page.getByText('This container is gone').waitFor();
+  t.pass('an open terminal says that its container is gone');
+});
+
+t.test('the list shows what happens elsewhere, without looking again and again', async (t) => {
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { page, faults, call } = scene;
+  await page.clock.install();
+  const opened = page.waitForEvent('websocket');
+  await atTheList(scene);
+  t.equal(new URL((await opened).url()).pathname, '/api/events');
+  let looks = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/containers')) looks += 1;
+  });
+  /** How often the page looked within nine seconds, in which it would twice without events. */
+  const looksMeanwhile = async (): Promise<number> => {
+    looks = 0;
+    for (let seconds = 0; seconds < 9; seconds += 1) {
+      await page.clock.fastForward(1_000);
+      // A request that a timer has made goes before this one.
+      await page.evaluate("fetch('/api/version').then(() => null)");
+    }
+    return looks;
+  };
+  const quiet = await eventually(looksMeanwhile, (count) => count === 0);
+  t.equal(quiet, 0, 'once the events have come');
+  await page.clock.fastForward(60_000);
+  await waitFor(() => looks > 0, { what: 'a look now and then: not everything is announced' });
+
+  const { body } = await call('POST', '/api/containers', { name: 'from-afar' });
+  await page.getByRole('link', { name: 'from-afar' }).waitFor();
+  await page.getByText('running', { exact: true }).waitFor();
+  await call('POST', `/api/containers/${body['db_id']}/stop`);
+  await page.getByText('stopped', { exact: true }).waitFor();
+  await call('DELETE', `/api/containers/${body['db_id']}`);
+  await page.getByText('No containers yet').waitFor();
+  t.same(faults, []);
+});
+
+t.test('signing out reaches every tab, and signing in leads back', async (t) => {
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { address, page, person } = scene;
+  await atTheList(scene);
+  const other = await page.context().newPage();
+  await other.goto(`${address}/nowhere`);
+  await other.getByText('There is nothing here').waitFor();
+
+  await page.getByRole('button', { name: person.username }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL(/\/sign-in$/);
+  await other.waitForURL(/\/sign-in\?next=%2Fnowhere$/);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  t.equal(await focused(page), 'email', 'one can type at once');
+  await fillPerson(page, { email: person.username, password: 'not the password' });
+  await page.getByText('Wrong email or password').waitFor();
+  t.equal(await page.locator('.page').count(), 0);
+  t.equal(await focused(page), 'password');
+  await page.keyboard.type(person.password);
+  await page.keyboard.press('Enter');
+  await page.getByText('No containers yet').waitFor();
+  await other.waitForURL(`${address}/nowhere`);
+  t.pass('one tab that signs in brings back the others');
+
+  const elsewhere = await anotherSession(scene);
+  t.equal((await elsewhere('POST', '/api/sessions/revoke-others', {})).status, 200);
+  for (const one of [page, other]) {
+    await one.getByText('This session was ended from another browser.').waitFor();
+    await one.getByText('Your programs keep running.').waitFor();
+  }
+});
+
+t.test(
+  'a part of the page that did not come is asked for again, if need be with the whole page',
+  async (t) => {
+    const scene = await visit(t);
+    if (scene === null) return;
+    const { page } = scene;
+    await atTheList(scene);
+    let failed = 0;
+    let loads = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) loads += 1;
+    });
+    await page.route(/assets\/screen-.*\.js/, async (route) => {
+      if (loads > 0) return await route.continue();
+      failed += 1;
+      await route.abort('internetdisconnected');
+    });
+    await newContainer(page, 'late');
+    await waitForLine(page, PROMPT);
+    t.ok(failed > 0);
+    t.equal(loads, 1, 'the whole page is loaded once more, and not twice');
+  },
+);
+
+t.test('other limits say what they cost, and keep what was installed when asked to', async (t) => {
+  const scene = await visit(t);
+  if (scene === null) return;
+  const { page, faults } = scene;
+  await atTheList(scene);
+  await newContainer(page, 'calm-harbor');
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'echo 12345 > /usr/local/bin/tool; echo =written=');
+  await waitForLine(page, /^=written=$/);
+  await page.goto(scene.address);
+  await chooseFromMenu(page, 'calm-harbor', 'Settings…');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Small').click();
+  await dialog.getByText('This would be gone:').waitFor();
+  await dialog.getByText('/usr/local/bin/tool: 1 added').waitFor();
+  await dialog.getByLabel('Keep what was installed').check();
+  await dialog.getByText('This is kept:').waitFor();
+  await dialog.getByRole('button', { name: 'Save and restart' }).click();
+  await page.getByText('calm-harbor is running with its new limits').waitFor();
+  await page.getByRole('link', { name: 'calm-harbor' }).click();
+  await waitForLine(page, PROMPT);
+  await typeLine(page, 'cat /usr/local/bin/tool');
+  await waitForLine(page, /^12345$/);
+  t.same(faults, []);
+});

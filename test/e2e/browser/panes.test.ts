@@ -1,0 +1,227 @@
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { shoot, shootBoth, typeLine } from '../../support/browser/page.ts';
+import {
+  answerOf,
+  goTo,
+  type PaneScene,
+  paneScene,
+  sessionsIn,
+  sizeOf,
+  until,
+  untilCount,
+  untilPanes,
+} from '../../support/browser/panes.ts';
+
+t.setTimeout(300_000);
+
+const untilTitled = (page: Page, isSo: (title: string) => boolean) => until(page, () => page.title(), isSo);
+
+const shared = await paneScene(t);
+if (shared !== null) {
+  await t.test('each pane has a shell of its own, that outlives a reload and ends when it is closed', (t) =>
+    hasItsShell(t, shared),
+  );
+  await t.test(
+    'a stop is told once over all panes; another tab takes none; who leaves comes back to them',
+    (t) => goesAndComesBack(t, shared),
+  );
+}
+
+async function hasItsShell(t: Test, scene: PaneScene): Promise<void> {
+  const { page, faults } = scene;
+  const alone = await sizeOf(page);
+  const main = await answerOf(page, 'tty');
+  await page.keyboard.press('Control+Shift+E');
+  await untilPanes(page, 2);
+  const right = await answerOf(page, 'tty');
+  t.not(right, main, 'another shell');
+  const half = await sizeOf(page);
+  t.ok(half.cols > alone.cols / 2 - 4 && half.cols < alone.cols / 2, `${half.cols} of ${alone.cols} columns`);
+  t.equal(half.rows, alone.rows);
+  await shootBoth(page, 'panes-two');
+  await page.keyboard.press('Control+Shift+O');
+  await untilPanes(page, 3);
+  const below = await sizeOf(page);
+  t.equal(below.cols, half.cols);
+  t.ok(below.rows < alone.rows / 2, `${below.rows} of ${alone.rows} rows`);
+  await typeLine(page, 'KEPT=below');
+
+  await goTo(page, 'Left', 0);
+  t.equal(await answerOf(page, 'tty'), main);
+  t.equal((await sizeOf(page)).cols, half.cols);
+  await goTo(page, 'Right', 1);
+  t.equal(await answerOf(page, 'tty'), right);
+  await typeLine(page, 'KEPT=right; PS1=; printf "\\033]0;a title\\007"');
+  await untilTitled(page, (title) => title.startsWith('a title'));
+  await goTo(page, 'Down', 2);
+  await untilTitled(page, (title) => !title.startsWith('a title'));
+
+  const before = await sessionsIn(scene);
+  t.equal(before.length, 3, before.join(' '));
+  await page.reload();
+  await untilPanes(page, 3);
+  t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'the same pane has the focus, and the same shell');
+  await goTo(page, 'Up', 1);
+  t.equal(await answerOf(page, 'echo $KEPT'), 'right');
+  t.same(await sessionsIn(scene), before);
+
+  await goTo(page, 'Down', 2);
+  await page.keyboard.press('Control+Shift+X');
+  await untilPanes(page, 2);
+  await until(
+    page,
+    () => sessionsIn(scene),
+    (now) => now.length === 2,
+  );
+  t.equal((await sizeOf(page)).rows, alone.rows, 'the neighbour has its room, and the focus');
+  t.equal(await answerOf(page, 'echo $KEPT'), 'right');
+  await typeLine(page, 'exit');
+  await untilPanes(page, 1);
+  t.equal(await answerOf(page, 'tty'), main, 'a shell that ends gives its room and the focus away');
+  t.same(await sizeOf(page), alone);
+  t.same(await sessionsIn(scene), ['main']);
+  await typeLine(page, 'exit');
+  await page.getByText('The shell has ended').waitFor();
+  t.equal(await page.locator('.pane').count(), 1, 'the main pane stays');
+  await page.getByRole('button', { name: 'New shell' }).press('Enter');
+  t.match(await answerOf(page, 'tty'), /pts/, 'and has a new one when asked to');
+  t.same(faults, []);
+}
+
+async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
+  const { page, faults, call, container, address } = scene;
+  await page.keyboard.press('Control+Shift+O');
+  await untilPanes(page, 2);
+  await answerOf(page, 'tty');
+  await call('POST', `/api/containers/${container}/stop`);
+  await page.getByText('panes is stopped').waitFor();
+  await shoot(page, 'panes-stopped');
+  t.equal(await page.locator('.overlay-card').count(), 1);
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.locator('.overlay-card').waitFor({ state: 'detached' });
+  await answerOf(page, 'tty');
+  await typeLine(page, 'KEPT=below');
+  await goTo(page, 'Up', 0);
+  await answerOf(page, 'tty');
+  await goTo(page, 'Down', 1);
+
+  await page.getByRole('link', { name: 'All containers' }).click();
+  await page.getByRole('link', { name: 'panes' }).click();
+  await untilPanes(page, 2);
+  t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'its programs have waited');
+
+  // As a browser does when a tab is duplicated.
+  const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }));
+  const copy = await page.context().newPage();
+  await copy.goto(`${address}/nowhere`);
+  await copy.evaluate((all) => Object.assign(sessionStorage, JSON.parse(all)), kept);
+  await copy.goto(`${address}/containers/${container}`);
+  await untilPanes(copy, 1);
+  t.match(await answerOf(copy, 'tty'), /pts/);
+  t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'the pane is still where it was');
+  t.equal(
+    await page.getByText('Open in another window').count(),
+    1,
+    'the main one is in one window at a time',
+  );
+  await shoot(page, 'panes-replaced');
+  await copy.close();
+  await page.getByRole('button', { name: 'Use it here' }).click();
+  await page.locator('.overlay-card').waitFor({ state: 'detached' });
+
+  t.same(faults, []);
+  await call('DELETE', `/api/containers/${container}`);
+  await page.getByText('This container is gone').waitFor();
+  t.equal(await page.locator('.overlay-card').count(), 1);
+}
+
+t.test(
+  'lines between panes are dragged and moved by keys; the bar is about one; six are the most',
+  async (t) => {
+    const scene = await paneScene(t);
+    if (scene === null) return;
+    const { page, faults, call } = scene;
+    await page.getByRole('button', { name: 'Split right' }).click();
+    await untilPanes(page, 2);
+    const half = await sizeOf(page);
+    const line = page.getByRole('separator');
+    t.equal(await line.getAttribute('aria-valuenow'), '50');
+    const box = await line.boundingBox();
+    const at = { x: box?.x ?? 0, y: (box?.y ?? 0) + 200 };
+    await page.mouse.move(at.x + 3, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x - 100, at.y, { steps: 5 });
+    await shoot(page, 'panes-dragged');
+    await page.mouse.move(at.x - 297, at.y, { steps: 5 });
+    await page.mouse.up();
+    const wide = await sizeOf(page);
+    t.ok(wide.cols > half.cols * 1.4, `from ${half.cols} to ${wide.cols} columns, and the focus has stayed`);
+    t.equal(await line.getAttribute('aria-valuenow'), '25');
+    await line.focus();
+    await page.keyboard.press('ArrowRight');
+    t.ok(Number(await line.getAttribute('aria-valuenow')) > 25);
+    await page.keyboard.press('Home');
+    t.equal(await line.getAttribute('aria-valuenow'), await line.getAttribute('aria-valuemin'));
+    await line.dblclick();
+    t.equal(await line.getAttribute('aria-valuenow'), '50');
+
+    // What the bar does is about the pane that was used last.
+    await page.getByRole('button', { name: 'Record this terminal' }).click();
+    await page.locator('.recording-mark').waitFor();
+    await page.getByRole('button', { name: 'Stop recording' }).click();
+    await page.locator('.recording-mark').waitFor({ state: 'detached' });
+    const { body } = await call('GET', '/api/recordings');
+    t.match(body['recordings'], [{ connection_id: /^pane-/ }]);
+    await page.keyboard.press('Control+Shift+F');
+    await page.locator('.pane').nth(1).getByLabel('Search the output').waitFor();
+    t.equal(await page.locator('.pane').nth(0).locator('.search-bar').count(), 0);
+    await page.keyboard.press('Escape');
+
+    await page.keyboard.press('Control+Shift+O');
+    await untilPanes(page, 3);
+    await goTo(page, 'Left', 0);
+    await page.keyboard.press('Control+Shift+X');
+    await page.getByText('The main pane stays').waitFor();
+    await page.getByRole('button', { name: 'Terminal menu' }).click();
+    await shootBoth(page, 'panes-menu');
+    await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+    await page.getByText('Pane to the left').waitFor();
+    await shoot(page, 'panes-keys');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Terminal menu' }).click();
+    await page.getByRole('menuitem', { name: 'Split below' }).click();
+    await untilPanes(page, 4);
+    await answerOf(page, 'tty');
+    await typeLine(page, 'ls --color=always -la /; git status');
+    await shootBoth(page, 'panes-four');
+    await page.keyboard.press('Control+Shift+O');
+    await untilPanes(page, 5);
+    await goTo(page, 'Up', 1);
+    await page.keyboard.press('Control+Shift+E');
+    await untilPanes(page, 6);
+    await page.keyboard.press('Control+Shift+E');
+    await page.getByText('6 panes are the most').waitFor();
+    t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
+    await shootBoth(page, 'panes-six');
+
+    await untilCount(page, '.toast', 0);
+    await page.setViewportSize({ width: 390, height: 700 });
+    await page.getByRole('navigation', { name: 'Panes' }).waitFor();
+    t.equal(await page.locator('.pane:visible').count(), 1, 'one at a time where there is little room');
+    const narrow = await answerOf(page, 'tty');
+    await shootBoth(page, 'panes-narrow');
+    await page.getByRole('button', { name: /^Pane 1/ }).click();
+    t.not(await answerOf(page, 'tty'), narrow);
+    await page.setViewportSize({ width: 1200, height: 720 });
+    await untilCount(page, '.pane:visible', 6);
+    await page.setViewportSize({ width: 700, height: 420 });
+    await typeLine(page, 'exit');
+    await page.getByText('The shell has ended').waitFor();
+    t.equal(await page.locator('.pane').count(), 6);
+    await shoot(page, 'panes-ended');
+    await page.getByRole('button', { name: 'New shell' }).press('Enter');
+    await answerOf(page, 'tty');
+    t.same(faults, []);
+  },
+);

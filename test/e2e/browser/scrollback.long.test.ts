@@ -1,0 +1,9 @@
+import t from 'tap';
+import { scrollbackRuns } from '../../support/browser/scrollback.ts';
+
+t.setTimeout(3_600_000);
+
+const RUNS = Number(process.env['SCROLLBACK_RUNS'] ?? 5);
+
+await t.test('inside tmux the scrollback is what the program wrote', (t) => scrollbackRuns(t, RUNS, true));
+await t.test('so it is in a plain shell', (t) => scrollbackRuns(t, RUNS, false));

@@ -1,0 +1,126 @@
+import type { Browser, Page } from 'playwright-core';
+import t from 'tap';
+import {
+  fillPerson,
+  openBrowser,
+  openPage,
+  PROMPT,
+  shoot,
+  shootBoth,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../../support/browser/page.ts';
+import { visitOf } from '../../support/browser/visit.ts';
+import { type Member, register, sharedService } from '../../support/process/shared-service.ts';
+
+t.setTimeout(240_000);
+
+/** Makes a link in the dialog, and answers it. */
+async function makeLink(page: Page, what: 'Look on' | 'Type along'): Promise<string> {
+  await page.getByRole('button', { name: 'Share this terminal' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(what, { exact: true }).first().click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
+  const link = await dialog.locator('.token-secret').innerText();
+  await shoot(page, `sharing-${what === 'Look on' ? 'view' : 'control'}-link`);
+  await page.keyboard.press('Escape');
+  return link;
+}
+
+/** Follows a link as somebody who has to sign in first. */
+async function follow(browser: Browser, link: string, { username, password }: Member) {
+  const { page, faults } = await openPage(browser);
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await fillPerson(page, { email: username, password });
+  await page.locator('.xterm').waitFor();
+  return { page, faults };
+}
+
+t.test('a terminal is shared by a link, typed in together, looked on at, and taken back', async (t) => {
+  const [service, browser] = [await sharedService(t), await openBrowser(t)];
+  if (service === null || browser === null) return;
+  const { address } = service;
+  const [bobAccount, eveAccount] = [
+    await register(service, { name: 'bob' }),
+    await register(service, { name: 'eve' }),
+  ];
+  const owner = await visitOf(service, browser, await register(service));
+  const made = await owner.call('POST', '/api/containers', { name: 'dev' });
+  t.equal(made.status, 201);
+  const at = `/containers/${made.body['db_id']}`;
+  await owner.page.goto(`${address}${at}`);
+  await waitForLine(owner.page, PROMPT);
+  await typeUntilAnswered(owner.page, 'echo "=$((6*7))="', /^=42=$/);
+
+  const control = await makeLink(owner.page, 'Type along');
+  const bob = await follow(browser, control, bobAccount);
+  t.equal(bob.page.url(), `${address}${at}`, 'the code is nowhere in the address');
+  await waitForLine(bob.page, /^=42=$/);
+  await typeUntilAnswered(bob.page, 'echo "=$((7*7))="', /^=49=$/);
+  await waitForLine(owner.page, /^=49=$/);
+  await bob.page.keyboard.press('Control+Shift+E');
+  t.equal(await bob.page.getByRole('button', { name: 'Split right' }).count(), 0);
+  t.equal(await bob.page.locator('.pane').count(), 1, 'what is shared is one terminal');
+  await owner.page.locator('.participants', { hasText: bobAccount.username }).waitFor();
+  await bob.page.locator('.participants', { hasText: owner.person.username }).waitFor();
+
+  await owner.page.setViewportSize({ width: 900, height: 500 });
+  await typeLine(owner.page, 'clear; sleep 1; echo "<$(stty size)>"');
+  const sized = /^<\d+ \d+>$/;
+  await waitForLine(owner.page, sized);
+  await waitForLine(bob.page, sized);
+  const sizeOf = (page: Page): Promise<string> =>
+    page.locator('.line-facts [title="Columns × rows"]').innerText();
+  t.equal(await sizeOf(bob.page), await sizeOf(owner.page), 'the window of the owner rules');
+
+  const view = await makeLink(owner.page, 'Look on');
+  const eve = await follow(browser, view, eveAccount);
+  await eve.page.getByText('View only').waitFor();
+  await waitForLine(eve.page, sized);
+  await typeLine(eve.page, 'echo not-heard');
+  await typeLine(owner.page, 'echo heard');
+  await waitForLine(eve.page, /^heard$/);
+  t.notMatch(await owner.page.locator('.xterm-rows').innerText(), /not-heard/);
+  await eve.page.goto(address);
+  await eve.page.getByText(`shared by ${owner.person.username}`).waitFor();
+  await shoot(eve.page, 'sharing-list');
+
+  await owner.page.setViewportSize({ width: 1200, height: 720 });
+  await owner.page.getByRole('button', { name: 'Share this terminal' }).click();
+  await owner.page.getByText(eveAccount.username, { exact: true }).waitFor();
+  await shootBoth(owner.page, 'sharing-dialog');
+  await bob.page.setViewportSize({ width: 700, height: 400 });
+  await typeLine(bob.page, 'seq 100');
+  await waitForLine(bob.page, /^100$/);
+  t.ok(await bob.page.getByText('100', { exact: true }).last().isVisible(), 'also in a smaller window');
+  await shoot(bob.page, 'sharing-control');
+  await owner.page.getByRole('button', { name: `Remove ${bobAccount.username}` }).click();
+  await owner.page.getByText('Nobody has come yet.').waitFor();
+  await bob.page.getByRole('heading', { name: 'dev is shared with you no more' }).waitFor();
+  await shoot(bob.page, 'sharing-ended');
+  await owner.page
+    .locator('.shares li', { hasText: 'Type along' })
+    .getByRole('button', { name: 'End' })
+    .click();
+  await owner.page.locator('.shares li', { hasText: 'Type along' }).waitFor({ state: 'detached' });
+
+  await eve.page.goto(`${address}${at}`);
+  await eve.page.getByText('View only').waitFor();
+  await shootBoth(eve.page, 'sharing-view');
+  await eve.page.getByRole('button', { name: 'Terminal menu' }).click();
+  await eve.page.getByRole('menuitem', { name: 'Leave for good' }).click();
+  await eve.page.getByText('No containers yet').waitFor();
+
+  await bob.page.goto(control);
+  await bob.page.getByText('This link leads nowhere any more').waitFor();
+  await shoot(bob.page, 'sharing-gone');
+  const faults = [...owner.faults, ...bob.faults, ...eve.faults];
+  t.same(
+    faults.filter((fault) => !/status of 40[14]/.test(fault)),
+    [],
+    'nothing went wrong in the pages, and their policy was kept',
+  );
+  for (const secret of [control, view]) t.notOk(service.output().includes(secret.split('code=')[1] ?? '-'));
+});

@@ -1,0 +1,218 @@
+import t from 'tap';
+import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { ImageUnavailable, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import { NOBODY } from '../../support/database/stored.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+
+const dev = { name: 'dev' };
+
+/** Ada has a container that runs. */
+async function aScene() {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id, id } = (await call('POST', '/api/containers', dev)).json();
+  const url = `/api/containers/${db_id}`;
+  const now = async () => (await call('GET', url)).json();
+  const spec = runtime.boxes.get(id)?.spec;
+  if (spec === undefined) throw new Error('the container is not in the engine');
+  /** The engine starts another container: of no row, or of an earlier generation. */
+  const stray = async (over: Partial<typeof spec>) => {
+    const handle = await runtime.create({ ...spec, ...over });
+    await runtime.start(handle);
+    return handle;
+  };
+  return { runtime, service, call, db_id, id, url, now, stray };
+}
+
+const down = async (): Promise<never> => {
+  throw new RuntimeUnavailable('no answer');
+};
+
+t.test('a container is created, listed, read, stopped, started and deleted', async (t) => {
+  const service = await aService();
+  const call = as(service, await aPerson(service, 'ada'));
+
+  const made = await call('POST', '/api/containers', {
+    ...dev,
+    memory_mb: 512,
+    cpu_shares: 250,
+    disk_mb: 1024,
+  });
+  t.equal(made.statusCode, 201);
+  const box = made.json();
+  t.match(box, {
+    id: /^[0-9a-f]{64}$/,
+    name: 'dev',
+    image: 'berth/debian:12',
+    status: 'running',
+    role: 'standard',
+    resources: { memory_mb: 512, cpu_shares: 250, disk_mb: 1024 },
+    volume: { name: `ws-${box.db_id}`, size_mb: 1024, quota: 'soft' },
+    owner: { username: 'ada' },
+  });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [box] });
+  t.same((await call('GET', '/api/containers?status=stopped')).json(), { containers: [] });
+  t.same((await call('GET', `/api/containers/${box.db_id}`)).json(), box, 'by the row id');
+  t.same((await call('GET', `/api/containers/${box.id}`)).json(), box, 'by the runtime id');
+  t.same((await call('GET', `/api/containers/${box.id.slice(0, 12)}`)).json(), box, 'by 12 digits of it');
+
+  const { id } = box;
+  const stopped = { message: 'container stopped', id, name: 'dev', status: 'stopped' };
+  t.same((await call('POST', `/api/containers/${id}/stop`)).json(), stopped);
+  t.same((await call('POST', `/api/containers/${id}/stop`)).json(), stopped, 'again');
+  const started = { message: 'container started', id, name: 'dev', status: 'running' };
+  t.same((await call('POST', `/api/containers/${id}/start`)).json(), started);
+  t.same((await call('POST', `/api/containers/${id}/start`)).json(), started, 'again');
+  const gone = await call('DELETE', `/api/containers/${id}`);
+  t.same(gone.json(), { message: 'container deleted', id, db_id: box.db_id, name: 'dev' });
+  t.equal((await call('GET', `/api/containers/${box.db_id}`)).statusCode, 404);
+  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+});
+
+t.test('a container that the engine lost is made anew, and the answer says so', async (t) => {
+  const { runtime, call, id, url } = await aScene();
+  runtime.boxes.clear();
+  const answers = await Promise.all([1, 2, 3].map(() => call('POST', `${url}/start`)));
+  t.equal(runtime.boxes.size, 1, 'exactly one, however many ask');
+  const recreated = answers.map((answer) => answer.json()).filter((body) => body.recreated);
+  t.match(recreated, [{ message: 'container recreated and started', old_id: id, volume_kept: true }]);
+  t.not(recreated[0].id, id);
+  t.equal((await call('GET', `/api/containers/${id}`)).statusCode, 404, 'the old runtime id is unknown now');
+});
+
+t.test('every fault of a create is named at once, and nothing is made', async (t) => {
+  const { runtime, call } = await aScene();
+  const bad = {
+    name: 'a b',
+    image: 'nope',
+    role: 'nope',
+    memory_mb: 1,
+    cpu_shares: 9e9,
+    disk_mb: 1,
+    env: { '2': 'x' },
+  };
+  const answer = await call('POST', '/api/containers', bad);
+  t.equal(answer.statusCode, 400);
+  t.equal(answer.json().code, 'validation_failed');
+  t.same(Object.keys(answer.json().fields).sort(), Object.keys(bad).sort());
+  t.equal((await call('POST', '/api/containers', {})).json().error, 'name is required');
+  const asText = await call('POST', '/api/containers', { ...dev, memory_mb: '512' });
+  t.equal(asText.statusCode, 400, 'no coercion');
+  t.match((await call('POST', '/api/containers', { ...dev, privileged: true })).json(), {
+    error: 'privileged is not a known field',
+  });
+  t.equal(runtime.boxes.size, 1);
+});
+
+t.test('a name is unique among the live containers of its owner', async (t) => {
+  const { service, call, url } = await aScene();
+  const second = await call('POST', '/api/containers', dev);
+  t.same([second.statusCode, second.json().error], [409, 'name already in use']);
+  const eve = as(service, await aPerson(service, 'eve'));
+  t.equal((await eve('POST', '/api/containers', dev)).statusCode, 201);
+  await call('DELETE', url);
+  t.equal((await call('POST', '/api/containers', dev)).statusCode, 201, 'free after a delete');
+});
+
+t.test("the tier's count holds, also when many ask at once", async (t) => {
+  const service = await aService();
+  const call = as(service, await aPerson(service, 'ada'));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => call('POST', '/api/containers', { name: `dev-${i}` })),
+  );
+  t.same(answers.map((answer) => answer.statusCode).sort(), [201, 201, 201, 201, 201, 409, 409, 409]);
+  const refused = answers.find((answer) => answer.statusCode === 409);
+  t.same(refused?.json(), { error: 'container limit reached', code: 'container_limit_reached' });
+});
+
+t.test('without an engine each operation answers 500 in the words of the interface', async (t) => {
+  const { runtime, call, db_id, url } = await aScene();
+  Object.assign(runtime, { ping: down, create: down, observe: down, remove: down, exec: down });
+  for (const [method, path, payload, words] of [
+    ['POST', '/api/containers', { name: 'other' }, 'failed to create container'],
+    ['POST', `${url}/start`, undefined, 'failed to start container'],
+    ['POST', `${url}/stop`, undefined, 'failed to stop container'],
+    ['DELETE', url, undefined, 'failed to delete container'],
+  ] as const) {
+    const answer = await call(method, path, payload);
+    t.same([answer.statusCode, answer.json()], [500, { error: words, code: 'internal_error' }]);
+  }
+  const { containers } = (await call('GET', '/api/containers')).json();
+  t.match(containers, [{ db_id, status: 'running' }], 'nothing changed, and the failed create left no row');
+});
+
+t.test('a create whose image cannot be had says so, and leaves nothing', async (t) => {
+  const { runtime, call, url } = await aScene();
+  await call('DELETE', url);
+  runtime.create = async () => {
+    throw new ImageUnavailable('image secret.example/x: registry: no such host', 404);
+  };
+  const answer = await call('POST', '/api/containers', dev);
+  t.match([answer.statusCode, answer.json()], [503, { code: 'image_unavailable' }]);
+  t.notMatch(answer.body, /secret/);
+  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+});
+
+t.test('a start that the engine refuses leaves the container stopped, and says why', async (t) => {
+  const { runtime, call, id, url, now } = await aScene();
+  await call('POST', `${url}/stop`);
+  const { start } = runtime;
+  runtime.start = async () => {
+    throw new Error('disk on fire at /secret/path');
+  };
+  const answer = await call('POST', `${url}/start`);
+  t.same(answer.json(), { error: 'failed to start container', code: 'internal_error' });
+  const reason = 'the engine could not start it';
+  t.match(await now(), { id, status: 'stopped', status_reason: reason });
+  runtime.start = start;
+  t.match((await call('POST', `${url}/start`)).json(), { id, status: 'running' });
+});
+
+t.test('a command is answered with its output, and must be one', async (t) => {
+  const { call, url } = await aScene();
+  t.match((await call('POST', `${url}/exec`, { command: ['echo', 'a', 'b'] })).json(), {
+    exit_code: 0,
+    stdout: 'a b\n',
+    stderr: '',
+    truncated: false,
+    duration_ms: Number,
+  });
+  for (const payload of [{}, { command: [] }, { command: 'id' }, { command: ['a\0b'] }, { command: [1] }])
+    t.equal((await call('POST', `${url}/exec`, payload)).statusCode, 400, JSON.stringify(payload));
+});
+
+t.test('rows settle on what the engine holds; an engine that does not answer changes nothing', async (t) => {
+  const { runtime, service, now } = await aScene();
+  const { list } = runtime;
+  runtime.list = down;
+  await t.rejects(service.reconcile(), RuntimeUnavailable);
+  t.match(await now(), { status: 'running' });
+  runtime.list = list;
+  const [box] = runtime.boxes.values();
+  if (box) box.startedAt = null;
+  await service.reconcile();
+  t.match(await now(), { status: 'stopped' }, 'ended behind our back');
+});
+
+t.test('an engine container that no row accounts for is stopped, and removed after an hour', async (t) => {
+  const { runtime, service, call, id, url, now, stray } = await aScene();
+  const unknown = await stray({ dbId: NOBODY });
+  const { stop } = runtime;
+  runtime.stop = down;
+  await t.rejects(service.reconcile(), RuntimeUnavailable, 'a pass that could not stop it says so');
+  runtime.stop = stop;
+  await service.reconcile();
+  t.match(await runtime.observe(unknown), { kind: 'stopped' }, 'quarantined');
+  service.clock.advance(3_599_000);
+  await service.reconcile();
+  t.match(await runtime.observe(unknown), { kind: 'stopped' }, 'kept for an hour');
+  service.clock.advance(1_000);
+  await service.reconcile();
+  t.match(await runtime.observe(unknown), { kind: 'gone' });
+  t.match(await now(), { id, status: 'running' }, 'others are not touched');
+  await call('DELETE', url);
+  const last = await stray({ generation: 1 });
+  await service.reconcile();
+  t.match(await runtime.observe(last), { kind: 'gone' }, 'what belongs to a deleted row goes at once');
+});

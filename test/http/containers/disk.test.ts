@@ -1,0 +1,302 @@
+import { setImmediate } from 'node:timers/promises';
+import t from 'tap';
+import { memoryKernelShares, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
+import { RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import { kernelSharesContract } from '../../contract/containers/kernel-shares.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+import { auditOf } from '../../support/service/sign-ins.ts';
+
+const MIB = 1_048_576;
+const GIB = 1024 * MIB;
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
+
+/** A new container of somebody; `now` reads it. */
+async function aBox(call: ReturnType<typeof as>) {
+  const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  const url = `/api/containers/${box.db_id}`;
+  return { ...box, url, now: async () => (await call('GET', url)).json() };
+}
+
+async function withContainer(options: Parameters<typeof aService>[1] = {}) {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime }, options);
+  const call = as(service, await aPerson(service, 'ada'));
+  const { now, url, ...box } = await aBox(call);
+  const volume = runtime.volumes.get(box.volume.name);
+  if (volume === undefined) throw new Error('no volume');
+  const pass = async (usedMb?: number): Promise<void> => {
+    if (usedMb !== undefined) volume.usedBytes = usedMb * MIB;
+    service.clock.advance(60_000);
+    await service.measureDisks();
+  };
+  const patch = (over: object) => call('PATCH', url, { name: 'dev', ...small, ...over });
+  const { state } = service.ports.storage as unknown as { state: MemoryState };
+  return { runtime, service, call, box, url, volume, pass, now, patch, state };
+}
+
+t.test('what a volume holds is counted once a minute, and told with what keeps its size', async (t) => {
+  const { service, runtime, box, volume, pass, now } = await withContainer();
+  t.same(box.volume, { name: box.volume.name, size_mb: 1000, used_mb: null, quota: 'soft' });
+  await pass(300);
+  t.match((await now()).volume, { used_mb: 300, quota: 'soft' });
+  volume.usedBytes = 400 * MIB;
+  await service.measureDisks();
+  t.equal((await now()).volume.used_mb, 300, 'not again within the minute');
+  const { ping } = runtime;
+  runtime.ping = () => Promise.reject(new RuntimeUnavailable('silent'));
+  await pass(500);
+  t.equal((await now()).volume.used_mb, 300, 'nor while the engine is silent');
+  runtime.ping = ping;
+  await pass();
+  t.equal((await now()).volume.used_mb, 500);
+  volume.quota = 'hard';
+  volume.usedBytes = null;
+  await pass();
+  t.match((await now()).volume, { used_mb: 500, quota: 'hard' }, 'what cannot be counted stays as it was');
+});
+
+t.test(
+  'a soft quota: above 110 % it is stopped with the reason shown, above 100 % not started',
+  async (t) => {
+    const { call, url, pass, now, state, volume, runtime } = await withContainer();
+    await pass(1100);
+    t.match(await now(), { status: 'running', status_reason: null, volume: { used_mb: 1100 } });
+    await pass(1101);
+    t.match(await now(), {
+      status: 'stopped',
+      status_reason: /1101 of 1000 MB .* more than 110 %/,
+    });
+    t.match([...runtime.boxes.values()], [{ startedAt: null }]);
+    t.match(state.events.at(-1), { type: 'container_stopped', data: { status: 'stopped' } });
+    t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1);
+    t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
+    await pass();
+    t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1, 'and once only');
+
+    const refused = await call('POST', `${url}/start`);
+    t.same([refused.statusCode, refused.json().code], [409, 'disk_quota_exceeded']);
+    volume.usedBytes = 1000 * MIB;
+    t.equal((await call('POST', `${url}/start`)).statusCode, 200, 'it is counted again before it is refused');
+    t.match(await now(), { status: 'running', status_reason: null });
+  },
+);
+
+t.test('what is outside the volume is bounded by the tier, where a hard quota needs no stop', async (t) => {
+  const { runtime, call, url, volume, pass, now, patch, state } = await withContainer();
+  volume.quota = 'hard';
+  const write = (mb: number): void => {
+    for (const { handle } of runtime.boxes.values()) runtime.layers.set(handle.runtimeId, mb * MIB);
+  };
+  t.same((await now()).layer, { limit_mb: 2048, used_mb: null }, 'it was not counted yet');
+  write(2048);
+  await pass(1500);
+  t.match(await now(), { status: 'running', layer: { limit_mb: 2048, used_mb: 2048 } }, 'all may be used');
+  write(2049);
+  const kept = await patch({ memory_mb: 512, carry_over: true });
+  t.match(kept.json(), { code: 'validation_failed', fields: { carry_over: /2049 MB .* of 2048/ } });
+  await pass();
+  t.match(await now(), { status: 'stopped', status_reason: /outside \/workspace: 2049 of 2048 MB/ });
+  t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
+  t.match(state.events.at(-1), { type: 'container_stopped' });
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200, 'so that something can be removed');
+  await pass();
+  t.match(await now(), { status: 'stopped' });
+  t.equal((await patch({ memory_mb: 512 })).statusCode, 200, 'or it is made anew');
+  await pass();
+  t.match(await now(), { status: 'running', status_reason: null });
+});
+
+t.test('a container that is busy is not stopped for its disk', async (t) => {
+  const { runtime, call, url, pass, now } = await withContainer();
+  const { stop } = runtime;
+  let calls = 0;
+  const { promise: held, resolve: go } = Promise.withResolvers<void>();
+  runtime.stop = async (handle, grace) => {
+    calls += 1;
+    await held;
+    return await stop(handle, grace);
+  };
+  const stopping = call('POST', `${url}/stop`);
+  while (calls === 0) await setImmediate();
+  await pass(5000);
+  t.equal(calls, 1);
+  go();
+  t.equal((await stopping).statusCode, 200);
+  t.match(await now(), { status: 'stopped', status_reason: null });
+});
+
+t.test('a size below what is held is refused by name, and changes nothing', async (t) => {
+  const { patch, pass, now, volume } = await withContainer();
+  await pass(700);
+  const refused = await patch({ disk_mb: 600 });
+  t.same([refused.statusCode, Object.keys(refused.json().fields)], [400, ['disk_mb']]);
+  t.match(refused.json().fields.disk_mb, /at least 700/);
+  t.match(await now(), { status: 'running', resources: { disk_mb: 1000 } });
+  t.equal((await patch({ disk_mb: 800 })).statusCode, 200);
+  volume.usedBytes = 850 * MIB;
+  await pass();
+  t.match((await patch({ memory_mb: 512, disk_mb: 800 })).json().fields, { disk_mb: /at least 850/ });
+  t.equal((await patch({ disk_mb: 900 })).statusCode, 200, 'more disk is the way out');
+  volume.isResizable = false;
+  t.match((await patch({ disk_mb: 950 })).json().fields, { disk_mb: /cannot change/ });
+  t.equal((await patch({ memory_mb: 512, disk_mb: 900 })).statusCode, 200);
+});
+
+t.test('nothing new is made on a host that is short of room; what is there still starts', async (t) => {
+  const { runtime, call, url, patch } = await withContainer({ diskFloorMb: 2048 });
+  await call('POST', `${url}/stop`);
+  runtime.host.spaces = [{ freeBytes: 2047 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
+  const refusals = {
+    create: await call('POST', '/api/containers', { name: 'other', ...small }),
+    update: await patch({ memory_mb: 512 }),
+  };
+  t.equal((await patch({ name: 'renamed' })).statusCode, 200);
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200);
+  runtime.boxes.clear();
+  await call('POST', `${url}/stop`);
+  const anew = await call('POST', `${url}/start`);
+  await call('DELETE', url);
+  const restored = await call('POST', `${url}/restore`);
+  for (const [name, answer] of Object.entries({ ...refusals, anew, restored })) {
+    t.same([answer.statusCode, answer.json().code], [503, 'host_disk_short'], name);
+  }
+  t.equal(runtime.boxes.size, 0);
+  runtime.host.spaces = [{ freeBytes: 2048 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
+  t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
+});
+
+/** Two people's containers on an engine of 20 GiB. `write` makes one hold so much; `free` sets what is left. */
+async function onOneEngine() {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime });
+  const person = async (name: string) => {
+    const call = as(service, await aPerson(service, name));
+    const { id, url, volume, now } = await aBox(call);
+    return {
+      now,
+      start: async () => (await call('POST', `${url}/start`)).json(),
+      write: (mb: number) => runtime.layers.set(id, mb * MIB),
+      writeFiles: (mb: number) => {
+        const held = runtime.volumes.get(volume.name);
+        if (held !== undefined) Object.assign(held, { quota: 'hard', usedBytes: mb * MIB });
+      },
+    };
+  };
+  const free = (poolMb: number, hostMb = 100_000): void => {
+    runtime.host.spaces = [
+      { freeBytes: hostMb * MIB, totalBytes: 200 * GIB, isPool: false },
+      { freeBytes: poolMb * MIB, totalBytes: 20 * GIB, isPool: true },
+    ];
+  };
+  free(10_000);
+  const [ada, eve] = [await person('ada'), await person('eve')];
+  await service.watchSpace();
+  return { runtime, service, ada, eve, free };
+}
+
+t.test('a fast writer above its allowance is stopped before the minute is over', async (t) => {
+  const { service, ada, eve, free, runtime } = await onOneEngine();
+  ada.write(2500);
+  eve.write(2000);
+  free(9_500);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'running' }, 'little has changed');
+  free(8_900);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /2500 of 2048 MB/ });
+  t.match(await eve.now(), { status: 'running' });
+  t.equal(runtime.boxes.size, 2, 'there is room, so nothing is removed');
+});
+
+t.test('one above its allowance gives its layer back when there is no room left', async (t) => {
+  const { service, ada, eve, free, runtime } = await onOneEngine();
+  ada.write(9_000);
+  free(900);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /9000 of 2048 MB.* was removed/ });
+  t.match(await eve.now(), { status: 'running' });
+  t.equal(runtime.boxes.size, 1);
+  free(10_000);
+  t.match(await ada.start(), { recreated: true, volume_kept: true });
+});
+
+t.test('of those within their allowance the one that grew most is stopped, not the largest', async (t) => {
+  const { service, ada, eve, free } = await onOneEngine();
+  eve.write(2000);
+  service.clock.advance(60_000);
+  await service.measureDisks();
+  free(1_100);
+  await service.watchSpace();
+  ada.write(1_000);
+  eve.write(2_010);
+  free(900);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /just written 1000 MB/ });
+  t.match(await eve.now(), { status: 'running' });
+  await service.watchSpace();
+  t.match(await eve.now(), { status: 'running' }, 'nor is anybody else while nothing more is written');
+});
+
+t.test('files of volumes count where they fill the host', async (t) => {
+  const { service, ada, eve, free } = await onOneEngine();
+  ada.writeFiles(0);
+  eve.writeFiles(900);
+  service.clock.advance(60_000);
+  await service.measureDisks();
+  ada.writeFiles(800);
+  free(10_000, 2_500);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /just written 800 MB/ });
+  t.match(await eve.now(), { status: 'running' });
+});
+
+t.test('who wrote nothing is not stopped, and an engine that is not known is left alone', async (t) => {
+  const { service, runtime, ada, eve, free } = await onOneEngine();
+  free(100, 100);
+  await service.watchSpace();
+  runtime.host.spaces = [];
+  await service.watchSpace();
+  for (const each of [ada, eve]) t.match(await each.now(), { status: 'running' });
+});
+
+t.test('what is asked of the watcher of shared counters', async (t) => {
+  const runtime = memoryRuntime();
+  const handle = await runtime.create(aSpec('any'));
+  await runtime.start(handle);
+  const { runtimeId } = handle;
+  const stop = () => runtime.stop(handle, 0);
+  await kernelSharesContract(t, { shares: memoryKernelShares(runtime), runtimeId, stop });
+});
+
+t.test('a container that takes a counter from all others is stopped, with its owner on record', async (t) => {
+  const runtime = memoryRuntime();
+  const kernelShares = memoryKernelShares(runtime);
+  const service = await aService({ runtime, kernelShares });
+  const mallory = await aPerson(service, 'mallory');
+  const theirs = await aBox(as(service, mallory));
+  const hers = await aBox(as(service, await aPerson(service, 'ada')));
+  kernelShares.taken.set(theirs.id, { inotifyInstances: 400 });
+  kernelShares.taken.set(hers.id, { inotifyInstances: 100 });
+  await service.watchKernelShares();
+  t.match(await theirs.now(), { status: 'running' }, 'enough is left');
+
+  kernelShares.taken.set(theirs.id, { inotifyInstances: 401 });
+  await service.watchKernelShares();
+  t.match(await theirs.now(), {
+    status: 'stopped',
+    status_reason: /^it used 401 of 1000 inotify instances that all containers share/,
+  });
+  t.match(await hers.now(), { status: 'running' });
+  await service.watchKernelShares();
+  const records = auditOf(service, 'container_over_share');
+  t.equal(records.length, 1, 'once');
+  t.match(records, [{ userId: mallory.id, userAgent: 'berth' }]);
+  t.same(JSON.parse(records[0]?.details ?? ''), {
+    container_id: theirs.db_id,
+    counter: 'inotifyInstances',
+    used: 401,
+    limit: 1000,
+  });
+});

@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { json, text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { execAnswer, jsonOf } from '../../../src/adapters/http/replies/exec-reply.ts';
+import { aBoxOfAda, JSON_LIST, NDJSON } from '../../support/service/inside-service.ts';
+import { anApiToken, aPerson, as, type Bearer } from '../../support/service/service.ts';
+import { listenOnUnix } from '../../support/service/unix-listener.ts';
+
+t.test('a command is followed line by line by those who ask for it', async (t) => {
+  const { call, url } = await aBoxOfAda();
+  const run = (payload: object, headers: Record<string, string> = NDJSON) =>
+    call('POST', `${url}/exec`, payload, headers);
+  const answer = await run({ command: ['echo', 'ünï', '漢字'] });
+  t.equal(answer.statusCode, 200);
+  t.equal(answer.headers['content-type'], 'application/x-ndjson; charset=utf-8');
+  const lines = answer.body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.same(lines.at(-1), { exit_code: 0 });
+  t.ok(lines.slice(0, -1).every((line) => line.stream === 'stdout'));
+  t.equal(lines.map((line) => line.data ?? '').join(''), 'ünï 漢字\n', 'no character is broken');
+  t.same((await run({ command: ['sleep', '9'], timeout_seconds: 1 })).body, '{"exit_code":null}\n');
+  t.match((await run({ command: ['nope'] })).body, /"stream":"stderr","data":".*\n\{"exit_code":127\}\n$/s);
+  for (const accept of ['*/*', 'application/json', 'application/*', '']) {
+    t.match(
+      (await run({ command: ['true'] }, { accept })).json(),
+      { exit_code: 0, truncated: false },
+      accept,
+    );
+  }
+  t.equal(
+    (await run({ command: ['true'] }, { accept: 'text/html, Application/X-NDJSON;q=0.9' })).body,
+    '{"exit_code":0}\n',
+  );
+  t.equal((await run({ command: [] })).statusCode, 400);
+});
+
+t.test('a command counts as use of its container', async (t) => {
+  const { service, call, url } = await aBoxOfAda();
+  for (const accept of [NDJSON, JSON_LIST]) {
+    service.clock.advance(60_000);
+    await call('POST', `${url}/exec`, { command: ['true'] }, accept);
+    t.equal((await call('GET', url)).json().last_used_at, service.clock.now().toISOString(), accept.accept);
+  }
+});
+
+t.test('what a command costs the service is bounded, and the answer names the field', async (t) => {
+  const { call, url } = await aBoxOfAda();
+  const many = (count: number, value: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`A${at}`, value]));
+  const cases: [string, object, object][] = [
+    ['too many variables', { command: ['true'], env: many(513, '') }, { env: /at most|more than/ }],
+    ['a great many that are no text', { command: ['true'], env: many(20_000, 1) }, { env: /more than 512/ }],
+    ['a variable without a name', { command: ['true'], env: { '': 'x' } }, { env: String }],
+    ['a name with =', { command: ['true'], env: { 'A=B': 'x' } }, { env: String }],
+    ['a name of two lines', { command: ['true'], env: { 'A\nB': 'x' } }, { env: String }],
+    ['NUL in a value', { command: ['true'], env: { A: 'x\0y' } }, { env: String }],
+    ['33 KiB of variables', { command: ['true'], env: { A: 'x'.repeat(33_792) } }, { env: String }],
+    ['too many arguments', { command: Array(1025).fill('x') }, { command: /more than 1024/ }],
+    ['a great many that are no text', { command: Array(60_000).fill(0) }, { command: /more than 1024/ }],
+    ['too long arguments', { command: Array(5).fill('x'.repeat(32_768)) }, { command: /128 KiB/ }],
+    ['a great many fields', many(20_000, 1), { body: /at most 64/ }],
+  ];
+  for (const [at, [what, body, fields]] of cases.entries()) {
+    const answer = await call('POST', `${url}/exec`, body, at % 2 === 0 ? NDJSON : JSON_LIST);
+    t.equal(answer.statusCode, 400, what);
+    t.match(answer.json(), { code: 'validation_failed', fields }, what);
+    t.ok(answer.body.length < 1000, `${what}: one fault is enough`);
+  }
+  const large = await call('POST', `${url}/exec`, { command: ['cat'], stdin: 'x'.repeat(262_144) });
+  t.match([large.statusCode, large.json().code], [413, 'body_too_large']);
+  t.same((await call('POST', '/api/containers', { name: 'b', env: many(513, 'x') })).json().fields, {
+    env: 'must NOT have more than 512 properties',
+  });
+});
+
+t.test('a body is counted as a request more for each 64 KiB', async (t) => {
+  const { service, ada, url } = await aBoxOfAda();
+  const token = await anApiToken(service, ada, { scopes: ['write'] });
+  await service.ports.storage.repositories.settings.change({ requestsPerMinute: 10 });
+  const run = async (stdin: string) =>
+    (await as(service, token)('POST', `${url}/exec`, { command: ['true'], stdin })).statusCode;
+  const statuses = [];
+  for (let count = 0; count < 4; count += 1) statuses.push(await run('x'.repeat(200_000)));
+  t.same(statuses, [200, 200, 200, 429], 'four requests each');
+});
+
+const MIB = 1_048_576;
+const result = (stdout: Buffer, stderr: Buffer = Buffer.alloc(0)) => ({
+  ...{ exitCode: 0, stdout, stderr, truncated: false, durationMs: 7 },
+});
+const answered = async (stdout: Buffer, stderr?: Buffer): Promise<string> => {
+  const answer = execAnswer(result(stdout, stderr));
+  return typeof answer === 'string' ? answer : await text(answer);
+};
+
+t.test('control bytes do not multiply an answer', async (t) => {
+  const body = await answered(Buffer.alloc(MIB), Buffer.alloc(MIB, 0x1b));
+  t.ok(body.length < 4 * MIB + 200, `${body.length} bytes`);
+  const { stdout, stderr, truncated } = JSON.parse(body);
+  t.equal(stdout.length, Math.floor((2 * MIB) / 6));
+  t.equal(stderr.length, Math.floor((2 * MIB) / 6));
+  t.ok(truncated, 'and the answer says that it is cut');
+  t.ok(JSON.parse(await answered(Buffer.alloc(MIB, 0xff))).truncated, 'no text at all');
+});
+
+t.test('text is never cut for its size as JSON', async (t) => {
+  for (const line of ['\n', '"', '\\', 'x', 'grüße, 漢字 😀\n']) {
+    const whole = line.repeat(Math.floor(MIB / Buffer.byteLength(line)));
+    const body = JSON.parse(await answered(Buffer.from(whole)));
+    t.equal(body.stdout, whole, JSON.stringify(line));
+    t.same([body.exit_code, body.stderr, body.truncated, body.duration_ms], [0, '', false, 7]);
+  }
+});
+
+t.test('a cut falls between characters', async (t) => {
+  for (let limit = 0; limit < 20; limit += 1) {
+    const body = JSON.parse([...jsonOf(result(Buffer.from('a\u0000😀"ü')), limit)].join(''));
+    t.ok('a\u0000😀"ü'.startsWith(body.stdout), `${limit}: ${JSON.stringify(body.stdout)}`);
+    t.equal(body.truncated, limit < 1 + 6 + 4 + 2 + 2);
+  }
+});
+
+t.test('a long answer is made as it is read, a short one at once', async (t) => {
+  t.type(execAnswer(result(Buffer.from('short'))), 'string');
+  const answer = execAnswer(result(Buffer.alloc(MIB)));
+  t.type(answer, Readable);
+  await new Promise((resolve) => (answer as Readable).once('readable', resolve));
+  t.ok((answer as Readable).readableLength < 300_000, 'not ahead of its reader');
+});
+
+const ZEROS = ['head', '-c', '1048576', '/dev/zero'];
+
+/** Commands over a unix socket, whose buffers in the kernel are small. */
+async function commandsOfTwo(t: Test) {
+  const { service, ada, box } = await aBoxOfAda();
+  const bob = await aPerson(service, 'bob');
+  const his = (await as(service, bob)('POST', '/api/containers', { name: 'dev', disk_mb: 512 })).json();
+  const socketPath = await listenOnUnix(t, service);
+  const runner =
+    ({ token }: Bearer, id: string) =>
+    (command: readonly string[]): ClientRequest => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const asked = request({ socketPath, method: 'POST', path: `/api/containers/${id}/exec`, headers });
+      asked.on('error', () => {});
+      asked.end(JSON.stringify({ command }));
+      t.teardown(() => asked.destroy());
+      return asked;
+    };
+  return { asAda: runner(ada, box.db_id), asBob: runner(bob, his.db_id) };
+}
+
+const answerOf = async (asked: ClientRequest): Promise<IncomingMessage> =>
+  ((await once(asked, 'response')) as [IncomingMessage])[0];
+
+t.test('answers that are not read are kept for their own user, four at once', async (t) => {
+  const { asAda, asBob } = await commandsOfTwo(t);
+  const unread = Array.from({ length: 6 }, () => asAda(ZEROS));
+  const begun = new Set<ClientRequest>();
+  for (const asked of unread) asked.once('response', () => begun.add(asked));
+  while (begun.size < 4) await new Promise(setImmediate);
+  const large = (await json(await answerOf(asBob(ZEROS)))) as { stdout: string; truncated: boolean };
+  t.ok(large.stdout.length > 340_000 && large.truncated, 'another user gets much output meanwhile');
+  t.match(
+    await json(await answerOf(asAda(['echo', 'small']))),
+    { stdout: 'small\n' },
+    'and the same user little',
+  );
+  t.equal(begun.size, 4, 'the other two wait');
+  const [gone] = begun;
+  gone?.destroy();
+  while (begun.size < 5) await new Promise(setImmediate);
+  t.pass('one that goes away makes room for the next');
+});

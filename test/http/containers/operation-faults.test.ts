@@ -1,0 +1,208 @@
+import t from 'tap';
+import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import type { OperationKind } from '../../../src/domain/containers/operation.ts';
+import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { failsOnce } from '../../support/service/faults.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
+type Change = 'create' | 'start' | 'stop' | 'resize' | 'remove';
+
+/** A runtime that talks nonsense about its containers while `confused`, and still does what it is asked to. */
+function confusedRuntime() {
+  const runtime = memoryRuntime();
+  const { observe, find } = runtime;
+  let confused = false;
+  const orNonsense =
+    <A extends unknown[], R>(works: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (confused) throw new RuntimeFailure('unexpected end of JSON input', 500);
+      return await works(...args);
+    };
+  Object.assign(runtime, { observe: orNonsense(observe), find: orNonsense(find) });
+  return {
+    runtime,
+    confuse: (): void => {
+      confused = true;
+    },
+    mend: (): void => {
+      confused = false;
+    },
+    /** The next call of that kind is carried out, and from then on nothing sensible is heard. */
+    confuseAfter(change: Change, answerIsLost: boolean): void {
+      const works = runtime[change] as (...args: unknown[]) => Promise<unknown>;
+      const last = async (...args: unknown[]): Promise<unknown> => {
+        Object.assign(runtime, { [change]: works });
+        confused = true;
+        const answer = await works(...args);
+        if (answerIsLost) throw new RuntimeFailure('unexpected end of JSON input', 500);
+        return answer;
+      };
+      Object.assign(runtime, { [change]: last });
+    },
+  };
+}
+
+async function aScene(kind: OperationKind) {
+  const engine = confusedRuntime();
+  const service = await aService({ runtime: engine.runtime });
+  const { token } = await aPerson(service, 'ada');
+  const call = as(service, { token });
+  const box =
+    kind === 'create' ? null : (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  const path = `/api/containers/${box?.db_id}`;
+  if (kind === 'start') await call('POST', `${path}/stop`);
+  if (kind === 'restore') await call('DELETE', path);
+  const request = {
+    create: () => call('POST', '/api/containers', { name: 'dev', ...small }),
+    start: () => call('POST', `${path}/start`),
+    stop: () => call('POST', `${path}/stop`),
+    update: () => call('PATCH', path, { name: 'dev', ...small, memory_mb: 512 }),
+    delete: () => call('DELETE', path),
+    restore: () => call('POST', `${path}/restore`),
+  }[kind];
+  const rows = async () => (await call('GET', '/api/containers')).json().containers;
+  /** The engine is itself again, and whoever goes on with operations has done so. */
+  const settle = async (): Promise<void> => {
+    engine.mend();
+    await service.operations.renew();
+    await service.reconcile();
+    await service.operations.idle();
+  };
+  const { storage } = service.ports;
+  return { ...engine, service, storage, request, rows, settle };
+}
+
+const BEFORE: { readonly [K in OperationKind]: readonly string[] } = {
+  create: [],
+  start: ['stopped'],
+  stop: ['running'],
+  update: ['running'],
+  delete: ['running'],
+  restore: [],
+};
+
+const KINDS = Object.keys(BEFORE) as OperationKind[];
+
+const states = (rows: readonly { status: string }[]): string[] => rows.map(({ status }) => status);
+
+for (const kind of KINDS) {
+  t.test(`${kind}: what was answered with a failure is not done later`, async (t) => {
+    const { runtime, storage, confuse, request, rows, settle } = await aScene(kind);
+    const before = await rows();
+    const boxes = [...runtime.boxes.keys()];
+    confuse();
+    const answer = await request();
+    t.same([answer.statusCode, answer.json().error], [500, `failed to ${kind} container`]);
+    t.same([...(await storage.repositories.operations.busy())], [], 'nothing is left to go on with');
+    t.same(states(await rows()), BEFORE[kind], 'the row does not wait for the engine');
+    await settle();
+    t.same(states(await rows()), BEFORE[kind]);
+    t.match(
+      await rows(),
+      before.map(({ id, resources }: { id: string; resources: object }) => ({ id, resources })),
+    );
+    t.same([...runtime.boxes.keys()], boxes);
+  });
+}
+
+/**
+ * The step of the engine after which nothing sensible is heard, whether its own answer is lost as well, what the
+ * row says meanwhile (null when the request was answered with a failure), and how it ends.
+ */
+const WORK: readonly {
+  readonly kind: OperationKind;
+  readonly change: Change;
+  readonly lost?: true;
+  readonly during: string | null;
+  readonly ends: readonly string[];
+}[] = [
+  { kind: 'create', change: 'create', during: 'creating', ends: ['running'] },
+  { kind: 'create', change: 'create', lost: true, during: null, ends: [] },
+  { kind: 'start', change: 'start', during: 'starting', ends: ['running'] },
+  { kind: 'start', change: 'start', lost: true, during: 'starting', ends: ['running'] },
+  { kind: 'stop', change: 'stop', lost: true, during: 'stopping', ends: ['stopped'] },
+  { kind: 'update', change: 'create', during: 'updating', ends: ['running'] },
+  { kind: 'update', change: 'create', lost: true, during: null, ends: ['running'] },
+  { kind: 'update', change: 'start', during: 'updating', ends: ['running'] },
+  { kind: 'delete', change: 'remove', during: 'stopping', ends: [] },
+  { kind: 'delete', change: 'remove', lost: true, during: 'stopping', ends: [] },
+  { kind: 'restore', change: 'create', during: 'creating', ends: ['stopped'] },
+  { kind: 'restore', change: 'create', lost: true, during: null, ends: [] },
+];
+
+for (const { kind, change, lost = false, during, ends } of WORK) {
+  const what = `${kind}, of which nothing is heard after its ${change}${lost ? ', nor the answer to that' : ''}`;
+  t.test(`${what}, is ${during === null ? 'undone' : 'answered as going on, and done'}`, async (t) => {
+    const { runtime, confuseAfter, request, rows, settle } = await aScene(kind);
+    const boxes = [...runtime.boxes.keys()];
+    confuseAfter(change, lost);
+    const answer = await request();
+    if (during === null) {
+      t.same([answer.statusCode, answer.json().error], [500, `failed to ${kind} container`]);
+    } else {
+      t.match([answer.statusCode, answer.json()], [202, { name: 'dev', status: during }]);
+      if (kind !== 'create') t.equal(answer.json().message, 'still working on it');
+      t.same(states(await rows()), [during]);
+    }
+    await settle();
+    t.same(states(await rows()), ends);
+    if (during === null) t.same([...runtime.boxes.keys()], boxes);
+    else t.equal(runtime.boxes.size, ends.length, 'one container for each row');
+    if (kind === 'update') t.match(await rows(), [{ resources: { memory_mb: during ? 512 : 256 } }]);
+  });
+}
+
+t.test('an update that only has its old container left to remove is done', async (t) => {
+  const { runtime, request, rows, settle } = await aScene('update');
+  failsOnce(runtime, 'remove');
+  const answer = await request();
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), {
+    restarted: true,
+    container: { status: 'running', resources: { memory_mb: 512 } },
+  });
+  await settle();
+  t.equal(runtime.boxes.size, 1);
+  t.match(await rows(), [{ id: [...runtime.boxes.keys()][0], resources: { memory_mb: 512 } }]);
+});
+
+t.test('those who join an operation that goes on are told so, too', async (t) => {
+  const { confuseAfter, request, rows, settle } = await aScene('delete');
+  confuseAfter('remove', false);
+  const answers = await Promise.all([request(), request()]);
+  t.same(
+    answers.map(({ statusCode }) => statusCode),
+    [202, 202],
+  );
+  await settle();
+  t.same(await rows(), []);
+});
+
+t.test('a repeat with the same key gets the answer of the first, and nothing is done twice', async (t) => {
+  const { runtime, service, storage, confuseAfter, settle } = await aScene('create');
+  const call = as(service, await aPerson(service, 'bob'));
+  const create = () =>
+    call('POST', '/api/containers', { name: 'once', ...small }, { 'idempotency-key': 'one' });
+  confuseAfter('create', false);
+  t.equal((await create()).statusCode, 202);
+  t.match((await create()).json(), { name: 'once', status: 'creating' });
+  await settle();
+  const last = await create();
+  t.match([last.statusCode, last.json()], [201, { name: 'once', status: 'running' }]);
+  t.equal(runtime.boxes.size, 1);
+  t.equal((await storage.repositories.containers.listAllLive()).length, 1);
+});
+
+t.test('a delete that fails closes no terminal, and says why', async (t) => {
+  const { runtime, service, request, rows } = await aScene('delete');
+  failsOnce(runtime, 'remove');
+  t.equal((await request()).statusCode, 500);
+  t.match(await rows(), [{ status: 'running', status_reason: 'the engine could not remove it' }]);
+  const { events } = (service.ports.storage as unknown as { state: { events: object[] } }).state;
+  t.match(events.at(-1), {
+    type: 'container_progress',
+    data: { status: 'running', reason: 'the engine could not remove it' },
+  });
+});

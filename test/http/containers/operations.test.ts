@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as immediate } from 'node:timers/promises';
+import t from 'tap';
+import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+import { auditOf } from '../../support/service/sign-ins.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
+/** A running container of Ada's; `post` asks for an action of it. */
+async function withContainer(options: Parameters<typeof aService>[1] = {}, tier = 'free') {
+  const runtime = memoryRuntime();
+  const service = await aService({ runtime }, options);
+  const ada = await aPerson(service, 'ada');
+  await service.ports.storage.repositories.users.change(ada.id, { tier });
+  const call = as(service, ada);
+  const create = async (name: string) => (await call('POST', '/api/containers', { name, ...small })).json();
+  const box = await create('dev');
+  const path = `/api/containers/${box.db_id}`;
+  return {
+    runtime,
+    service,
+    call,
+    create,
+    box,
+    path,
+    patch: (over: object) => call('PATCH', path, { name: 'dev', ...small, ...over }),
+    post: (action: string) => call('POST', `${path}/${action}`),
+    remove: () => call('DELETE', path),
+    now: async () => (await call('GET', path)).json(),
+  };
+}
+
+t.test('other limits come with another container on the same volume; the old one is gone', async (t) => {
+  const { runtime, box, patch, now } = await withContainer();
+  const answer = await patch({ memory_mb: 512 });
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), {
+    message: 'settings updated',
+    restarted: true,
+    container: { db_id: box.db_id, name: 'dev', status: 'running', resources: { ...small, memory_mb: 512 } },
+  });
+  t.not(answer.json().container.id, box.id);
+  t.equal(runtime.boxes.size, 1);
+  t.match([...runtime.boxes.values()], [{ spec: { volume: box.volume.name, generation: 2 } }]);
+  t.match(await now(), { status: 'running', resources: { memory_mb: 512 } });
+});
+
+t.test('a new name alone, or nothing new, restarts nothing', async (t) => {
+  const { box, patch, now } = await withContainer();
+  t.match((await patch({ name: 'other' })).json(), {
+    restarted: false,
+    container: { id: box.id, name: 'other' },
+  });
+  t.match((await patch({ name: 'other' })).json(), { restarted: false });
+  t.match(await now(), { id: box.id, name: 'other', status: 'running', status_reason: null });
+});
+
+t.test('a stopped one ends running with its new limits', async (t) => {
+  const { post, patch } = await withContainer();
+  await post('stop');
+  t.match((await patch({ cpu_shares: 200 })).json(), { restarted: true, container: { status: 'running' } });
+});
+
+t.test('every bad field is named and nothing changes', async (t) => {
+  const { runtime, call, create, path, patch, now } = await withContainer();
+  await create('taken');
+  const before = await now();
+  const bad = await patch({ name: 'a b', memory_mb: 1, cpu_shares: 1, disk_mb: 1 });
+  t.equal(bad.statusCode, 400);
+  t.same(Object.keys(bad.json().fields).sort(), ['cpu_shares', 'disk_mb', 'memory_mb', 'name']);
+  t.match((await patch({ name: 'taken' })).json(), { fields: { name: 'is already in use' } });
+  const partial = await call('PATCH', path, { name: 'dev' });
+  t.same(Object.keys(partial.json().fields).sort(), ['cpu_shares', 'disk_mb', 'memory_mb']);
+  for (const payload of ['{', '']) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await call('PATCH', path, payload as unknown as object, headers);
+    t.equal(answer.statusCode, 400, JSON.stringify(payload));
+  }
+  t.same(await now(), before);
+  t.equal(runtime.boxes.size, 2);
+});
+
+for (const broken of ['create', 'start', 'stop'] as const) {
+  t.test(`when ${broken} fails during an update the old container runs again as it was`, async (t) => {
+    const { runtime, box, patch, now } = await withContainer();
+    failsOnce(runtime, broken);
+    const answer = await patch({ memory_mb: 512 });
+    t.same([answer.statusCode, answer.json().error], [500, 'failed to update container']);
+    t.match(await now(), { id: box.id, status: 'running', resources: small });
+    t.equal(runtime.boxes.size, 1);
+    t.match((await patch({ memory_mb: 512 })).json(), { restarted: true }, 'and it can be tried again');
+  });
+}
+
+t.test('a container that does not stay up is no update', async (t) => {
+  const { runtime, box, patch, now } = await withContainer();
+  const { observe } = runtime;
+  let starts = 0;
+  runtime.observe = async (handle) => {
+    const seen = await observe(handle);
+    if (handle.runtimeId !== box.id && seen.kind === 'running' && ++starts > 1) {
+      const fresh = runtime.boxes.get(handle.runtimeId);
+      if (fresh) fresh.startedAt = null;
+      return { kind: 'stopped', exitCode: 1 };
+    }
+    return seen;
+  };
+  t.equal((await patch({ memory_mb: 512 })).statusCode, 500);
+  t.match(await now(), { id: box.id, status: 'running', resources: small });
+});
+
+t.test('a deleted container comes back stopped, on its volume, while its name is free', async (t) => {
+  const { runtime, call, create, box, post, remove } = await withContainer();
+  const code = async () => (await post('restore')).json().code;
+  const listed = async (query: string) =>
+    (await call('GET', `/api/containers${query}`))
+      .json()
+      .containers.map((one: { db_id: string }) => one.db_id);
+  t.equal(await code(), 'container_not_found', 'nothing to undo');
+  await remove();
+  t.equal(runtime.boxes.size, 0);
+  t.same([await listed('?deleted=true'), await listed('')], [[box.db_id], []]);
+  const other = await create('dev');
+  t.equal(await code(), 'name_taken');
+  await call('DELETE', `/api/containers/${other.db_id}`);
+  const { volume } = box;
+  const kept = runtime.volumes.get(volume.name);
+  runtime.volumes.delete(volume.name);
+  t.equal(await code(), 'container_not_found', 'without its volume there is nothing to undo');
+  t.equal(runtime.volumes.has(volume.name), false, 'and no empty one takes its place');
+  runtime.volumes.set(volume.name, kept as NonNullable<typeof kept>);
+  const back = { db_id: box.db_id, name: 'dev', status: 'stopped', volume };
+  t.match((await post('restore')).json(), back);
+  t.match([...runtime.boxes.values()], [{ spec: { volume: volume.name }, startedAt: null }]);
+  t.match((await post('start')).json(), { message: 'container started' });
+});
+
+t.test('a deleted container comes back only where there is room for it', async (t) => {
+  const { call, create, post, remove } = await withContainer({}, 'guest');
+  await remove();
+  const second = await create('second');
+  t.equal((await post('restore')).json().code, 'container_limit_reached');
+  await call('DELETE', `/api/containers/${second.db_id}`);
+  t.equal((await post('restore')).statusCode, 200);
+});
+
+/** Lets the event loop turn: what was asked for in this process has come as far as it can by itself. */
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await immediate();
+}
+
+t.test('calls of one kind join; those of another kind wait for their turn', async (t) => {
+  const { runtime, service, post } = await withContainer();
+  let stops = 0;
+  const goOn = Promise.withResolvers<void>();
+  const { stop } = runtime;
+  runtime.stop = async (handle, grace) => {
+    stops += 1;
+    await goOn.promise;
+    return await stop(handle, grace);
+  };
+  const both = [post('stop'), post('stop')] as const;
+  await turns(50);
+  const later = post('start');
+  await turns(50);
+  goOn.resolve();
+  const [one, two] = await Promise.all(both);
+  t.same(one.json(), two.json());
+  t.equal(stops, 1, 'one stop for both');
+  t.equal((await later).json().message, 'container started');
+  const { events } = (service.ports.storage as unknown as { state: { events: { type: string }[] } }).state;
+  t.same(
+    events.map(({ type }) => type),
+    ['container_created', 'container_stopped', 'container_started'],
+  );
+});
+
+t.test('a start that waits behind a delete finds nothing', async (t) => {
+  const { call, path, post, remove } = await withContainer();
+  const [gone, start] = await Promise.all([remove(), post('start')]);
+  t.same([gone.statusCode, start.statusCode], [200, 404]);
+  t.equal((await call('GET', path)).statusCode, 404);
+});
+
+t.test('an operation that a killed process left is ended by another one', async (t) => {
+  for (const point of pointsOf([
+    'create_fresh',
+    'stop_old',
+    'start_fresh',
+    'verify_fresh',
+    'commit',
+    'remove_old',
+  ])) {
+    const { checkpoint, followedBy } = dyingAt(point);
+    const { runtime, service, box, patch } = await withContainer({ checkpoint });
+    void patch({ memory_mb: 512 });
+    const next = await followedBy(service);
+    const rows = await next.ports.storage.repositories.containers.listAllLive();
+    t.match(rows, [{ dbId: box.db_id, state: 'running', resources: { memoryMb: 512 } }], point);
+    t.equal(runtime.boxes.size, 1, 'one container for the row');
+    t.match([...runtime.boxes.keys()], [rows[0]?.runtimeId]);
+    t.equal((await next.ports.storage.repositories.operations.busy()).size, 0);
+  }
+});
+
+t.test('an update never stands for another one: both are done, the later one last', async (t) => {
+  const { runtime, service, patch, now } = await withContainer();
+  const { operations } = service.ports.storage.repositories;
+  const { active } = operations;
+  const { create } = runtime;
+  let second: ReturnType<typeof patch> | undefined;
+  // The first goes on once the second has found it under way.
+  const waits = new Promise<void>((resolve) => {
+    operations.active = async (id) => {
+      const found = await active(id);
+      resolve();
+      return found;
+    };
+  });
+  runtime.create = async (spec) => {
+    second ??= patch({ memory_mb: 1024 });
+    await waits;
+    return await create(spec);
+  };
+  t.match((await patch({ memory_mb: 512 })).json(), { container: { resources: { memory_mb: 512 } } });
+  t.match((await second)?.json(), { restarted: true, container: { resources: { memory_mb: 1024 } } });
+  t.match(await now(), { status: 'running', resources: { memory_mb: 1024 } });
+  t.equal(runtime.boxes.size, 1);
+});
+
+t.test('a process whose operation was taken over writes nothing of its outcome', async (t) => {
+  const { runtime, service, post, box, now } = await withContainer();
+  const { operations } = service.ports.storage.repositories;
+  const { stop } = runtime;
+  const other = randomUUID();
+  runtime.stop = async (handle, grace) => {
+    const mine = await operations.active(box.db_id);
+    if (mine === null) throw new Error('nothing is under way');
+    await operations.release(mine.id, mine.leaseOwner);
+    t.equal((await operations.takeOver(other, 60, false)).length, 1);
+    return await stop(handle, grace);
+  };
+  await post('stop');
+  t.match(await operations.active(box.db_id), { leaseOwner: other, outcome: null });
+  t.match(await now(), { status: 'stopping' });
+  t.same(auditOf(service, 'container_stopped'), [], 'that is for the one that has it now');
+});
+
+t.test('what was seen of a container is not told of the one that has replaced it', async (t) => {
+  const { runtime, service, patch, now } = await withContainer();
+  const { list } = runtime;
+  runtime.list = async () => {
+    runtime.list = list;
+    await patch({ memory_mb: 512 });
+    return await list();
+  };
+  await service.reconcile();
+  t.match(await now(), { status: 'running', status_reason: null, resources: { memory_mb: 512 } });
+});

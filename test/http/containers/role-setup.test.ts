@@ -1,0 +1,298 @@
+import t from 'tap';
+import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
+import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import type { RoleInstaller } from '../../../src/ports/containers/role-installer.ts';
+import { waitFor } from '../../support/patience.ts';
+import { aGuest, anAdmin, aPerson, aService, as } from '../../support/service/service.ts';
+import { auditOf } from '../../support/service/sign-ins.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
+/** A service whose installer is counted, and may be replaced for one time; `make` makes a container with that script. */
+async function aboard() {
+  const runtime = memoryRuntime();
+  const { installer: works } = memoryAccess(runtime);
+  const calls: string[] = [];
+  const next: RoleInstaller['install'][] = [];
+  const installer: RoleInstaller = {
+    install(handle, role) {
+      calls.push(handle.runtimeId);
+      return (next.shift() ?? works.install)(handle, role);
+    },
+  };
+  const service = await aService({ runtime, installer });
+  const root = as(service, await anAdmin(service));
+  const call = as(service, await aPerson(service, 'ada'));
+  const script = async (text: string) => {
+    const made = await root('POST', '/api/admin/roles', { key: 'test', label: 'Test', script: text });
+    if (made.statusCode === 409) await root('PATCH', '/api/admin/roles/test', { script: text });
+  };
+  const idle = () => service.roleSetups.idle();
+  const begun = (count: number) => waitFor(() => calls.length >= count);
+  const make = async (text: string) => {
+    await script(text);
+    const box = (await call('POST', '/api/containers', { name: 'dev', role: 'test', ...small })).json();
+    const path = `/api/containers/${box.db_id}`;
+    const now = async () => (await call('GET', path)).json();
+    return {
+      box,
+      now,
+      /** What has become of it, once nothing is under way. */
+      settled: async () => {
+        await idle();
+        return (await now()).role_setup;
+      },
+      post: (action: string, body?: object) => call('POST', `${path}/${action}`, body),
+      patch: (over: object) => call('PATCH', path, { name: 'dev', ...small, ...over }),
+      remove: () => call('DELETE', path),
+    };
+  };
+  return { service, runtime, call, root, calls, next, script, make, idle, begun };
+}
+
+t.test('a container of the default role installs nothing', async (t) => {
+  const scene = await aboard();
+  const box = (await scene.call('POST', '/api/containers', { name: 'dev', ...small })).json();
+  t.match(box, { role: 'standard', status: 'running', role_setup: { status: 'none', detail: null } });
+  await scene.idle();
+  t.same(scene.calls, []);
+  const retry = await scene.call('POST', `/api/containers/${box.db_id}/role-setup/retry`);
+  t.same([retry.statusCode, retry.json().code], [409, 'role_setup_not_needed']);
+});
+
+t.test('tools are installed after the creation, in the background, and an event says so', async (t) => {
+  const { service, make } = await aboard();
+  const { box, settled } = await make('echo \u001b[32mfirst\u001b[0m\necho second');
+  t.match(box, { status: 'running', role_setup: { status: 'installing' } });
+  t.match(await settled(), { status: 'ready', detail: 'first\nsecond' });
+  const { events } = (service.ports.storage as ReturnType<typeof memoryStorage>).state;
+  const { db_id, id } = box;
+  const role_setup = { status: 'ready', detail: 'second' };
+  const progress = events.filter(({ type }) => type === 'container_progress').at(-1);
+  t.match(progress?.data, { db_id, id, name: 'dev', status: 'running', role_setup });
+});
+
+t.test('a failure leaves the container usable, and can be tried again', async (t) => {
+  const { service, make, script, calls, idle } = await aboard();
+  const { now, post, settled } = await make('echo no such package\nexit 100');
+  t.match(await settled(), { status: 'failed', detail: 'no such package\nended with 100' });
+  t.match(await now(), { status: 'running', status_reason: null });
+  t.equal((await post('exec', { command: ['echo', 'usable'] })).json().stdout, 'usable\n');
+  await script('echo better');
+  const retried = await post('role-setup/retry');
+  t.match([retried.statusCode, retried.json().role_setup], [200, { status: 'installing', detail: null }]);
+  t.match(await settled(), { status: 'ready', detail: 'better' });
+  t.equal(auditOf(service, 'role_setup_retried').length, 1);
+  t.equal((await post('role-setup/retry')).statusCode, 200, 'what is ready can be brought up to date');
+  await idle();
+  t.equal(calls.length, 3);
+});
+
+t.test('what is under way can be cancelled, and a retry does not begin it twice', async (t) => {
+  const { service, make, begun, calls, idle } = await aboard();
+  const { now, post } = await make('echo begun\nsleep 60');
+  await begun(1);
+  t.equal((await post('role-setup/retry')).json().role_setup.status, 'installing');
+  t.equal(calls.length, 1);
+  const cancelled = await post('role-setup/cancel');
+  const failed = { status: 'failed', detail: /cancelled$/ };
+  t.match([cancelled.statusCode, cancelled.json().role_setup], [200, failed]);
+  await idle();
+  t.match(await now(), { status: 'running', role_setup: { status: 'failed' } });
+  const again = await post('role-setup/cancel');
+  t.same([again.statusCode, again.json().code], [409, 'role_setup_not_active']);
+  t.match(auditOf(service, 'role_setup_cancelled'), [{ details: /^[0-9a-f-]{36}$/ }]);
+  t.equal(auditOf(service, 'role_setup_retried').length, 0, 'nothing was begun anew');
+});
+
+for (const way of ['a stop', 'an end by itself'] as const) {
+  t.test(`${way} interrupts, and the next start goes on`, async (t) => {
+    const { service, runtime, make, begun, script, calls, idle } = await aboard();
+    const { box, now, post, settled } = await make('sleep 60');
+    await begun(1);
+    if (way === 'a stop') t.equal((await post('stop')).statusCode, 200);
+    else await runtime.stop({ node: 'memory', runtimeId: box.id }, 0);
+    await idle();
+    await service.reconcile();
+    t.match(await now(), { status: 'stopped', role_setup: { status: 'none', detail: /as soon as/ } });
+    t.equal((await post('role-setup/retry')).json().code, 'container_not_running');
+    await script('echo done');
+    await post('start');
+    t.match(await settled(), { status: 'ready', detail: 'done' });
+    for (const action of ['stop', 'start']) await post(action);
+    await idle();
+    t.equal(calls.length, 2, 'what is ready stays ready');
+  });
+}
+
+for (const [what, over, times] of [
+  ['another disk', { disk_mb: 1024 }, 2],
+  ['more memory', { memory_mb: 512 }, 2],
+  ['another name', { name: 'other' }, 1],
+] as const) {
+  t.test(`with ${what} tools are installed ${times === 2 ? 'again' : 'no second time'}`, async (t) => {
+    const { make, calls, idle } = await aboard();
+    const { box, patch, settled } = await make('echo done');
+    await idle();
+    const answer = await patch(over);
+    t.equal(answer.json().container.role_setup.status, times === 2 ? 'installing' : 'ready');
+    t.equal((await settled()).status, 'ready');
+    t.equal(calls.length, times);
+    t.equal(calls.at(-1) === box.id, times === 1, 'in the new container');
+  });
+}
+
+t.test('a recreate in the middle ends the one and begins the other', async (t) => {
+  const { make, begun, script, calls } = await aboard();
+  const { patch, settled } = await make('sleep 60');
+  await begun(1);
+  await script('echo done');
+  t.equal((await patch({ disk_mb: 1024 })).statusCode, 200);
+  t.match(await settled(), { status: 'ready', detail: 'done' });
+  t.equal(calls.length, 2);
+});
+
+t.test('one that vanished and is made anew gets its tools again', async (t) => {
+  const { make, runtime, idle, calls } = await aboard();
+  const { box, post, settled } = await make('echo done');
+  await idle();
+  await runtime.remove({ node: 'memory', runtimeId: box.id });
+  t.match((await post('start')).json(), { recreated: true });
+  t.equal((await settled()).status, 'ready');
+  t.equal(calls.length, 2);
+});
+
+t.test('a delete in the middle ends it; what is restored gets its tools when it runs', async (t) => {
+  const { make, begun, idle, script, calls } = await aboard();
+  const { post, remove, settled } = await make('sleep 60');
+  await begun(1);
+  t.equal((await remove()).statusCode, 200);
+  await idle();
+  for (const action of ['retry', 'cancel']) t.equal((await post(`role-setup/${action}`)).statusCode, 404);
+  t.match((await post('restore')).json(), { status: 'stopped', role_setup: { status: 'none' } });
+  await script('echo done');
+  await post('start');
+  t.equal((await settled()).status, 'ready');
+  t.equal(calls.length, 2);
+});
+
+t.test('a role that the catalogue has lost is a failure that says so', async (t) => {
+  const { make, idle, root } = await aboard();
+  const { post, remove, settled } = await make('echo done');
+  await idle();
+  await remove();
+  t.equal((await root('DELETE', '/api/admin/roles/test')).statusCode, 200);
+  await post('restore');
+  await post('start');
+  t.match(await settled(), { status: 'failed', detail: /no role test any more/ });
+});
+
+t.test('a guest whose time is over begins nothing', async (t) => {
+  const { service, script, idle } = await aboard();
+  await script('echo done');
+  const guest = await aGuest(service);
+  const call = as(service, guest);
+  const { db_id } = (await call('POST', '/api/containers', { name: 'g', role: 'test', ...small })).json();
+  await idle();
+  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  const guestUntil = new Date(0);
+  state.users = state.users.map((user) => (user.id === guest.id ? { ...user, guestUntil } : user));
+  const late = await aService(service.ports);
+  const retry = await as(late, guest)('POST', `/api/containers/${db_id}/role-setup/retry`);
+  t.same([retry.statusCode, retry.json().error], [403, 'guest session expired']);
+});
+
+/** An installer that never gets anywhere: the process that waits for it might as well be dead. */
+const never: RoleInstaller['install'] = () => new Promise(() => {});
+
+t.test('what a killed process has left is taken over once its lease is over, by one process', async (t) => {
+  const { service, next, make, begun, calls } = await aboard();
+  next.push(never);
+  const { now } = await make('echo done');
+  await begun(1);
+  const others = [await aService(service.ports), await aService(service.ports)];
+  const look = () => Promise.all(others.map(({ roleSetups }) => roleSetups.keep()));
+  await look();
+  t.equal(calls.length, 1, 'not before');
+  service.clock.advance(16_000);
+  await look();
+  for (const { roleSetups } of others) await roleSetups.idle();
+  t.match((await now()).role_setup, { status: 'ready', detail: 'done' });
+  t.equal(calls.length, 2, 'once');
+});
+
+t.test('a process that lives keeps its lease; one that stops leaves it to the next at once', async (t) => {
+  const { service, make, begun, calls, script } = await aboard();
+  const { now } = await make('sleep 60');
+  await begun(1);
+  const other = await aService(service.ports);
+  for (let n = 0; n < 4; n += 1) {
+    service.clock.advance(10_000);
+    await service.roleSetups.keep();
+    await other.roleSetups.keep();
+  }
+  t.equal(calls.length, 1);
+  await service.roleSetups.close();
+  t.equal((await now()).role_setup.status, 'installing', 'it is not over');
+  await script('echo done');
+  await other.roleSetups.keep();
+  await other.roleSetups.idle();
+  t.equal((await now()).role_setup.status, 'ready');
+});
+
+t.test('a silent engine is no failure of the tools', async (t) => {
+  const { service, next, make, begun, idle } = await aboard();
+  next.push(() => Promise.reject(new RuntimeUnavailable('no answer')));
+  const { settled } = await make('echo done');
+  await begun(1);
+  t.equal((await settled()).status, 'installing');
+  service.clock.advance(16_000);
+  await service.roleSetups.keep();
+  await idle();
+  t.equal((await settled()).status, 'ready');
+});
+
+t.test('the words of the engine stay with us', async (t) => {
+  const { next, make } = await aboard();
+  next.push(() => Promise.reject(new RuntimeFailure('open /var/lib/docker/secret: no space', 500)));
+  const { settled } = await make('echo done');
+  t.same(await settled(), { status: 'failed', detail: 'the engine could not run the installer' });
+});
+
+t.test('an installer that prints without end is ended', async (t) => {
+  const { next, make } = await aboard();
+  let ended = false;
+  const data = Buffer.alloc(1_048_576, 'x\n');
+  next.push(async () => ({
+    events: (async function* () {
+      while (!ended) yield { kind: 'output', stream: 'stdout', data } as const;
+    })(),
+    end: async () => {
+      ended = true;
+    },
+  }));
+  const { settled } = await make('echo done');
+  const { detail, status } = await settled();
+  t.ok(ended);
+  t.equal(status, 'failed');
+  t.match(detail, /printed more than 16 MiB$/);
+  t.ok(detail.length < 4_100);
+});
+
+t.test('only a few are installed at once; the others wait for their turn', async (t) => {
+  const { service, script, root: call, begun, calls } = await aboard();
+  await script('sleep 60');
+  const made = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((name) => call('POST', '/api/containers', { name, role: 'test', ...small })),
+  );
+  await begun(3);
+  await service.roleSetups.keep();
+  t.equal(calls.length, 3);
+  t.ok(made.every((answer) => answer.json().role_setup.status === 'installing'));
+  const first = made.find((answer) => calls.includes(answer.json().id));
+  await call('POST', `/api/containers/${first?.json().db_id}/role-setup/cancel`);
+  await begun(4);
+  t.equal(new Set(calls).size, 4);
+  await service.roleSetups.close();
+});

@@ -1,0 +1,150 @@
+import t, { type Test } from 'tap';
+import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
+import { poolOf } from '../../support/engine/warm-pool.ts';
+import { waitFor } from '../../support/patience.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+
+async function withPool(t: Test, { size = 1, isFilled = true, runtime = memoryRuntime() } = {}) {
+  const engine = memoryWarmPoolEngine();
+  const service = await aService({ runtime, warmPool: engine }, { warmPoolSize: size });
+  t.teardown(() => service.warmPool.stop());
+  service.warmPool.soon();
+  const { storage } = service.ports;
+  const members = await poolOf(storage, isFilled ? size : 0);
+  const call = as(service, await aPerson(service, 'ada'));
+  const create = async (body: object) =>
+    (await call('POST', '/api/containers', { name: 'dev', ...body })).json();
+  return { runtime, engine, service, storage, members, call, create };
+}
+
+t.test('a create takes a started container, with the limits that were asked for', async (t) => {
+  const { runtime, storage, members, create } = await withPool(t);
+  const made = await create({ memory_mb: 1024, cpu_shares: 1500, disk_mb: 2048 });
+  t.match(made, {
+    db_id: members[0],
+    status: 'running',
+    name: 'dev',
+    resources: { memory_mb: 1024, cpu_shares: 1500, disk_mb: 2048 },
+    volume: { name: `ws-${members[0]}` },
+  });
+  const box = runtime.boxes.get(made.id);
+  t.same(box?.spec.resources, { memoryMb: 1024, cpuMillicores: 1500, diskMb: 2048 });
+  const [next] = await poolOf(storage, 1);
+  t.not(next, members[0], 'and another one takes its place');
+});
+
+t.test('the answer tells how the volume of the member keeps its size', async (t) => {
+  const { runtime, members, create } = await withPool(t);
+  runtime.volumes.set(`ws-${members[0]}`, { quota: 'hard', usedBytes: 0, isResizable: true });
+  t.match(await create({}), { db_id: members[0], volume: { quota: 'hard' } });
+});
+
+t.test('what is decided at the making of a container is made for the request', async (t) => {
+  const { service, storage, members, call, create } = await withPool(t);
+  const { state } = service.ports.storage as typeof storage & { state: { images: object[] } };
+  state.images.push({ key: 'other', label: 'Other', reference: 'other:1', digest: null, shell: '/bin/sh' });
+  t.not((await create({ env: { A: 'b' } })).db_id, members[0], 'an environment');
+  t.not((await create({ name: 'two', image: 'other' })).db_id, members[0], 'another image');
+  t.equal(
+    (await call('POST', '/api/containers', { name: 'dev' })).statusCode,
+    409,
+    'a refused one takes none',
+  );
+  t.equal((await call('POST', '/api/containers', { name: 'x', memory_mb: 1 })).statusCode, 400);
+  t.same(await poolOf(storage, 1), members, 'and the pool is as it was');
+});
+
+t.test('a member that has ended meanwhile is started, one that has gone is made anew', async (t) => {
+  for (const gone of [false, true]) {
+    const { runtime, members, create } = await withPool(t);
+    for (const box of runtime.boxes.values()) {
+      box.startedAt = null;
+      if (gone) runtime.boxes.delete(box.handle.runtimeId);
+    }
+    t.match(await create({}), { db_id: members[0], status: 'running' });
+  }
+});
+
+t.test('members are nobody’s, are left alone by the reconciler, and are nowhere to be seen', async (t) => {
+  const { runtime, service, members, call } = await withPool(t);
+  await service.reconcile();
+  t.match([...runtime.boxes.values()], [{ spec: { ownerId: null, dbId: members[0] }, startedAt: Date }]);
+  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+  t.equal((await call('POST', `/api/containers/${members[0]}/stop`)).statusCode, 404);
+});
+
+t.test('a member that is claimed while the reconciler looks is left running', async (t) => {
+  const { runtime, service, storage, members, create } = await withPool(t);
+  const { operations } = storage.repositories;
+  const [busy, resize] = [operations.busy, runtime.resize];
+  let creating: Promise<unknown> | undefined;
+  const [goOn, claimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  runtime.resize = async (...args) => {
+    claimed.resolve();
+    await goOn.promise;
+    await resize(...args);
+  };
+  operations.busy = async () => {
+    const before = await busy();
+    creating ??= create({});
+    await claimed.promise;
+    return before;
+  };
+  await service.reconcile();
+  t.match([...runtime.boxes.values()], [{ spec: { dbId: members[0] }, startedAt: Date }]);
+  goOn.resolve();
+  t.match(await creating, { db_id: members[0], status: 'running' });
+});
+
+t.test('with a new image all members are replaced', async (t) => {
+  const { runtime, engine, service, storage, members } = await withPool(t, { size: 2 });
+  engine.images.set('berth/debian:12', 'sha256:new');
+  service.warmPool.soon();
+  await waitFor(async () => !(await poolOf(storage, 2)).some((id) => members.includes(id)));
+  t.same([runtime.boxes.size, runtime.volumes.size], [2, 2]);
+});
+
+t.test('off means off: nothing is made, and what an earlier setting made is removed', async (t) => {
+  const { runtime, storage, engine, service } = await withPool(t, { size: 2 });
+  await service.warmPool.stop();
+  const off = await aService({ ...service.ports, runtime, warmPool: engine }, { warmPoolSize: 0 });
+  off.warmPool.soon();
+  await poolOf(storage, 0);
+  await off.warmPool.stop();
+  t.same([runtime.boxes.size, runtime.volumes.size], [0, 0]);
+  const made = await as(off, await aPerson(off, 'bob'))('POST', '/api/containers', { name: 'dev' });
+  t.equal(made.statusCode, 201);
+  await poolOf(storage, 0);
+});
+
+t.test('below the floor of the host no member is made, and it is made once there is room', async (t) => {
+  const runtime = memoryRuntime();
+  const spaces = [{ totalBytes: 1e12, freeBytes: 1e6, isPool: false }];
+  let looks = 0;
+  runtime.hostSpace = async () => {
+    looks += 1;
+    return spaces;
+  };
+  const { service, storage } = await withPool(t, { runtime, isFilled: false });
+  await waitFor(() => looks > 0);
+  t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
+  spaces.pop();
+  service.warmPool.soon();
+  t.equal((await poolOf(storage, 1)).length, 1);
+});
+
+t.test('a member that does not come up leaves nothing', async (t) => {
+  const runtime = memoryRuntime();
+  const { start } = runtime;
+  let refusals = 0;
+  runtime.start = async (handle) => {
+    refusals += 1;
+    throw new Error(`no room for ${handle.runtimeId}`);
+  };
+  const { service, storage } = await withPool(t, { runtime, isFilled: false });
+  await waitFor(() => refusals > 0 && runtime.boxes.size === 0);
+  t.equal(runtime.volumes.size, 0);
+  runtime.start = start;
+  service.warmPool.soon();
+  t.equal((await poolOf(storage, 1)).length, 1, 'and the next try works');
+});

@@ -1,0 +1,218 @@
+import t from 'tap';
+import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
+import { waitFor } from '../../support/patience.ts';
+import { aCluster, inMemory } from '../../support/service/cluster.ts';
+import { aGuest, anAdmin, anApiToken, aPerson, aService, as } from '../../support/service/service.ts';
+import { again, auditOf, statusOf } from '../../support/service/sign-ins.ts';
+
+const USERS = '/api/admin/users';
+const SETTINGS = '/api/admin/settings';
+const TERMINALS = '/api/admin/terminals';
+
+/** An administrator and Ada; `change` changes her, or whomever it names. */
+async function aScene() {
+  const service = await aService();
+  const root = await anAdmin(service);
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, root);
+  const change = (body: object, { id } = ada) => call('PATCH', `${USERS}/${id}`, body);
+  return { service, root, ada, call, change };
+}
+
+t.test('an administrator sees all users, newest first, in parts', async (t) => {
+  const { service, call } = await aScene();
+  for (const name of ['bob', 'cyd', 'dan']) {
+    service.clock.advance(1);
+    await aPerson(service, name);
+  }
+  const all = await call('GET', USERS);
+  const names = all.json().users.map(({ username }: { username: string }) => username);
+  t.same(names.slice(0, 3), ['dan', 'cyd', 'bob']);
+  t.same(names.slice(3).sort(), ['ada', 'root'], 'made at one time');
+  t.equal(all.json().next_cursor, null);
+  const root = { email: 'root@example.org', role: 'admin', tier: 'enterprise', disabled_at: null };
+  t.match(all.json().users[names.indexOf('root')], root);
+  t.notMatch(all.body, /password|hash/);
+  const first = (await call('GET', `${USERS}?limit=3`)).json();
+  const rest = (await call('GET', `${USERS}?limit=3&cursor=${first.next_cursor}`)).json();
+  t.same([first.users.length, rest.users.length, rest.next_cursor], [3, 2, null]);
+  t.same([...first.users, ...rest.users], all.json().users);
+  for (const query of ['limit=0', 'cursor=x', 'role=admin'])
+    t.equal((await call('GET', `${USERS}?${query}`)).statusCode, 400, query);
+});
+
+t.test('that an administrator looked is recorded once in a while', async (t) => {
+  const { service, root, call } = await aScene();
+  for (let times = 0; times < 5; times += 1) await call('GET', USERS);
+  t.match(auditOf(service, 'users_listed'), [{ userId: root.id }]);
+  service.clock.advance(600_000);
+  await call('GET', USERS);
+  t.equal(auditOf(service, 'users_listed').length, 2);
+});
+
+t.test('tier and role are changed at once, with a record of it', async (t) => {
+  const { service, root, ada, change } = await aScene();
+  const hers = as(service, ada);
+  const answer = await change({ tier: 'pro', role: 'admin' });
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), { id: ada.id, username: 'ada', tier: 'pro', role: 'admin', disabled_at: null });
+  t.match((await hers('GET', '/api/me')).json(), { tier: 'pro', role: 'admin' });
+  t.equal((await hers('GET', USERS)).statusCode, 200, 'the very next request may');
+  t.match(auditOf(service, 'user_updated'), [
+    { userId: root.id, details: JSON.stringify({ id: ada.id, tier: 'pro', role: 'admin' }) },
+  ]);
+  await change({ role: 'user' });
+  t.equal((await hers('GET', USERS)).statusCode, 403, 'and may not again');
+  for (const same of [{ role: 'user', tier: 'pro' }, {}]) t.equal((await change(same)).statusCode, 200);
+  t.equal(auditOf(service, 'user_updated').length, 2, 'what changes nothing is not recorded');
+});
+
+t.test('a disabled user is out everywhere, and cannot sign in', async (t) => {
+  const { service, ada, change } = await aScene();
+  const token = { ...ada, ...(await anApiToken(service, ada)) };
+  const disabled = (await change({ disabled: true })).json();
+  t.equal(disabled.disabled_at, '2026-01-01T00:00:00.000Z');
+  t.same([await statusOf(service, ada), await statusOf(service, token)], [401, 401]);
+  t.equal((await again(service, ada, 'ada')).token, undefined, 'no sign-in');
+  service.clock.advance(1000);
+  t.equal((await change({ disabled: true })).json().disabled_at, disabled.disabled_at);
+  t.equal((await change({ disabled: false })).json().disabled_at, null);
+  t.equal(await statusOf(service, ada), 401, 'its sessions ended for good');
+  t.equal(await statusOf(service, token), 200, 'its token is back');
+  t.equal(await statusOf(service, await again(service, ada, 'ada')), 200);
+});
+
+t.test('the last administrator stays one', async (t) => {
+  const { service, root, change } = await aScene();
+  const answer = await change({ role: 'user' }, root);
+  t.same([answer.statusCode, answer.json().code], [409, 'last_administrator']);
+  t.equal(auditOf(service, 'user_updated').length, 0, 'nothing was changed');
+  await change({ role: 'admin', disabled: true });
+  t.equal((await change({ role: 'user' }, root)).statusCode, 409, 'a disabled one does not count');
+  await change({ disabled: false });
+  t.equal((await change({ role: 'user' }, root)).statusCode, 200);
+});
+
+t.test('faults of a change of a user are told, and change nothing', async (t) => {
+  const { service, ada, change } = await aScene();
+  for (const [body, field] of [
+    [{ tier: 'gold' }, 'tier'],
+    [{ tier: null }, 'tier'],
+    [{ role: 'root' }, 'role'],
+    [{ disabled: 'true' }, 'disabled'],
+    [{ email: 'x@y' }, 'email'],
+    [{ password: 'x' }, 'password'],
+    [{ tier: 'pro', id: 'x' }, 'id'],
+    [[], 'body'],
+  ] as const) {
+    const answer = await change(body);
+    t.same([answer.statusCode, Object.keys(answer.json().fields)], [400, [field]], JSON.stringify(body));
+  }
+  const guest = await change({ role: 'admin' }, await aGuest(service));
+  t.same([guest.statusCode, guest.json().fields], [400, { role: 'must be user for a guest' }]);
+  const unchanged = { tier: 'free', role: 'user', email: 'ada@example.org' };
+  t.match((await as(service, ada)('GET', '/api/me')).json(), unchanged);
+  for (const id of ['99999999-9999-4999-8999-999999999999', 'x', '__proto__', 'ada']) {
+    const answer = await change({ tier: 'pro' }, { ...ada, id });
+    const none = { error: 'user not found', code: 'user_not_found' };
+    t.same([answer.statusCode, answer.json()], [404, none], id);
+  }
+});
+
+t.test('administrators read and change the settings; the change is on record', async (t) => {
+  const { service, root, call } = await aScene();
+  const before = (await call('GET', SETTINGS)).json();
+  t.match(before, { session_idle_minutes: 1440, retention_days: 7, history_days: 30 });
+  const changed = await call('PATCH', SETTINGS, { session_idle_minutes: 30 });
+  t.same(changed.json(), { ...before, session_idle_minutes: 30 });
+  t.match(auditOf(service, 'settings_updated'), [{ userId: root.id, details: '{"sessionIdleMinutes":30}' }]);
+  for (const body of [
+    { session_idle_minutes: 29 },
+    { session_idle_minutes: 1441 },
+    { session_idle_minutes: 30.5 },
+    { session_idle_minutes: '60' },
+    { retention_days: -1 },
+    { retention_days: 1.5 },
+    { retention_days: 3651 },
+    { history_days: 29 },
+    { history_days: 3651 },
+    { open_registration: 'true' },
+    { open_registration: null },
+    { jwt_secret: 'x' },
+  ]) {
+    t.equal((await call('PATCH', SETTINGS, body)).statusCode, 400, JSON.stringify(body));
+  }
+});
+
+t.test('administrators see the open terminals of everybody, and others do not', async (t) => {
+  const { here, root, ada, other, open } = await aCluster(t);
+  t.same((await as(here, root)('GET', TERMINALS)).json(), { terminals: [] });
+  const first = await open(ada, 'main');
+  const second = await open(other, 'pane2');
+  const answer = await as(here, root)('GET', TERMINALS);
+  const [newest, oldest] = answer.json().terminals;
+  t.same(
+    Object.keys(newest).join(' '),
+    'id user_id username container_id container_name connection_id mux_session owner cols rows ' +
+      'created_at last_ping_at replica',
+  );
+  t.match(oldest, {
+    id: /^[0-9a-f-]{36}$/,
+    user_id: ada.id,
+    username: 'ada',
+    container_name: 'dev',
+    connection_id: 'main',
+    mux_session: 'main',
+    owner: true,
+    cols: 80,
+    rows: 24,
+    created_at: '2026-01-01T00:00:00.000Z',
+    last_ping_at: '2026-01-01T00:00:00.000Z',
+  });
+  t.equal(newest.connection_id, 'pane2');
+  t.equal((await as(here, ada)('GET', TERMINALS)).statusCode, 403);
+  t.match(auditOf(here, 'terminals_listed'), [{ userId: root.id }], 'that somebody looked is on record');
+  first.socket.send(JSON.stringify({ type: 'resize', cols: 132, rows: 50 }));
+  const now = async () => (await as(here, root)('GET', TERMINALS)).json().terminals;
+  await waitFor(async () => (await now()).at(-1).cols === 132);
+  t.match((await now()).at(-1), { cols: 132, rows: 50 });
+  second.socket.close();
+  first.socket.terminate();
+  await waitFor(async () => (await now()).length === 0, { what: 'gone when closed, and when cut' });
+});
+
+t.test('an administrator closes one with 4001, on record', async (t) => {
+  const { here, root, ada, open } = await aCluster(t);
+  const [victim, bystander] = [await open(ada, 'main'), await open(ada, 'pane2')];
+  const { id } = (await as(here, root)('GET', TERMINALS)).json().terminals.at(-1);
+  t.equal((await as(here, ada)('DELETE', `${TERMINALS}/${id}`)).statusCode, 403);
+  const answer = await as(here, root)('DELETE', `${TERMINALS}/${id}`);
+  t.same([answer.statusCode, answer.json()], [200, { id, closed: true }]);
+  t.same(await victim.closed(), [4001, 'unauthorized']);
+  t.ok(await bystander.alive());
+  const [record] = auditOf(here, 'terminal_closed').filter(({ userId }) => userId === root.id);
+  t.match(JSON.parse(record?.details ?? '{}'), { id, user_id: ada.id });
+  for (const unknown of [id, 'x', '99999999-9999-4999-8999-999999999999', '__proto__']) {
+    const gone = await as(here, root)('DELETE', `${TERMINALS}/${unknown}`);
+    t.same([gone.statusCode, gone.json().error], [404, 'terminal not found'], unknown);
+  }
+});
+
+t.test('records of a process that died are cleared away', async (t) => {
+  const shared = inMemory();
+  const clock = shared.clock as { now(): Date; advance(ms: number): void };
+  const { here, ada, open } = await aCluster(t, shared);
+  const { state } = shared.storage as ReturnType<typeof memoryStorage>;
+  await open(ada, 'main');
+  await waitFor(() => state.terminals.length === 1);
+  const pass = async (times: number) => {
+    for (let n = 0; n < times; n += 1) {
+      clock.advance(15_000);
+      await here.writeDue();
+    }
+  };
+  await pass(6);
+  t.equal(state.terminals.length, 1);
+  await pass(1);
+  t.equal(state.terminals.length, 0, 'nobody has answered a ping for more than 75 seconds');
+});

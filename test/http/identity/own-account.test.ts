@@ -1,0 +1,185 @@
+import t from 'tap';
+import { SHORT_RSA_KEY, SSH_KEYS, wire } from '../../support/samples/ssh.ts';
+import { actions, aServiceInTime, from, logIn, withMfa } from '../../support/service/factors.ts';
+import { anAdmin, anApiToken, aPerson, as, person } from '../../support/service/service.ts';
+import { auditOf } from '../../support/service/sign-ins.ts';
+
+const NEW = 'an even better one';
+const { password: OLD } = person('ada');
+const body = { old_password: OLD, new_password: NEW };
+const PASSWORD = '/api/me/password';
+
+const [[type, fingerprint, base64] = ['', '', '']] = SSH_KEYS;
+const public_key = `${type} ${base64} ada@laptop`;
+const KEYS = '/api/me/ssh-keys';
+
+async function aScene() {
+  const service = await aServiceInTime();
+  const ada = await aPerson(service, 'ada');
+  return { service, ada, call: as(service, ada) };
+}
+
+t.test('a changed password opens, the old one does not, and the other sessions end', async (t) => {
+  const { service, ada, call } = await aScene();
+  const other = as(service, (await logIn(service, 'ada')).json());
+  const token = as(service, await anApiToken(service, ada));
+  t.equal((await other('GET', '/api/me')).statusCode, 200);
+  const before = actions(service).length;
+  const changed = await call('POST', PASSWORD, body);
+  t.same([changed.statusCode, changed.json()], [200, { changed: true }]);
+  t.same(actions(service).slice(before), ['password_changed', 'sessions_revoked_others']);
+  t.equal((await call('GET', '/api/me')).statusCode, 200, 'this session stays');
+  t.equal((await other('GET', '/api/me')).statusCode, 401);
+  t.equal((await token('GET', '/api/me')).statusCode, 200, 'API tokens outlive a password');
+  t.equal((await logIn(service, 'ada')).statusCode, 401);
+  t.equal((await logIn(service, 'ada', {}, { ...person('ada'), password: NEW })).statusCode, 200);
+  const { state } = service.ports.storage as unknown as {
+    state: { sessions: { revokedReason: string | null }[] };
+  };
+  t.same(
+    state.sessions.map(({ revokedReason }) => revokedReason),
+    [null, 'password_changed', null],
+  );
+});
+
+t.test('a sign-in that waits for its second factor ends with the old password', async (t) => {
+  const service = await aServiceInTime();
+  const { who, recoveryCodes } = await withMfa(service, 'ada');
+  const { mfa_token } = (await logIn(service, 'ada')).json();
+  await as(service, who)('POST', PASSWORD, body);
+  const answer = await from(service)('/api/auth/mfa', { mfa_token, code: recoveryCodes[0] });
+  t.equal(answer.statusCode, 401);
+});
+
+t.test('the old password must be right and the new one good, or nothing changes', async (t) => {
+  const { service, call } = await aScene();
+  const other = as(service, (await logIn(service, 'ada')).json());
+  const wrong = await call('POST', PASSWORD, { ...body, old_password: 'not it, really' });
+  t.same([wrong.statusCode, wrong.json()], [403, { error: 'wrong password', code: 'wrong_password' }]);
+  for (const new_password of ['short', 'x'.repeat(1025), '', 'a\u0000bcdefgh', 5]) {
+    const answer = await call('POST', PASSWORD, { ...body, new_password });
+    t.match([answer.statusCode, answer.json()], [400, { fields: { new_password: String } }]);
+  }
+  const { error } = (await call('POST', PASSWORD, { new_password: NEW })).json();
+  t.equal(error, 'old_password is required');
+  t.equal((await other('GET', '/api/me')).statusCode, 200);
+  t.equal((await logIn(service, 'ada')).statusCode, 200);
+});
+
+t.test('of two changes of the password at once one wins', async (t) => {
+  const { call } = await aScene();
+  const answers = await Promise.all(
+    ['the first new one', 'the second new one'].map((new_password) =>
+      call('POST', PASSWORD, { ...body, new_password }),
+    ),
+  );
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 403]);
+});
+
+t.test('a profile tells what is set, and its name can be changed to a free one', async (t) => {
+  const { service, ada, call } = await aScene();
+  await aPerson(service, 'bob');
+  t.match((await call('GET', '/api/me')).json(), {
+    id: ada.id,
+    email: 'ada@example.org',
+    username: 'ada',
+    guest_until: null,
+    locked: false,
+    mfa_enabled: false,
+    passcode_set: false,
+    auto_lock_minutes: null,
+  });
+  t.equal((await call('PATCH', '/api/me', { username: 'Ada' })).json().username, 'Ada', 'in other letters');
+  t.equal((await call('PATCH', '/api/me', { username: 'ada.l' })).json().username, 'ada.l');
+  t.equal((await call('GET', '/api/me')).json().username, 'ada.l');
+  for (const username of ['bob', 'BOB', 'a b', '', 3]) {
+    const answer = await call('PATCH', '/api/me', { username });
+    t.match([answer.statusCode, answer.json()], [400, { fields: { username: String } }], String(username));
+  }
+  for (const field of ['role', 'tier', 'id', 'email', 'disabled_at', 'password_hash', '__proto__']) {
+    const text = `{"${field}":"admin"}` as unknown as object;
+    const answer = await call('PATCH', '/api/me', text, { 'content-type': 'application/json' });
+    t.equal(answer.statusCode, 400, field);
+  }
+  t.ok(actions(service).includes('user_updated'));
+});
+
+t.test('of several who take the same name at once one gets it', async (t) => {
+  const { service } = await aScene();
+  const people = [];
+  for (const name of ['a', 'b', 'c']) people.push(await aPerson(service, name));
+  const answers = await Promise.all(
+    people.map((who) => as(service, who)('PATCH', '/api/me', { username: 'x' })),
+  );
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 400, 400]);
+});
+
+t.test('an SSH key is added, listed and removed, and each change is recorded', async (t) => {
+  const { service, call } = await aScene();
+  const listed = async () => (await call('GET', KEYS)).json().ssh_keys;
+  t.same(await listed(), []);
+  const added = await call('POST', KEYS, { public_key });
+  t.equal(added.statusCode, 201);
+  const made = added.json();
+  t.match(made, {
+    id: /^[0-9a-f-]{36}$/,
+    name: 'ada@laptop',
+    type,
+    public_key: `${type} ${base64}`,
+    fingerprint,
+    created_at: '2026-01-01T00:00:00.000Z',
+  });
+  t.same(await listed(), [made]);
+  const removed = await call('DELETE', `${KEYS}/${made.id.toUpperCase()}`);
+  t.same([removed.statusCode, removed.json()], [200, { id: made.id, deleted: true }]);
+  t.same(await listed(), []);
+  for (const action of ['ssh_key_added', 'ssh_key_removed'])
+    t.match(auditOf(service, action), [{ details: fingerprint }]);
+});
+
+t.test('a fault of an SSH key names its field, and nothing is kept', async (t) => {
+  const { call } = await aScene();
+  for (const [given, field] of [
+    [{}, 'public_key'],
+    [{ public_key: 1 }, 'public_key'],
+    [{ public_key: SHORT_RSA_KEY }, 'public_key'],
+    [{ public_key, name: 'a\nb' }, 'name'],
+    [{ public_key, user_id: 'x' }, 'user_id'],
+  ] as const) {
+    const answer = await call('POST', KEYS, given);
+    t.same([answer.statusCode, Object.keys(answer.json().fields)], [400, [field]], JSON.stringify(given));
+  }
+  t.same((await call('GET', KEYS)).json(), { ssh_keys: [] });
+});
+
+t.test('the same SSH key twice is a conflict, for one user; another may have it too', async (t) => {
+  const { service, call } = await aScene();
+  const answers = await Promise.all([1, 2, 3].map(() => call('POST', KEYS, { public_key })));
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409]);
+  t.match(answers.find(({ statusCode }) => statusCode === 409)?.json(), { code: 'ssh_key_exists' });
+  const eve = as(service, await aPerson(service, 'eve'));
+  t.equal((await eve('POST', KEYS, { public_key })).statusCode, 201);
+});
+
+t.test("another's SSH key is like none, also for an administrator", async (t) => {
+  const { service, call } = await aScene();
+  const { id } = (await call('POST', KEYS, { public_key })).json();
+  for (const who of [await aPerson(service, 'eve'), await anAdmin(service)]) {
+    for (const one of [id, '99999999-9999-4999-8999-999999999999', 'x', '%00']) {
+      const answer = await as(service, who)('DELETE', `${KEYS}/${one}`);
+      const none = '{"error":"ssh key not found","code":"ssh_key_not_found"}';
+      t.same([answer.statusCode, answer.body], [404, none]);
+    }
+    t.same((await as(service, who)('GET', KEYS)).json(), { ssh_keys: [] });
+  }
+  t.equal((await call('GET', KEYS)).json().ssh_keys.length, 1);
+});
+
+t.test('a user has at most a hundred SSH keys', async (t) => {
+  const { call } = await aScene();
+  const add = (n: number) =>
+    call('POST', KEYS, { public_key: `ssh-ed25519 ${wire('ssh-ed25519', Buffer.alloc(32, n))}` });
+  for (let n = 0; n < 100; n += 1) t.equal((await add(n)).statusCode, 201);
+  const more = await add(100);
+  t.same([more.statusCode, more.json().code], [409, 'ssh_key_limit_reached']);
+});

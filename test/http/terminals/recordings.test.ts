@@ -1,0 +1,231 @@
+import t from 'tap';
+import { waitFor } from '../../support/patience.ts';
+import { aPerson, as, type Person } from '../../support/service/service.ts';
+import { aStudio, castOf, played, rowsOf, shown } from '../../support/terminal/recordings.ts';
+import { type TerminalClient, terminalClient } from '../../support/terminal/terminal-client.ts';
+
+const NOBODY = '99999999-9999-4999-8999-999999999999';
+
+t.test('what a terminal shows is recorded from start to stop, and what is typed is not', async (t) => {
+  const { open, pty, record, call, cast, pass, dbId } = await aStudio(t);
+  const client = await open({ cols: 100, rows: 30 });
+  pty().say('before ');
+  await client.until(() => client.output().length === 7);
+  const begun = await record();
+  t.equal(begun.statusCode, 201);
+  const made = begun.json();
+  t.match(made, {
+    container_id: dbId,
+    container_name: 'dev',
+    connection_id: 'main',
+    state: 'recording',
+    cols: 100,
+    rows: 30,
+    ended_at: null,
+  });
+  t.equal((await record()).json().id, made.id, 'it goes on, and is not begun twice');
+  await client.until(() => client.messages.some(({ type }) => type === 'recording'));
+  t.match(
+    client.messages.filter(({ type }) => type === 'recording' || type === 'notice'),
+    [
+      { type: 'recording', on: true, id: made.id },
+      { type: 'notice', message: 'This terminal is being recorded.' },
+    ],
+  );
+
+  await pass(1_500);
+  const ship = Buffer.from('🚢');
+  client.socket.send(Buffer.from('secret'), { binary: true });
+  await waitFor(() => pty().typed() === 'secret');
+  pty().say(Buffer.concat([Buffer.from('pass'), ship.subarray(0, 2)]));
+  pty().say(ship.subarray(2));
+  await client.until(() => client.output().toString().endsWith('🚢'));
+  await pass(500);
+  client.socket.send(JSON.stringify({ type: 'resize', cols: 120, rows: 40 }));
+  client.socket.send(JSON.stringify({ type: 'ping', t: 1 }));
+  await client.until(() => client.messages.some(({ type }) => type === 'pong'));
+  const stopped = (await call('POST', `/api/recordings/${made.id}/stop`)).json();
+  t.match(stopped, { id: made.id, state: 'ended', duration_ms: 2000, ended_at: String });
+  t.match(
+    (await call('POST', `/api/recordings/${made.id}/stop`)).json(),
+    stopped,
+    'stopping again is no fault',
+  );
+  await client.until(() => client.messages.some(({ type, on }) => type === 'recording' && on === false));
+
+  pty().say('after');
+  const text = await cast(made.id);
+  t.equal(Buffer.byteLength(text), stopped.size_bytes);
+  t.match(castOf(text).header, { version: 2, width: 100, height: 30 });
+  t.same(
+    castOf(text).events.filter(([, kind]) => kind === 'r'),
+    [[2, 'r', '120x40']],
+  );
+  const [picture, ...later] = castOf(text).events.filter(([, kind]) => kind === 'o');
+  t.equal(picture?.[0], 0, 'it begins with what was on the screen');
+  t.match(picture?.[2], /^before /);
+  t.equal(later.map(([, , data]) => data).join(''), 'pass🚢', 'a character that came in two parts is whole');
+  t.same(rowsOf(await played(text)), ['before pass🚢']);
+});
+
+t.test('`record=true` records from the first byte', async (t) => {
+  const { open, pty, call, cast, files } = await aStudio(t);
+  const client = await open({ record: 'true' });
+  pty().say('$ ');
+  await client.until(() => client.output().length === 2 && client.messages.length > 2);
+  t.match(client.messages, [{ type: 'ready' }, { type: 'recording', on: true }, { type: 'notice' }]);
+  const [one] = (await call('GET', '/api/recordings')).json().recordings;
+  t.match(one, { state: 'recording' });
+  // What was shown is in the file while it goes on, soon.
+  await waitFor(() => files.held.get(one.id)?.bytes.includes('$ ') ?? false);
+  t.equal(shown(await cast(one.id)), '$ ');
+  client.socket.close(1000);
+});
+
+for (const muxed of [true, false]) {
+  const image = muxed ? 'with tmux' : 'without tmux';
+  t.test(`a recording follows its terminal over a lost line, and ends with it: ${image}`, async (t) => {
+    const { open, pty, record, call, cast, service, dbId } = await aStudio(t, { muxed });
+    const first = await open();
+    const { id } = (await record()).json();
+    const state = async () => (await call('GET', `/api/recordings/${id}`)).json().state;
+    pty().say('one ');
+    await first.until(() => first.output().length === 4);
+    first.socket.terminate();
+    await waitFor(() => service.terminals.count() === 0);
+    if (!muxed) pty().say('meanwhile ');
+    const second = await open();
+    await second.until(() => second.messages.some(({ type }) => type === 'recording'));
+    pty().say('two');
+    await second.until(() => second.output().toString().endsWith('two'));
+    t.equal(await state(), 'recording');
+    if (muxed) second.socket.close(1000);
+    else await call('POST', `/api/containers/${dbId}/stop`);
+    await waitFor(async () => (await state()) === 'ended');
+    t.equal(shown(await cast(id)), muxed ? 'one \x1bctwo' : 'one meanwhile two');
+  });
+}
+
+t.test('only an open terminal can be recorded', async (t) => {
+  const { open, record } = await aStudio(t);
+  t.match((await record()).json(), { code: 'terminal_not_open' });
+  await open();
+  t.match((await record({ connection_id: 'other' })).json(), { code: 'terminal_not_open' });
+  t.match((await record({ connection_id: '../x' })).json(), { code: 'validation_failed' });
+});
+
+t.test('a recording is its owner’s alone: for all others there is none', async (t) => {
+  const { open, record, call, service } = await aStudio(t);
+  await open();
+  const { id } = (await record()).json();
+  const eve = as(service, await aPerson(service, 'eve'));
+  for (const [method, url] of [
+    ['GET', `/api/recordings/${id}`],
+    ['GET', `/api/recordings/${id}/cast`],
+    ['POST', `/api/recordings/${id}/stop`],
+    ['DELETE', `/api/recordings/${id}`],
+  ] as const) {
+    const [foreign, unknown] = [await eve(method, url), await eve(method, url.replace(id, NOBODY))];
+    t.equal(foreign.statusCode, 404);
+    t.same(foreign.json(), { error: 'recording not found', code: 'recording_not_found' });
+    t.equal(foreign.body, unknown.body);
+    t.equal((await eve(method, url.replace(id, 'x'))).body, unknown.body);
+  }
+  t.same((await eve('GET', '/api/recordings')).json(), { recordings: [], next_cursor: null });
+  t.match((await call('GET', `/api/recordings/${id}`)).json(), { state: 'recording' });
+});
+
+t.test('the list is paged, newest first, and of one container when asked', async (t) => {
+  const { open, record, call, dbId } = await aStudio(t);
+  const ids: string[] = [];
+  for (const pane of ['main', 'a', 'b']) {
+    await open({ connection_id: pane });
+    ids.unshift((await record({ connection_id: pane })).json().id);
+  }
+  const list = async (query: string) => {
+    const { recordings, ...page } = (await call('GET', `/api/recordings?${query}`)).json();
+    return { ...page, ids: recordings?.map(({ id }: { id: string }) => id) };
+  };
+  const { ids: first, next_cursor } = await list('limit=2');
+  t.same(first, ids.slice(0, 2));
+  t.same(await list(`limit=2&cursor=${next_cursor}`), { ids: ids.slice(2), next_cursor: null });
+  t.same((await list(`container=${dbId}`)).ids, ids);
+  for (const other of [NOBODY, 'x']) t.same((await list(`container=${other}`)).ids, []);
+  t.match(await list('cursor=nonsense'), { code: 'validation_failed', fields: { cursor: String } });
+});
+
+t.test('a download says what it is, is no page, and is whole', async (t) => {
+  const { open, record, call, pty, dbId } = await aStudio(t);
+  await open();
+  const { id } = (await record()).json();
+  pty().say('<script>alert(1)</script>');
+  await call('POST', `/api/recordings/${id}/stop`);
+  await call('PATCH', `/api/containers/${dbId}`, { name: 'a-b.c' });
+  const answer = await call('GET', `/api/recordings/${id}/cast`);
+  t.equal(answer.statusCode, 200);
+  t.match(answer.headers, {
+    'content-type': 'application/x-asciicast',
+    'content-disposition': 'attachment; filename=dev-2026-01-01-00-00-00.cast',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'content-length': String(Buffer.byteLength(answer.body)),
+  });
+  t.match(answer.headers['content-security-policy'], /default-src 'none'/);
+});
+
+t.test('a deleted recording is gone with its file, also while it goes on; the audit keeps it', async (t) => {
+  const { open, record, call, files, pty, dbId } = await aStudio(t);
+  const client = await open();
+  const { id } = (await record()).json();
+  pty().say('x');
+  t.same((await call('DELETE', `/api/recordings/${id}`)).json(), { id, deleted: true });
+  t.equal(files.held.size, 0);
+  t.equal((await call('GET', `/api/recordings/${id}`)).statusCode, 404);
+  t.equal((await call('DELETE', `/api/recordings/${id}`)).statusCode, 404);
+  await client.until(() => client.messages.some(({ type, on }) => type === 'recording' && on === false));
+  t.equal(client.socket.readyState, client.socket.OPEN, 'its terminal goes on');
+  const records = (await call('GET', '/api/audit')).json().records;
+  const about = records.filter(({ action }: { action: string }) => action.startsWith('recording_'));
+  const details = JSON.stringify({ id, container_id: dbId, connection_id: 'main' });
+  t.match(about, [
+    { action: 'recording_deleted', details },
+    { action: 'recording_started', details },
+  ]);
+});
+
+t.test('everybody who watches is told, at once and when they come later, and records nothing', async (t) => {
+  const { open, record, call, service, address, dbId } = await aStudio(t, { muxed: true });
+  const [bob, eve] = [await aPerson(service, 'bob'), await aPerson(service, 'eve')];
+  const shared = (await call('POST', `/api/containers/${dbId}/collaborations`, { mode: 'view' })).json();
+  for (const who of [bob, eve]) {
+    await as(service, who)('POST', '/api/collaborations/join', { code: shared.code });
+  }
+  await open();
+  const look = (who: Person) => terminalClient({ address, dbId, token: who.token });
+  const told = ({ messages }: TerminalClient) => messages.find(({ type }) => type === 'recording');
+  const before = await look(bob);
+  t.equal(told(before), undefined);
+  const { id } = (await record()).json();
+  await before.until(() => told(before) !== undefined);
+  t.match(told(before), { on: true, id });
+  const later = await look(eve);
+  await later.until(() => told(later) !== undefined);
+  t.match(told(later), { on: true, id });
+
+  const begun = await as(service, bob)('POST', `/api/containers/${dbId}/recordings`, {});
+  t.match([begun.statusCode, begun.json()], [403, { code: 'not_authorized' }], 'the owner decides');
+  t.equal((await as(service, bob)('GET', `/api/recordings/${id}/cast`)).statusCode, 404);
+  const asked = as(service, bob)('GET', `/api/containers/${dbId}/terminal?record=true`);
+  t.match((await asked).json(), { code: 'validation_failed', fields: { record: String } });
+});
+
+t.test('recordings stay when their container is deleted', async (t) => {
+  const { open, record, call, cast, pty, dbId } = await aStudio(t);
+  const client = await open();
+  const { id } = (await record()).json();
+  pty().say('kept');
+  await client.until(() => client.output().length === 4);
+  await call('DELETE', `/api/containers/${dbId}`);
+  await waitFor(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'ended');
+  t.equal(shown(await cast(id)), 'kept');
+});

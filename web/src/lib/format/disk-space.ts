@@ -1,0 +1,100 @@
+import type { Container } from '../../api/types.ts';
+import { disk, diskUse } from './format.ts';
+
+/** Above this share of what is allowed, space is worth a look. */
+const NEARLY_FULL = 0.9;
+/** A volume that is only measured is stopped above this share of its size. */
+const STOPS_ABOVE = 1.1;
+
+/** `full`: over the limit, or nothing fits any more. */
+export type Fill = 'unknown' | 'fine' | 'nearly_full' | 'full';
+
+export type Space = { readonly usedMb: number | null; readonly limitMb: number; readonly fill: Fill };
+
+function fillOf(usedMb: number | null, limitMb: number): Fill {
+  if (usedMb === null) return 'unknown';
+  if (usedMb > limitMb) return 'full';
+  return usedMb > limitMb * NEARLY_FULL ? 'nearly_full' : 'fine';
+}
+
+const spaceOf = (usedMb: number | null, limitMb: number): Space => ({
+  usedMb,
+  limitMb,
+  fill: fillOf(usedMb, limitMb),
+});
+
+/** What a container holds in /workspace. */
+export const volumeSpace = ({ volume }: Pick<Container, 'volume'>): Space =>
+  spaceOf(volume.used_mb, volume.size_mb);
+
+/** What it holds outside /workspace. */
+export const layerSpace = ({ layer }: Pick<Container, 'layer'>): Space =>
+  spaceOf(layer.used_mb, layer.limit_mb);
+
+/** Up to how many MB a container runs; null where the file system refuses more, so that nothing is stopped. */
+export const stoppedAboveMb = ({ volume }: Pick<Container, 'volume'>): number | null =>
+  volume.quota === 'hard' ? null : Math.floor(volume.size_mb * STOPS_ABOVE);
+
+/** `1,900 of 2,048 MB`: to the MB, for what is near its limit. */
+export const exactUse = ({ usedMb, limitMb }: Space): string =>
+  usedMb === null ? `up to ${count(limitMb)} MB` : `${count(usedMb)} of ${count(limitMb)} MB`;
+
+const count = (value: number): string => value.toLocaleString('en');
+
+/** `0.3 of 2 GB`; the limit alone until the use is known. */
+export const shortUse = ({ usedMb, limitMb }: Space): string =>
+  usedMb === null ? `up to ${disk(limitMb)}` : diskUse(usedMb, limitMb);
+
+export type SpaceWarning = { readonly words: string; readonly isFull: boolean };
+
+/** The most urgent of what runs out of space; null while there is room. */
+export function spaceWarning(container: Pick<Container, 'volume' | 'layer'>): SpaceWarning | null {
+  const [volume, layer] = [volumeSpace(container).fill, layerSpace(container).fill];
+  if (layer === 'full') return { words: 'layer over its limit', isFull: true };
+  if (volume === 'full') return { words: 'workspace full', isFull: true };
+  if (layer === 'nearly_full') return { words: 'layer almost full', isFull: false };
+  if (volume === 'nearly_full') return { words: 'workspace almost full', isFull: false };
+  return null;
+}
+
+/** What the service says of containers that it stops for their space. */
+const OF_SPACE = /\/workspace|disk/;
+
+/** Whether a container is as it is for want of space. */
+const isForSpace = (reason: string | null): boolean => reason !== null && OF_SPACE.test(reason);
+
+/** Why it was stopped for its space, short enough for a list; null for any other reason. */
+export function stoppedForSpace(
+  container: Pick<Container, 'volume' | 'layer' | 'status' | 'status_reason'>,
+): string | null {
+  if (container.status !== 'stopped' || !isForSpace(container.status_reason)) return null;
+  const warning = spaceWarning(container);
+  return warning?.isFull ? `Stopped: ${warning.words}` : 'Stopped for its space';
+}
+
+/** What can be done about space that runs out, the easiest first; nothing while there is room. */
+export function spaceAdvice(container: Pick<Container, 'volume' | 'layer' | 'status'>): readonly string[] {
+  const [volume, layer] = [volumeSpace(container), layerSpace(container)];
+  const isRunning = container.status === 'running';
+  return [
+    ...(isLow(layer) && isRunning
+      ? ['Remove packages and files outside /workspace that you do not need, or move them to /workspace.']
+      : []),
+    ...(isLow(layer) && !isRunning
+      ? [
+          'Start the container and remove something outside /workspace within a minute: then it is counted again.',
+        ]
+      : []),
+    ...(isLow(layer)
+      ? [
+          'Or change its limits under “Settings…” without keeping what was installed: /workspace stays, the rest starts empty.',
+        ]
+      : []),
+    ...(isLow(volume) ? ['Remove files from /workspace, or give it more disk under “Settings…”.'] : []),
+    ...(isLow(volume) || isLow(layer)
+      ? ['If your tier allows no more, ask an administrator for another one.']
+      : []),
+  ];
+}
+
+const isLow = ({ fill }: Space): boolean => fill === 'nearly_full' || fill === 'full';

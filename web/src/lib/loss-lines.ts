@@ -1,0 +1,32 @@
+import type { Changes } from '../api/types.ts';
+import { bytes, plural } from './format/format.ts';
+
+const MAX_PACKAGES = 8;
+const MAX_PLACES = 6;
+
+/** What a recreate would lose, in a few lines; none when there is nothing that anybody would miss. */
+export function lossLines({ packages, package_count, files, complete }: Changes): readonly string[] {
+  const asked = packages.filter(({ automatic }) => !automatic);
+  const named = asked
+    .slice(0, MAX_PACKAGES)
+    .map(({ name, change }) => (change === 'removed' ? `${name} (removed)` : name));
+  const others = package_count - named.length;
+  const places = files.filter(({ disposable }) => !disposable);
+  const more = others > 0 ? ` and ${others} more` : '';
+  const lines = [
+    ...(package_count > 0 ? [`Packages: ${named.join(', ')}${more}`] : []),
+    ...places.slice(0, MAX_PLACES).map(placeLine),
+    ...(places.length > MAX_PLACES ? [plural(places.length - MAX_PLACES, 'more place')] : []),
+  ];
+  return complete || lines.length === 0 ? lines : [...lines, 'There is more than could be looked at.'];
+}
+
+function placeLine({ path, added, changed, removed, size_bytes }: Changes['files'][number]): string {
+  const counts = [
+    added > 0 && `${added} added`,
+    changed > 0 && `${changed} changed`,
+    removed > 0 && `${removed} removed`,
+  ].filter(Boolean);
+  const size = size_bytes === null || size_bytes === 0 ? '' : `, ${bytes(size_bytes)}`;
+  return `${path}: ${counts.join(', ')}${size}`;
+}

@@ -1,0 +1,68 @@
+import type { Backoff } from './backoff.ts';
+import type { OpenSocket } from './browser-socket.ts';
+import type { LineTimes } from './heartbeat-socket.ts';
+import type { Resumed } from './resume.ts';
+import type { EndReason, ReadyFrame, ServerFrame, Size, Trouble } from './terminal-protocol.ts';
+
+export type ConnectionState =
+  /** `trouble`: what ended the try before. */
+  | { readonly kind: 'connecting'; readonly trouble: Trouble }
+  | { readonly kind: 'open' }
+  /** The terminal is away; the next try is in `delayMs` from now. */
+  | {
+      readonly kind: 'waiting';
+      readonly trouble: Trouble;
+      readonly delayMs: number;
+      readonly attempt: number;
+    }
+  | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
+
+/** The health of the connection while it is open or reconnecting. */
+export type LineHealth = {
+  /** Whether the service answers, as far as the page knows. */
+  readonly answers: boolean;
+  /** Typed and not known to have arrived; 0 while the service answers. */
+  readonly unsentCharacters: number;
+};
+
+export const HEALTHY: LineHealth = { answers: true, unsentCharacters: 0 };
+
+/** The service has said when to ask again: others are opened first, or the user has too much at once. */
+export type Waiting = { readonly trouble: 'busy' | 'too_many' | 'rate'; readonly forMs: number };
+
+/**
+ * What the service says of a container whose terminal was refused. `ok`: trying again makes sense; `unlocked`: the
+ * screen was locked until now, so that also a terminal that was shut on purpose opens again.
+ */
+export type Probe =
+  | 'ok'
+  | 'unlocked'
+  | 'unreachable'
+  | Waiting
+  | Extract<EndReason, 'unauthorized' | 'deleted' | 'stopped' | 'refused'>;
+
+export type ConnectionDeps = {
+  /** `ws:` or `wss:` with the host. */
+  readonly origin: string;
+  readonly openSocket: OpenSocket;
+  /** A login token, or null when signing in is needed. Rejects while the service cannot be reached. */
+  readonly token: () => Promise<string | null>;
+  readonly probe: () => Promise<Probe>;
+  readonly backoff?: Backoff;
+  readonly times?: LineTimes;
+};
+
+/** Bytes come in order, each exactly once, unless `resumed` said otherwise before. */
+export type ConnectionListener = {
+  state(state: ConnectionState): void;
+  health(health: LineHealth): void;
+  bytes(data: Uint8Array): void;
+  resumed(how: Resumed, ready: ReadyFrame): void;
+  frame(frame: ServerFrame): void;
+};
+
+export type ConnectionTarget = {
+  readonly containerId: string;
+  readonly connectionId: string;
+  readonly size: Size;
+};

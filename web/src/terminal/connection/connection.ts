@@ -1,0 +1,236 @@
+import { RECONNECT, retryDelayMs, SHELL_RETRY_MAX_MS, toldDelayMs } from './backoff.ts';
+import {
+  type ConnectionDeps,
+  type ConnectionListener,
+  type ConnectionState,
+  type ConnectionTarget,
+  HEALTHY,
+  type LineHealth,
+  type Probe,
+} from './connection-types.ts';
+import { LINE_TIMES, Line } from './heartbeat-socket.ts';
+import { type InputBuffer, inputBuffer } from './input-buffer.ts';
+import { howResumed } from './resume.ts';
+import {
+  DETACHED,
+  type EndReason,
+  meaningOfClose,
+  type ReadyFrame,
+  type ResumePoint,
+  type ServerFrame,
+  type Size,
+  subprotocols,
+  type Trouble,
+  terminalPath,
+} from './terminal-protocol.ts';
+
+/** A line that held this long was a good one: its loss is mended quickly. */
+const STEADY_MS = 5_000;
+/** A try that has taken so long may be stuck on a network that is gone. */
+const STUCK_MS = 2_000;
+
+/** A terminal's connection, kept open across lost lines until it is over or closed. */
+export class Connection {
+  readonly #target: ConnectionTarget;
+  readonly #deps: ConnectionDeps;
+  readonly #listener: ConnectionListener;
+  readonly #input: InputBuffer = inputBuffer();
+  #size: Size;
+  #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
+  #trouble: Trouble = 'line';
+  #line: Line | null = null;
+  #seen: ResumePoint | null = null;
+  /** The container's start in which the service lost its stream while the program ran on; null for any other end. */
+  #detachedIn: string | null = null;
+  #startedAt: string | null = null;
+  #fresh = false;
+  #attempt = 0;
+  #health: LineHealth = HEALTHY;
+  #enteredAtMs = performance.now();
+  #exitCode: number | null = null;
+  /** What the service has said before it ends. */
+  #comeBackMs: number | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  /** Goes up with each try, so that late answers to an earlier one are recognised. */
+  #epoch = 0;
+
+  constructor(target: ConnectionTarget, deps: ConnectionDeps, listener: ConnectionListener) {
+    this.#target = target;
+    this.#deps = deps;
+    this.#listener = listener;
+    this.#size = target.size;
+  }
+
+  /** Connects now, whatever was planned. */
+  open(): void {
+    const epoch = this.#abandon();
+    this.#enter({ kind: 'connecting', trouble: this.#trouble });
+    this.#deps.token().then(
+      (token) => epoch === this.#epoch && (token === null ? this.#over('unauthorized') : this.#dial(token)),
+      () => epoch === this.#epoch && this.#retryLater(),
+    );
+  }
+
+  /** Starts over after the end, with a shell that is new if `fresh`. */
+  reopen(fresh: boolean): void {
+    this.#fresh = fresh;
+    this.#exitCode = null;
+    this.#attempt = 0;
+    this.#seen = null;
+    this.#detachedIn = null;
+    this.#input.restart(0, false);
+    this.open();
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#state.kind === 'over') return;
+    this.#input.push(bytes);
+    this.#line?.pump();
+    if (!this.#health.answers) this.#tellHealth(false);
+  }
+
+  resize(size: Size): void {
+    this.#size = size;
+    if (this.#state.kind === 'open') this.#line?.send({ type: 'resize', ...size });
+  }
+
+  /** Asks for what there is to scroll back to, or for the newest screen once more; a frame answers. */
+  ask(type: 'look_back' | 'redraw', id: number): void {
+    if (this.#state.kind === 'open') this.#line?.send({ type, id });
+  }
+
+  /** Tries now instead of later; when connected, checks that the line still lives. */
+  nudge(): void {
+    const { kind } = this.#state;
+    const isStuck = kind === 'connecting' && performance.now() - this.#enteredAtMs > STUCK_MS;
+    const isOverdue = kind === 'open' && !this.#health.answers;
+    if (kind === 'waiting' || isStuck || isOverdue) this.open();
+    else this.#line?.check();
+  }
+
+  /** The browser says that it is offline. */
+  doubt(): void {
+    this.#line?.doubt();
+  }
+
+  /** Leaves the line until the next `open`, which goes on where it was. */
+  suspend(): void {
+    this.#abandon();
+  }
+
+  /** Done with it: a pane's program ends. */
+  close(): void {
+    this.#abandon(true);
+  }
+
+  #dial(token: string): void {
+    const address = { ...this.#target, size: this.#size, resume: this.#seen, fresh: this.#fresh };
+    const url = this.#deps.origin + terminalPath(address);
+    const heard = {
+      frame: (frame: ServerFrame) => this.#onFrame(frame),
+      bytes: (data: Uint8Array) => this.#onBytes(data),
+      closed: (code: number, reason: string, opened: boolean) => this.#onClosed(code, reason, opened),
+      overdue: (isOverdue: boolean) => this.#tellHealth(!isOverdue),
+      silent: () => this.#retryLater(),
+    };
+    const { openSocket, times = LINE_TIMES } = this.#deps;
+    this.#line = new Line((to) => openSocket(url, subprotocols(token), to), this.#input, heard, times);
+  }
+
+  #onFrame(frame: ServerFrame): void {
+    if (frame.type === 'exit') this.#exitCode = frame.code;
+    if (frame.type === 'ready') this.#onReady(frame);
+    else if (frame.type === 'restarting') this.#comeBackMs = frame.retryMs;
+    // What is said before a terminal is there is why it is not: its close tells that.
+    else if (frame.type !== 'notice' || this.#state.kind === 'open') this.#listener.frame(frame);
+  }
+
+  #onReady(ready: ReadyFrame): void {
+    const how = howResumed(this.#seen, ready);
+    this.#seen = { stream: ready.stream, after: ready.offset };
+    this.#fresh = false;
+    this.#listener.resumed(how, ready);
+    this.#line?.send({ type: 'resize', ...this.#size });
+    const isSameProgram = ready.muxed && this.#detachedIn !== null && this.#detachedIn === ready.startedAt;
+    if (how === 'fresh' || how === 'other')
+      this.#input.restart(ready.inputOffset, how === 'fresh' || isSameProgram);
+    else {
+      this.#input.rewind(ready.inputOffset);
+      this.#line?.send({ type: 'input_from', offset: ready.inputOffset });
+    }
+    this.#startedAt = ready.muxed && ready.startedAt !== '' ? ready.startedAt : null;
+    this.#detachedIn = null;
+    this.#trouble = 'line';
+    this.#enter({ kind: 'open' });
+    this.#line?.begin();
+  }
+
+  #onBytes(data: Uint8Array): void {
+    if (this.#seen !== null) this.#seen = { ...this.#seen, after: this.#seen.after + data.length };
+    this.#listener.bytes(data);
+  }
+
+  #onClosed(code: number, reason: string, opened: boolean): void {
+    if (code === DETACHED && this.#state.kind === 'open') this.#detachedIn = this.#startedAt;
+    const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'ask' } as const);
+    if (meaning.do === 'end') this.#over(meaning.why);
+    else if (meaning.do === 'retry') this.#retryLater(meaning.trouble);
+    else void this.#ask(opened);
+  }
+
+  /** A terminal that was open and is shut on purpose stays shut, even when all else is well. */
+  async #ask(wasOpen: boolean): Promise<void> {
+    const epoch = this.#epoch;
+    const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
+    if (epoch !== this.#epoch) return;
+    if (typeof answer === 'object') this.#retryLater(answer.trouble, answer.forMs);
+    else if (answer === 'unlocked') this.#retryLater();
+    else if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
+    else if (wasOpen) this.#over('closed');
+    else this.#retryLater();
+  }
+
+  #retryLater(trouble: Trouble = 'line', afterMs: number | null = null): void {
+    const steady = this.#state.kind === 'open' && performance.now() - this.#enteredAtMs > STEADY_MS;
+    if (steady) this.#attempt = 0;
+    const { backoff = RECONNECT } = this.#deps;
+    const told = toldDelayMs(this.#comeBackMs ?? afterMs, backoff);
+    this.#abandon();
+    this.#trouble = trouble;
+    const maxMs = trouble === 'shell' ? Math.min(backoff.maxMs, SHELL_RETRY_MAX_MS) : backoff.maxMs;
+    const delayMs = told ?? retryDelayMs(this.#attempt, Math.random(), { ...backoff, maxMs });
+    this.#attempt += 1;
+    this.#retry = setTimeout(() => this.open(), delayMs);
+    this.#enter({ kind: 'waiting', trouble, delayMs, attempt: this.#attempt });
+  }
+
+  #over(why: EndReason): void {
+    this.#abandon();
+    this.#enter({ kind: 'over', why, exitCode: this.#exitCode });
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#enteredAtMs = performance.now();
+    this.#state = state;
+    this.#listener.state(state);
+    this.#tellHealth(state.kind === 'open');
+  }
+
+  #tellHealth(answers: boolean): void {
+    const unsentCharacters = answers ? 0 : this.#input.pendingCharacters();
+    const before = this.#health;
+    if (before.answers === answers && before.unsentCharacters === unsentCharacters) return;
+    this.#health = { answers, unsentCharacters };
+    this.#listener.health(this.#health);
+  }
+
+  /** Forgets the current try and returns the number of the next one. */
+  #abandon(final = false): number {
+    clearTimeout(this.#retry);
+    this.#line?.drop(final);
+    this.#line = null;
+    this.#comeBackMs = null;
+    this.#epoch += 1;
+    return this.#epoch;
+  }
+}

@@ -1,0 +1,119 @@
+import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../heartbeat.ts';
+import type { OpenSocket, Socket } from './browser-socket.ts';
+import type { InputBuffer } from './input-buffer.ts';
+import { type ClientFrame, decodeFrame, encodeFrame, type ServerFrame } from './terminal-protocol.ts';
+
+/** What one connection tells. After `closed` or `silent` nothing more comes. */
+export type LineListener = {
+  frame(frame: ServerFrame): void;
+  bytes(data: Uint8Array): void;
+  closed(code: number, reason: string, opened: boolean): void;
+  /** Whether an answer to a ping is missing; the line may still recover. */
+  overdue(isOverdue: boolean): void;
+  /** No answer in time, to the connect or to a ping. */
+  silent(): void;
+};
+
+export type LineTimes = HeartbeatTimes & { readonly handshakeMs: number };
+
+export const LINE_TIMES: LineTimes = { ...HEARTBEAT_TIMES, handshakeMs: 30_000 };
+
+const MAX_UNSENT_BYTES = 128 * 1024;
+const DRAIN_POLL_MS = 15;
+/** A shell that is just being started would make the line look slow. */
+const FIRST_PING_MS = 1_000;
+
+/** One WebSocket from connect to close: its frames, its heartbeat, and input as fast as it drains. */
+export class Line {
+  readonly #socket: Socket;
+  readonly #input: InputBuffer;
+  readonly #listener: LineListener;
+  readonly #heartbeat: Heartbeat;
+  readonly #handshake: ReturnType<typeof setTimeout>;
+  #ready = false;
+  #drain: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    open: (listener: Parameters<OpenSocket>[2]) => Socket,
+    input: InputBuffer,
+    listener: LineListener,
+    times: LineTimes,
+  ) {
+    this.#input = input;
+    this.#listener = listener;
+    const silent = (): void => {
+      this.drop();
+      listener.silent();
+    };
+    this.#heartbeat = new Heartbeat(times, {
+      ping: (t) => this.send({ type: 'ping', t }),
+      overdue: (isOverdue) => listener.overdue(isOverdue),
+      silent,
+    });
+    this.#handshake = setTimeout(silent, times.handshakeMs);
+    this.#socket = open({
+      text: (message) => this.#onText(message),
+      bytes: (data) => {
+        if (this.#ready) this.#heartbeat.heard();
+        listener.bytes(data);
+      },
+      closed: (code, reason, opened) => {
+        this.drop();
+        listener.closed(code, reason, opened);
+      },
+    });
+  }
+
+  /** Frames may be sent, and input flows, from now on. */
+  begin(): void {
+    this.#ready = true;
+    clearTimeout(this.#handshake);
+    this.#heartbeat.begin(FIRST_PING_MS);
+    this.pump();
+  }
+
+  send(frame: ClientFrame): void {
+    this.#socket.send(encodeFrame(frame));
+  }
+
+  /** Asks for a sign of life; without one in time the line is `overdue`, then `silent`. */
+  check(): void {
+    if (this.#ready) this.#heartbeat.check();
+  }
+
+  /** The browser says that it is offline: `overdue` at once, until a ping is answered. */
+  doubt(): void {
+    if (this.#ready) this.#heartbeat.doubt();
+  }
+
+  /** Sends waiting input as long as the socket takes it, and goes on when it has drained. */
+  pump(): void {
+    clearTimeout(this.#drain);
+    if (!this.#ready) return;
+    while (this.#socket.unsentBytes() < MAX_UNSENT_BYTES) {
+      const piece = this.#input.next();
+      if (piece === null) return;
+      this.#socket.send(piece);
+    }
+    this.#drain = setTimeout(() => this.pump(), DRAIN_POLL_MS);
+  }
+
+  /** `final`: nobody will come back for the terminal. */
+  drop(final = false): void {
+    this.#ready = false;
+    this.#heartbeat.stop();
+    clearTimeout(this.#handshake);
+    clearTimeout(this.#drain);
+    this.#socket.drop(final);
+  }
+
+  #onText(message: string): void {
+    const frame = decodeFrame(message);
+    if (this.#ready && frame?.type !== 'pong') this.#heartbeat.heard();
+    if (frame?.type === 'pong') this.#heartbeat.answered(frame.t);
+    if (frame?.type === 'ack') {
+      this.#input.acknowledge(frame.inputOffset);
+      this.pump();
+    } else if (frame !== null) this.#listener.frame(frame);
+  }
+}

@@ -1,0 +1,11 @@
+import type { ReadyFrame, ResumePoint } from './terminal-protocol.ts';
+
+/** `fresh`: the first connection; `exact`: not a byte is missing; `redraw`: same shell, screen sent anew; `other`: another shell. */
+export type Resumed = 'fresh' | 'exact' | 'redraw' | 'other';
+
+/** How the stream that `ready` announces continues what this page has seen so far. */
+export function howResumed(seen: ResumePoint | null, ready: ReadyFrame): Resumed {
+  if (seen === null) return 'fresh';
+  if (ready.stream === '' || ready.stream !== seen.stream) return 'other';
+  return ready.offset === seen.after ? 'exact' : 'redraw';
+}

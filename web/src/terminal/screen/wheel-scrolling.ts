@@ -1,0 +1,70 @@
+import type { Terminal } from '@xterm/xterm';
+import { LookBack, type LookBackDeps } from './scrollback.ts';
+import { snapshotOutput } from './snapshot-output.ts';
+
+/** So many arrow keys at once; a wheel that is spun hard sends no more. */
+const MAX_ARROWS = 60;
+
+export type ScrollingDeps = Pick<LookBackDeps, 'ask' | 'redraw' | 'hold' | 'goLive'> & {
+  /** From now on no output is drawn but `picture`, if given, in place of all that waits. */
+  freeze(picture?: Uint8Array, done?: () => void): void;
+  type(text: string): void;
+};
+
+/** Lines that the wheel was turned by, whatever the browser counts in. */
+function linesOf({ deltaY, deltaMode }: WheelEvent, rows: number, rowPx: number): number {
+  if (deltaMode === WheelEvent.DOM_DELTA_LINE) return deltaY;
+  return deltaMode === WheelEvent.DOM_DELTA_PAGE ? deltaY * rows : deltaY / rowPx;
+}
+
+const aboveOf = ({ buffer: { active } }: Terminal): number => active.baseY - active.viewportY;
+
+/** The wheel and the scrollback of a terminal that may be inside a multiplexer. */
+export function scrolling(terminal: Terminal, host: HTMLElement, deps: ScrollingDeps): LookBack {
+  const arrows = (count: number): void => {
+    if (terminal.options.disableStdin) return;
+    const key = count < 0 ? '\x1b[A' : '\x1b[B';
+    deps.type(key.repeat(Math.min(MAX_ARROWS, Math.abs(count))));
+  };
+  const scrollTo = (above: number): void =>
+    terminal.scrollToLine(Math.max(0, terminal.buffer.active.baseY - above));
+  const lookBack = new LookBack({
+    ask: deps.ask,
+    redraw: deps.redraw,
+    hold: deps.hold,
+    goLive: deps.goLive,
+    freeze: () => deps.freeze(),
+    show: (snapshot, above, done) =>
+      deps.freeze(snapshotOutput(snapshot), () => {
+        scrollTo(above);
+        done();
+      }),
+    arrows,
+    showAbove: (rows) => terminal.write('', () => scrollTo(rows)),
+    above: () => aboveOf(terminal),
+    size: () => ({ cols: terminal.cols, rows: terminal.rows }),
+    hasSelection: () => terminal.hasSelection(),
+    nowMs: () => performance.now(),
+  });
+  let rest = 0;
+  const onWheel = (event: WheelEvent): void => {
+    const { modes, rows, buffer } = terminal;
+    const isOurs = !event.ctrlKey && !event.shiftKey && modes.mouseTrackingMode === 'none';
+    if (!isOurs || buffer.active.type === 'alternate' || event.deltaY === 0) return;
+    const turned = rest + linesOf(event, rows, host.clientHeight / rows);
+    const lines = Math.trunc(turned);
+    // why: without a whole line nothing is decided, and the terminal must not decide it either
+    if (lines !== 0 && !lookBack.wheel(lines)) {
+      rest = 0;
+      return;
+    }
+    rest = turned - lines;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  // why: the terminal's own listeners are inside the host, and must not see what was dealt with
+  host.addEventListener('wheel', onWheel, { capture: true, passive: false });
+  terminal.onScroll(() => lookBack.scrolled());
+  terminal.onResize(() => lookBack.resized());
+  return lookBack;
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { type AuditFilter, type AuditOf, type ExportFormat, exportAudit } from '../../api/audit.ts';
+import { saveFile } from '../../lib/browser/save-file.ts';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Section } from '../../ui/section.tsx';
+import { Filters } from './filters.tsx';
+import { Records } from './records.tsx';
+import { useRecords } from './use-records.ts';
+
+type AuditProps = { readonly of: AuditOf; readonly title: string; readonly lead: string };
+
+/** What was done, newest first, with filters, older records on demand, and files of all of it. */
+export function Audit({ of, title, lead }: AuditProps) {
+  const [filter, setFilter] = useState<AuditFilter>({});
+  const list = useRecords(of, filter);
+  return (
+    <Section title={title} lead={lead} action={<Exports of={of} filter={filter} />}>
+      <Filters of={of} onChange={setFilter} />
+      {list.failure !== null && (
+        <Problem failure={list.failure}>
+          <Button onClick={() => void list.reload()}>Try again</Button>
+        </Problem>
+      )}
+      {list.value === null && list.failure === null && (
+        <div class="items waiting" role="status" aria-label="Loading" />
+      )}
+      {list.value?.length === 0 && <p class="none">Nothing of that kind was recorded.</p>}
+      {list.value !== null && list.value.length > 0 && (
+        <Records of={of} records={list.value} busy={list.busy} />
+      )}
+      {list.older && (
+        <div>
+          <Button onClick={list.older} busy={list.busy ? 'Loading' : undefined}>
+            Show older
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function Exports({ of, filter }: { of: AuditOf; filter: AuditFilter }) {
+  const [busy, setBusy] = useState<ExportFormat | null>(null);
+  const save = async (format: ExportFormat): Promise<void> => {
+    setBusy(format);
+    try {
+      saveFile(await exportAudit(of, filter, format), `audit.${format}`);
+      toastOk(`audit.${format} is saved`);
+    } catch (failure) {
+      toastFailure(failure);
+    }
+    setBusy(null);
+  };
+  return (
+    <div class="section-actions">
+      {(['csv', 'ndjson'] as const).map((format) => (
+        <Button
+          key={format}
+          icon="download"
+          onClick={() => void save(format)}
+          disabled={busy !== null}
+          busy={busy === format ? 'Exporting' : undefined}
+        >
+          {format.toUpperCase()}
+        </Button>
+      ))}
+    </div>
+  );
+}

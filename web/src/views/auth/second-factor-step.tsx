@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks';
+import type { MfaRequired } from '../../api/types.ts';
+import { passkeysPossible } from '../../lib/browser/passkeys.ts';
+import { giveCode, givePasskey } from '../../session/actions.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { AuthFrame } from './auth-frame.tsx';
+import { useFormFocus } from './use-form-focus.ts';
+import { useSubmit } from './use-submit.ts';
+
+type StepProps = { readonly waiting: MfaRequired; readonly onBack: () => void };
+
+const CODE_INPUT = {
+  name: 'code',
+  autocomplete: 'one-time-code',
+  autocapitalize: 'none',
+  spellcheck: false,
+  required: true,
+  maxLength: 64,
+} as const;
+
+/** After the right password: a code, or a passkey. */
+export function SecondStep({ waiting, onBack }: StepProps) {
+  const [code, setCode] = useState('');
+  const form = useSubmit(() => giveCode(waiting, code.trim()), ['code']);
+  const passkey = useSubmit(() => givePasskey(waiting), []);
+  const codes = waiting.methods.some((method) => method !== 'passkey');
+  const failure = form.failure ?? passkey.failure;
+  const self = useFormFocus(form.reason);
+  return (
+    <AuthFrame title="One more step" lead="The password is right. This account has a second factor.">
+      <form ref={self} onSubmit={(event) => void form.submit(event)}>
+        {failure !== null && <Problem failure={failure} />}
+        {codes && (
+          <TextField
+            label="Code"
+            value={code}
+            onInput={setCode}
+            error={form.faults['code']}
+            hint="Six digits from your authenticator app, or one of your recovery codes."
+            input={CODE_INPUT}
+          />
+        )}
+        {codes && (
+          <Button kind="primary" type="submit" busy={form.busy ? 'Checking' : undefined}>
+            Sign in
+          </Button>
+        )}
+        {waiting.methods.includes('passkey') && passkeysPossible() && (
+          <Button
+            icon="key"
+            onClick={() => void passkey.submit()}
+            busy={passkey.busy ? 'Waiting for the passkey' : undefined}
+          >
+            Use a passkey
+          </Button>
+        )}
+      </form>
+      <div class="auth-more">
+        <Button kind="quiet" icon="back" onClick={onBack}>
+          Start over
+        </Button>
+      </div>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,73 @@
+import type { Container } from '../../api/types.ts';
+import { containers, refreshContainers, remove, stop } from '../../state/containers.ts';
+import { me } from '../../state/profile.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { EditDialog } from './edit-dialog.tsx';
+import { ToolsDialog } from './role-setup-dialog.tsx';
+import type { Ask } from './row.tsx';
+import { SpaceDialog } from './space-dialog.tsx';
+
+/** As the list has it now, not as it was when it was asked about. */
+const latest = (container: Container): Container =>
+  containers.value?.find(({ db_id }) => db_id === container.db_id) ?? container;
+
+type ConfirmAskProps = {
+  readonly ask: Ask;
+  /** Asks for something else instead. */
+  readonly onAsk: (ask: Ask) => void;
+  readonly onClose: () => void;
+};
+
+/** Asks for what is to change, or says what a stop or a delete does before it is done. */
+export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: ConfirmAskProps) {
+  if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
+  if (what === 'tools')
+    return <ToolsDialog container={latest(container)} onChanged={refreshContainers} onClose={onClose} />;
+  if (what === 'space')
+    return (
+      <SpaceDialog
+        container={latest(container)}
+        onClose={onClose}
+        onSettings={() => onAsk({ what: 'edit', container: latest(container) })}
+      />
+    );
+  if (what === 'stop') {
+    return (
+      <Confirm
+        title={`Stop ${container.name}?`}
+        action="Stop"
+        onConfirm={() => void stop(container)}
+        onClose={onClose}
+      >
+        <p>
+          Programs that run in it end now, and its terminals close. Its files stay, and you can start it
+          again.
+        </p>
+      </Confirm>
+    );
+  }
+  return (
+    <Confirm
+      title={`Delete ${container.name}?`}
+      action="Delete"
+      danger
+      onConfirm={() => void remove(container)}
+      onClose={onClose}
+    >
+      <p>
+        The container is stopped and removed, with everything that was installed in it outside{' '}
+        <code>/workspace</code>.
+      </p>
+      {me.value?.guest_until ? (
+        <p>
+          Guests keep nothing: the files in <code>/workspace</code> are erased for good within the hour.
+        </p>
+      ) : (
+        <p>
+          The files in <code>/workspace</code> are kept for some days, as an administrator has set it. Until
+          then they count against your tier, and you can restore the container under “Deleted containers”.
+        </p>
+      )}
+    </Confirm>
+  );
+}

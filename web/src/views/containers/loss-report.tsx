@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'preact/hooks';
+import { getChanges } from '../../api/containers.ts';
+import type { Changes } from '../../api/types.ts';
+import { lossLines } from '../../lib/loss-lines.ts';
+import { Check } from '../../ui/check.tsx';
+
+type LossesProps = {
+  readonly id: string;
+  readonly keep: boolean;
+  readonly onKeep: (keep: boolean) => void;
+};
+
+/** What making a container anew would lose, and the choice to keep it. */
+export function Losses({ id, keep, onKeep }: LossesProps) {
+  const [changes, setChanges] = useState<Changes | 'unknown' | null>(null);
+  useEffect(() => void getChanges(id).then(setChanges, () => setChanges('unknown')), [id]);
+  const lines = changes === null || changes === 'unknown' ? [] : lossLines(changes);
+  return (
+    <>
+      <Check
+        label="Keep what was installed"
+        checked={keep}
+        onChange={onKeep}
+        hint="Takes longer: all that is outside /workspace becomes an image of this container's own. It is stopped meanwhile."
+      />
+      <div class="losses" aria-live="polite">
+        {changes === null && <p class="field-note">Looking at what is outside /workspace…</p>}
+        {changes === 'unknown' && (
+          <p class="field-note">What is outside /workspace could not be looked at.</p>
+        )}
+        {changes !== null && changes !== 'unknown' && lines.length === 0 && (
+          <p class="field-note">Nothing was installed outside /workspace.</p>
+        )}
+        {lines.length > 0 && (
+          <>
+            <p class="field-note">{keep ? 'This is kept:' : 'This would be gone:'}</p>
+            <ul>
+              {lines.map((line) => (
+                <li key={line}>{line}</li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { createContainer } from '../../api/containers.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Container, NewContainer } from '../../api/types.ts';
+import { navigate } from '../../lib/browser/router.ts';
+import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
+import { isUnknown } from '../../lib/outcome.ts';
+import { randomKey } from '../../lib/random-key.ts';
+import { suggestName } from '../../lib/suggested-names.ts';
+import { containers, refreshContainers } from '../../state/containers.ts';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { useSubmit } from '../auth/use-submit.ts';
+
+const FIELDS = ['name', 'image', 'role', 'memory_mb', 'cpu_shares', 'disk_mb'];
+
+const firstBody = (): NewContainer => ({
+  name: suggestName((containers.value ?? []).map(({ name }) => name)),
+});
+
+const ASK_AGAIN_MS = 2_000;
+
+/** Whether the request may still succeed: it is in progress or got no answer. Its key can be sent again and creates no duplicate. */
+const mayStillCome = (failure: unknown): boolean =>
+  isUnknown(failure) || (failure instanceof ApiError && failure.code === 'idempotency_key_busy');
+
+/** Asks until there is an answer. `unsure`: there was none so far. */
+async function createOnce(body: NewContainer, key: string, unsure: () => void): Promise<Container> {
+  for (;;) {
+    try {
+      return await createContainer(body, key);
+    } catch (failure) {
+      if (!mayStillCome(failure)) throw failure;
+      unsure();
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    }
+  }
+}
+
+/** The form of a new container. When its dialog is closed meanwhile, creating goes on and a toast tells the end. */
+export function useCreating(onClose: () => void) {
+  const [body, setBody] = useState(firstBody);
+  const key = useRef(randomKey());
+  const closed = useRef(false);
+  const [unsure, setUnsure] = useState(false);
+  useEffect(
+    () => () => {
+      closed.current = true;
+    },
+    [],
+  );
+
+  const change = (part: Partial<NewContainer>): void => {
+    key.current = randomKey();
+    setBody((before) => ({ ...before, ...part }));
+  };
+
+  /** Goes to the new shell, or stays with the list while the image still comes. */
+  const arrive = (made: Container): void => {
+    if (made.status !== 'running') toastOk(`${made.name} is being prepared; the list shows when it is ready`);
+    else if (closed.current) toastOk(`${made.name} is running`);
+    else navigate(`/containers/${made.db_id}`);
+    onClose();
+    void refreshContainers();
+  };
+
+  const form = useSubmit(async () => {
+    try {
+      requireWholeNumbers(body);
+      arrive(await createOnce(body, key.current, () => setUnsure(true)));
+    } catch (failure) {
+      key.current = randomKey();
+      void refreshContainers();
+      if (closed.current) toastFailure(failure);
+      throw failure;
+    } finally {
+      setUnsure(false);
+    }
+  }, FIELDS);
+  return { body, change, form, isUnsure: unsure };
+}

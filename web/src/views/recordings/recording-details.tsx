@@ -1,0 +1,34 @@
+import { downloadRecording } from '../../api/recordings.ts';
+import type { Recording } from '../../api/types.ts';
+import { saveAs } from '../../lib/browser/download.ts';
+import { now } from '../../lib/clock.ts';
+import { ago, bytes, clockTime } from '../../lib/format/format.ts';
+import { toastFailure } from '../../state/toasts.ts';
+
+/** What is known of a recording, in one line. */
+export function Facts({ recording }: { recording: Recording }) {
+  const { connection_id, cols, rows, duration_ms, size_bytes, started_at } = recording;
+  return (
+    <>
+      {connection_id !== 'main' && <span class="mono">{connection_id} · </span>}
+      {ago(started_at, now.value)} · {clockTime(duration_ms)} long · {bytes(size_bytes)} · {cols}×{rows}
+    </>
+  );
+}
+
+/** A tag for what is not simply over. */
+export function StateTag({ state }: { state: Recording['state'] }) {
+  if (state === 'recording') return <span class="tag recording-tag">recording</span>;
+  return state === 'truncated' ? <span class="tag bad">cut short</span> : null;
+}
+
+export async function download({ id, container_name, started_at }: Recording): Promise<void> {
+  try {
+    saveAs(
+      await downloadRecording(id),
+      `${container_name}-${started_at.slice(0, 19).replace(/[:T]/g, '-')}.cast`,
+    );
+  } catch (failure) {
+    toastFailure(failure);
+  }
+}

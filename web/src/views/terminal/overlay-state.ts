@@ -1,0 +1,111 @@
+import type { Container } from '../../api/types.ts';
+import type { Reach } from '../../lib/browser/server-reachability.ts';
+import type { ConnectionState, LineHealth } from '../../terminal/connection/connection-types.ts';
+import type { EndReason, Trouble } from '../../terminal/connection/terminal-protocol.ts';
+
+/** What is known of the container: nothing yet, itself, or that there is none (any more). */
+export type Known = Container | 'unknown' | 'gone';
+
+/** `before`: what it was called when it was known. */
+export const nameOf = (known: Known, before = 'the container'): string =>
+  typeof known === 'object' ? known.name : before;
+
+export type Overlay =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'preparing'; readonly status: Container['status'] }
+  /** The line is down, or may be. `retryInMs` is null while a try is under way, and while nothing was given up yet. */
+  | {
+      readonly kind: 'lost';
+      readonly how: 'offline' | 'no_answer' | Trouble;
+      readonly retryInMs: number | null;
+      readonly everOpen: boolean;
+      /** Typed, kept and sent when the line is back. */
+      readonly unsentCharacters: number;
+    }
+  | { readonly kind: 'over'; readonly why: EndReason; readonly exitCode: number | null };
+
+const PREPARING: readonly Container['status'][] = ['creating', 'starting', 'updating'];
+
+/** Whether a terminal may be opened on what is known. */
+export const canConnect = (known: Known): boolean => typeof known === 'object' && known.status === 'running';
+
+/** Whether a deleted container exists again. A status from before the delete does not count. */
+const isRestored = (known: Known): boolean =>
+  typeof known === 'object' && ['stopped', 'failed', 'starting', 'creating'].includes(known.status);
+
+/** Whether the reason for the end no longer holds: a deleted container was restored, or a stopped one was deleted. */
+const isOutdated = (why: EndReason, known: Known): boolean =>
+  (why === 'deleted' && isRestored(known)) || (why === 'stopped' && known === 'gone');
+
+function beforeConnect(known: Known): Overlay {
+  if (known === 'gone') return { kind: 'over', why: 'deleted', exitCode: null };
+  if (known === 'unknown' || known.status === 'running') return { kind: 'connecting' };
+  if (PREPARING.includes(known.status)) return { kind: 'preparing', status: known.status };
+  return { kind: 'over', why: 'stopped', exitCode: null };
+}
+
+/** What the page knows of a terminal's line. */
+export type LineFacts = {
+  readonly connection: ConnectionState | null;
+  readonly everOpen: boolean;
+  readonly health: LineHealth;
+  readonly reach: Reach;
+};
+
+function lost(
+  { health, reach, everOpen }: LineFacts,
+  why: 'no_answer' | Trouble,
+  retryInMs: number | null,
+): Overlay {
+  const how = reach === 'offline' ? 'offline' : why;
+  return { kind: 'lost', how, retryInMs, everOpen, unsentCharacters: health.unsentCharacters };
+}
+
+/** Troubles of which only their own words tell what to do, also before the first connection. */
+const SAID_AT_ONCE: readonly Trouble[] = [
+  'processes',
+  'unresponsive',
+  'busy',
+  'too_many',
+  'rate',
+  'database',
+];
+
+/** What stands over the terminal, if anything. */
+export function overlayOf(facts: LineFacts, known: Known): Overlay {
+  const { connection, everOpen, health, reach } = facts;
+  if (connection === null) return beforeConnect(known);
+  const trouble = 'trouble' in connection ? connection.trouble : 'line';
+  switch (connection.kind) {
+    case 'open':
+      return health.answers ? { kind: 'none' } : lost(facts, 'no_answer', null);
+    case 'connecting':
+      return everOpen || SAID_AT_ONCE.includes(trouble) || reach === 'offline'
+        ? lost(facts, trouble, null)
+        : { kind: 'connecting' };
+    case 'waiting':
+      return lost(facts, trouble, connection.delayMs);
+    case 'over':
+      if (isOutdated(connection.why, known)) return beforeConnect(known);
+      return { kind: 'over', why: connection.why, exitCode: connection.exitCode };
+  }
+}
+
+/** Ends that are the container's or the session's, so that they are true of each pane. */
+const OF_ALL: readonly EndReason[] = ['stopped', 'deleted', 'unauthorized', 'refused', 'collaboration_ended'];
+
+const isOfAll = (overlay: Overlay): boolean => overlay.kind === 'over' && OF_ALL.includes(overlay.why);
+
+/** What is said once over all panes, rather than in each of them; null when each speaks for itself. */
+export function commonOverlay(overlays: readonly Overlay[]): Overlay | null {
+  const [first] = overlays;
+  const ofAll = overlays.find(isOfAll);
+  if (ofAll !== undefined || first === undefined) return ofAll ?? null;
+  const isCommon = first.kind !== 'over' && overlays.every(({ kind }) => kind === first.kind);
+  if (!isCommon) return null;
+  return first.kind === 'lost' ? { ...first, unsentCharacters: unsentIn(overlays) } : first;
+}
+
+const unsentIn = (overlays: readonly Overlay[]): number =>
+  overlays.reduce((sum, one) => sum + (one.kind === 'lost' ? one.unsentCharacters : 0), 0);

@@ -1,0 +1,133 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { reach } from '../../../lib/browser/server-reachability.ts';
+import { faultOf } from '../../../lib/outcome.ts';
+import { start } from '../../../state/containers.ts';
+import { HEALTHY } from '../../../terminal/connection/connection-types.ts';
+import type { TerminalAction } from '../../../terminal/panes/shortcuts.ts';
+import { TerminalOverlay } from '../overlay.tsx';
+import { commonOverlay, type Known, nameOf, type Overlay, overlayOf } from '../overlay-state.ts';
+import type { TerminalController } from '../terminal-controller.ts';
+import { PaneDivider } from './pane-divider.tsx';
+import { PaneView } from './pane-view.tsx';
+import type { Pane, Workspace } from './pane-workspace.ts';
+
+/** Tells the workspace how much room there is, before anything of it is painted. */
+function useArea(area: RefObject<HTMLElement | null>, workspace: Workspace): void {
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (element === null) return;
+    const measure = (): void => {
+      const { clientWidth: width, clientHeight: height } = element;
+      const now = workspace.area.peek();
+      if (now.width !== width || now.height !== height) workspace.area.value = { width, height };
+    };
+    const observer = new ResizeObserver(measure);
+    measure();
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [workspace]);
+}
+
+const terminalsOf = (panes: readonly Pane[]): readonly TerminalController[] =>
+  panes.flatMap(({ terminal }) => terminal.peek() ?? []);
+
+/** Starts the container, and shows its terminals again. */
+function useStart(known: Known, look: () => Promise<void>, workspace: Workspace) {
+  const [starting, setStarting] = useState(false);
+  const onStart = async (): Promise<void> => {
+    if (typeof known !== 'object') return;
+    setStarting(true);
+    const started = await start(known);
+    await look();
+    setStarting(false);
+    if (!started) return;
+    // why: it may have been stopped and started between two looks, and then nothing seems to have changed
+    for (const terminal of terminalsOf(workspace.panes.peek()))
+      if (terminal.connection.peek()?.kind === 'over') terminal.open(false);
+  };
+  return { starting, onStart: () => void onStart() };
+}
+
+function overlayOfPane({ terminal: { value: terminal } }: Pane, known: Known): Overlay {
+  const facts = {
+    connection: terminal?.connection.value ?? null,
+    everOpen: terminal?.everOpen.value ?? false,
+    health: terminal?.health.value ?? HEALTHY,
+    reach: reach.value,
+  };
+  return overlayOf(facts, known);
+}
+
+type PaneAreaProps = {
+  readonly containerId: string;
+  readonly workspace: Workspace;
+  readonly known: Known;
+  readonly look: () => Promise<void>;
+  readonly onAction: (action: TerminalAction) => void;
+};
+
+/** All panes, the lines between them, and what is to be said of each or of all. */
+export function PaneArea({ containerId, workspace, known, look, onAction }: PaneAreaProps) {
+  const area = useRef<HTMLElement>(null);
+  useArea(area, workspace);
+  const starting = useStart(known, look, workspace);
+  // What is gone, or shared no more, is still spoken of by its name.
+  const name = useRef<string | undefined>(undefined);
+  name.current = nameOf(known, name.current);
+  const [places, panes, active] = [workspace.places.value, workspace.panes.value, workspace.active.value];
+  const overlays = new Map(panes.map((pane) => [pane, overlayOfPane(pane, known)]));
+  // The first to be asked is the one whose countdown is shown.
+  const others = panes.filter((pane) => pane !== active);
+  const common = commonOverlay([active, ...others].flatMap((pane) => overlays.get(pane) ?? []));
+  const sharedBy = typeof known === 'object' && known.collaboration ? known.owner.username : null;
+  const over = (overlay: Overlay, of: readonly Pane[], takeFocus: boolean) => (
+    <TerminalOverlay
+      {...starting}
+      overlay={overlay}
+      name={name.current ?? ''}
+      fault={typeof known === 'object' ? (faultOf(known)?.words ?? null) : null}
+      sharedBy={sharedBy}
+      takeFocus={takeFocus}
+      onRetry={() => {
+        for (const terminal of terminalsOf(of)) terminal.nudge();
+      }}
+      onReopen={(fresh) => {
+        for (const terminal of terminalsOf(of)) terminal.open(fresh && sharedBy === null);
+      }}
+    />
+  );
+  return (
+    <main class="terminal-area" ref={area}>
+      {places?.dividers.map((divider) => (
+        <PaneDivider
+          key={divider.path}
+          divider={divider}
+          origin={() => area.current?.getBoundingClientRect() ?? { left: 0, top: 0 }}
+          onMove={(share) => workspace.resize(divider.path, share)}
+        />
+      ))}
+      {places?.panes.map(({ pane: id, box }, at) => {
+        const pane = workspace.pane(id);
+        const overlay = overlays.get(pane) ?? { kind: 'none' };
+        return (
+          <PaneView
+            key={id}
+            containerId={containerId}
+            workspace={workspace}
+            pane={pane}
+            box={box}
+            label={panes.length > 1 ? `Pane ${at + 1} of ${panes.length}` : null}
+            stacked={places.stacked}
+            known={known}
+            isOver={overlay.kind === 'over'}
+            onAction={onAction}
+          >
+            {common === null && over(overlay, [pane], pane === active)}
+          </PaneView>
+        );
+      })}
+      {common !== null && over(common, panes, true)}
+    </main>
+  );
+}

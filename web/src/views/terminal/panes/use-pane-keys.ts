@@ -1,0 +1,21 @@
+import { useEffect } from 'preact/hooks';
+import { paneAction } from '../../../terminal/panes/shortcuts.ts';
+import type { Workspace } from './pane-workspace.ts';
+
+const isElsewhere = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement || document.querySelector('dialog[open], [role="menu"]') !== null;
+
+/** The keys of the panes while the focus is beside the terminals, which take their own. */
+export function usePaneKeys(workspace: Workspace): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || isElsewhere(event.target)) return;
+      const action = paneAction(event, workspace.panes.peek().length > 1);
+      if (action === null) return;
+      event.preventDefault();
+      workspace.act(action);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [workspace]);
+}

@@ -1,0 +1,223 @@
+import { type Signal, signal } from '@preact/signals';
+import { copyText } from '../../lib/browser/clipboard.ts';
+import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
+import { latePart } from '../../lib/lazy-import.ts';
+import { loginToken } from '../../session/session.ts';
+import { programsMayCopy } from '../../state/clipboard-permission.ts';
+import { platformSocket } from '../../terminal/connection/browser-socket.ts';
+import { Connection } from '../../terminal/connection/connection.ts';
+import {
+  type ConnectionState,
+  type ConnectionTarget,
+  HEALTHY,
+  type LineHealth,
+} from '../../terminal/connection/connection-types.ts';
+import { outputQueue } from '../../terminal/connection/output-queue.ts';
+import type { Resumed } from '../../terminal/connection/resume.ts';
+import type { Person, ServerFrame, Size } from '../../terminal/connection/terminal-protocol.ts';
+import { OutputGate } from '../../terminal/output-gate.ts';
+import { decideCopy } from '../../terminal/program-copy.ts';
+import type { Screen, ScreenListener } from '../../terminal/screen/screen.ts';
+import type { Found } from '../../terminal/screen/search.ts';
+import { plainTitle } from '../../terminal/titles.ts';
+import { probe } from './refusal-probe.ts';
+
+/** Everything of a terminal that the page shows around it. */
+export type TerminalView = {
+  readonly connection: Signal<ConnectionState | null>;
+  readonly health: Signal<LineHealth>;
+  /** Whether a shell has been on the screen. */
+  readonly everOpen: Signal<boolean>;
+  readonly size: Signal<Size | null>;
+  readonly title: Signal<string>;
+  readonly latencyMs: Signal<number | null>;
+  readonly found: Signal<Found | null>;
+  readonly link: Signal<string | null>;
+  /** What a program wants to copy, until it is copied or dismissed; a newer text takes its place. */
+  readonly copyOffer: Signal<string | null>;
+  readonly notice: Signal<string | null>;
+  /** Whether it is a plain shell because tmux could not start, until that is dismissed. */
+  readonly plainShell: Signal<boolean>;
+  readonly readOnly: Signal<boolean>;
+  /** Whether it is the terminal of who looks at it; another's is shared. */
+  readonly isOwner: Signal<boolean>;
+  /** Who has it open, when it is shared. */
+  readonly people: Signal<readonly Person[]>;
+  /** Whether another window rules the size. */
+  readonly ruled: Signal<boolean>;
+  /** Id of the recording that is made of what is shown; null for none. */
+  readonly recording: Signal<string | null>;
+};
+
+export type TerminalController = TerminalView & {
+  readonly screen: Screen;
+  /** Connects for the first time, or again after the end. */
+  open(fresh: boolean): void;
+  nudge(): void;
+  /** The browser says that it is offline. */
+  doubt(): void;
+  type(text: string): void;
+  /** `final`: nobody will come back for it. */
+  dispose(final: boolean): void;
+};
+
+export type TerminalTarget = Omit<ConnectionTarget, 'size'>;
+export type TerminalKeys = Pick<ScreenListener, 'action' | 'severalPanes'>;
+
+/** Leaves mouse and other modes of a program that is gone; what it had written stays. */
+const LEAVE_MODES = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
+const LEAVE_FULL_SCREEN = '\x1b[?1049l';
+const FULL_RESET = '\x1bc';
+
+const makeView = (): TerminalView => ({
+  connection: signal(null),
+  health: signal(HEALTHY),
+  everOpen: signal(false),
+  size: signal(null),
+  title: signal(''),
+  latencyMs: signal(null),
+  found: signal(null),
+  link: signal(null),
+  copyOffer: signal(null),
+  notice: signal(null),
+  plainShell: signal(false),
+  readOnly: signal(false),
+  isOwner: signal(true),
+  people: signal([]),
+  ruled: signal(false),
+  recording: signal(null),
+});
+
+function rule(view: TerminalView, screen: Screen, size: Size | null): void {
+  view.ruled.value = size !== null;
+  screen.fit(size ?? undefined);
+}
+
+/** The note of a plain shell says the same, and stays. */
+const OF_A_PLAIN_SHELL = /^tmux could not start/;
+
+function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
+  if (frame.type === 'pong') view.latencyMs.value = Math.max(0, Math.round(performance.now() - frame.t));
+  else if (frame.type === 'notice')
+    view.notice.value = OF_A_PLAIN_SHELL.test(frame.message) ? null : frame.message;
+  else if (frame.type === 'participants') view.people.value = frame.people;
+  else if (frame.type === 'size') rule(view, screen, frame.size);
+  else if (frame.type === 'recording') view.recording.value = frame.id;
+  else if (frame.type === 'on_screen') screen.lookBack.answered(frame.id, frame.program, frame.snapshot);
+  else if (frame.type === 'redrawn') screen.lookBack.redrawn(frame.id);
+}
+
+/** Carries out, offers or ignores what a program wants to copy. */
+function copyFor(view: TerminalView, selection: string, text: string): void {
+  const [isOwner, isAllowed] = [view.isOwner.value, programsMayCopy()];
+  const decision = decideCopy({ selection, text, isOwner, isAllowed });
+  const offer = (): void => {
+    view.copyOffer.value = text;
+  };
+  if (decision === 'ask') offer();
+  // why: some browsers copy on a click alone
+  if (decision === 'write') void copyText(text).then((done) => done || offer());
+}
+
+/** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
+export async function terminalController(
+  target: TerminalTarget,
+  host: HTMLElement,
+  keys: TerminalKeys,
+): Promise<TerminalController> {
+  const view = makeView();
+  const { openScreen } = await latePart(() => import('../../terminal/screen/screen.ts'));
+  const look = { dark: isDark(), fontPx: fontSizePx.value };
+  const screen = await openScreen(host, look, {
+    input: (bytes) => connection.write(bytes),
+    size: (size) => {
+      view.size.value = size;
+      connection.resize(size);
+    },
+    title: (title) => {
+      view.title.value = plainTitle(title);
+    },
+    found: (found) => {
+      view.found.value = found;
+    },
+    link: (uri) => {
+      view.link.value = uri;
+    },
+    copy: (selection, text) => copyFor(view, selection, text),
+    scrolling: {
+      ask: (id) => connection.ask('look_back', id),
+      redraw: (id) => connection.ask('redraw', id),
+      freeze: (picture, done) => gate.freeze(picture, done),
+      hold: () => gate.hold(),
+      goLive: (isRedrawn) => gate.goLive(isRedrawn),
+    },
+    ...keys,
+  });
+  view.size.value = screen.size();
+  const output = outputQueue({
+    write: (data, done) => screen.terminal.write(data, done),
+    flooded: () => connection.suspend(),
+    drained: () => connection.open(),
+  });
+  const gate = new OutputGate(output);
+  const say = (text: string): void => output.push(new TextEncoder().encode(text));
+  const onResumed = (how: Resumed): void => {
+    if (how === 'redraw') say(FULL_RESET);
+    if (how === 'exact' || how === 'redraw' || !view.everOpen.value) return;
+    const fullScreen = screen.terminal.buffer.active.type === 'alternate';
+    say(fullScreen ? LEAVE_FULL_SCREEN + LEAVE_MODES : LEAVE_MODES);
+  };
+  const connection = new Connection(
+    { ...target, size: screen.size() },
+    {
+      origin: location.origin.replace(/^http/, 'ws'),
+      openSocket: platformSocket,
+      token: loginToken,
+      probe: () => probe(target.containerId),
+    },
+    {
+      state: (state) => {
+        view.connection.value = state;
+        if (state.kind === 'open') view.everOpen.value = true;
+        if (state.kind === 'over') screen.lookBack.ended();
+      },
+      health: (health) => {
+        view.health.value = health;
+      },
+      bytes: (data) => {
+        screen.lookBack.output();
+        gate.push(data);
+      },
+      resumed: (how, ready) => {
+        view.readOnly.value = ready.readOnly;
+        if (how !== 'exact') view.plainShell.value = ready.fallback;
+        gate.connected(ready.muxed, how === 'exact');
+        screen.lookBack.connected(ready.muxed, how === 'exact');
+        view.isOwner.value = ready.owner;
+        // A recording that goes on is told again.
+        view.recording.value = null;
+        screen.terminal.options.disableStdin = ready.readOnly;
+        view.people.value = [];
+        rule(view, screen, null);
+        onResumed(how);
+      },
+      frame: (frame) => onFrame(view, screen, frame),
+    },
+  );
+  return {
+    ...view,
+    screen,
+    open(fresh) {
+      if (view.connection.value === null) connection.open();
+      else connection.reopen(fresh);
+    },
+    nudge: () => connection.nudge(),
+    doubt: () => connection.doubt(),
+    type: (text) => screen.terminal.input(text),
+    dispose(final) {
+      if (final) connection.close();
+      else connection.suspend();
+      screen.dispose();
+    },
+  };
+}
