@@ -2,7 +2,7 @@ import path from 'node:path';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
-import { pureTests } from './lib/units.mjs';
+import { pureTests } from './lib/test/units.mjs';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -13,7 +13,7 @@ await runMain(async () => {
 
 async function runPureTests() {
   // its own dependencies may have been installed only now
-  const { runTests } = await import('./lib/tests.mjs');
+  const { runTests } = await import('./lib/test/tests.mjs');
   /** @type {string[]} */
   const lines = [];
   const { code } = await runTests(root, pureTests(root), { print: (line) => lines.push(line) });

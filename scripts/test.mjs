@@ -4,8 +4,8 @@ import { ensureBuild } from './lib/build.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { Fault, runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
-import { processorUse } from './lib/processor-use.mjs';
-import { allTests } from './lib/units.mjs';
+import { processorUse } from './lib/test/processor-use.mjs';
+import { allTests } from './lib/test/units.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const given = process.argv.slice(2);
@@ -21,8 +21,8 @@ await runMain(async () => {
   const use = processorUse();
   const files = everything ? allTests(root, { withLong }) : args.flatMap(testFiles);
   await ensureDependencies(root, { dev: true });
-  const { summary } = await import('./lib/tally.mjs');
-  const { prepare, runTests, runTestsTwice } = await import('./lib/tests.mjs');
+  const { summary } = await import('./lib/test/tally.mjs');
+  const { prepare, runTests, runTestsTwice } = await import('./lib/test/tests.mjs');
   const prepared = everything ? prepare(root, console.log) : Promise.resolve();
   const failed = everything ? await runChecks(staticChecks(root)) : 0;
   if (failed > 0 || files.length === 0) {

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { kindOf } from '../../scripts/lib/needs.mjs';
-import { workThrough } from '../../scripts/lib/schedule.mjs';
-import { allTests, unitsOf } from '../../scripts/lib/units.mjs';
-import { mayRunAgain, note } from '../../scripts/lib/unsteady.mjs';
+import { kindOf } from '../../scripts/lib/test/needs.mjs';
+import { workThrough } from '../../scripts/lib/test/schedule.mjs';
+import { allTests, unitsOf } from '../../scripts/lib/test/units.mjs';
+import { mayRunAgain, note } from '../../scripts/lib/test/unsteady.mjs';
 import { type Child, runProcess } from '../support/child.ts';
 import { aFolder, aFolderOf } from '../support/folder.ts';
 import { aTree } from '../support/tree.ts';
@@ -92,8 +92,8 @@ t.test('a run of no tests fails', async (t) => {
 });
 
 const WHOLE = `
-  import { runTestsTwice } from './scripts/lib/tests.mjs';
-  import { allTests } from './scripts/lib/units.mjs';
+  import { runTestsTwice } from './scripts/lib/test/tests.mjs';
+  import { allTests } from './scripts/lib/test/units.mjs';
   const files = allTests('.', { withLong: false });
   const { code, tally } = await runTestsTwice('.', files, { print: console.log, limitSeconds: 2 });
   console.log(JSON.stringify({ code, ...tally }));

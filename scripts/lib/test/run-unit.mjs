@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { killGroup, watched } from './command.mjs';
-import { modernNode } from './node.mjs';
+import { killGroup, watched } from '../command.mjs';
+import { modernNode } from '../node.mjs';
 import { tallying } from './tally.mjs';
 
 /**

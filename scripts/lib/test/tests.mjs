@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { capture, watched } from './command.mjs';
-import { modernNode, toolEnvironment } from './node.mjs';
+import { capture, watched } from '../command.mjs';
+import { modernNode, toolEnvironment } from '../node.mjs';
 import { readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
 import { runUnit } from './run-unit.mjs';
 import { workThrough } from './schedule.mjs';
