@@ -12,7 +12,7 @@ export type Act = {
   readonly caller: Caller;
   readonly origin: Origin;
   /** Row id. */
-  readonly containerId: string;
+  readonly dbId: string;
   /** The first word of a command, a path or a recording; never what was in it. */
   readonly what: Readonly<Partial<Record<'command' | 'path' | 'recording_id', string>>>;
 };
@@ -27,10 +27,10 @@ const named = (credential: Credential) =>
 const short = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, MAX_TEXT);
 
 /** What a record says of `times` acts that were alike, of which this is the last one. */
-export function actDetails({ caller, containerId, what }: Act, times: number): string {
+export function actDetails({ caller, dbId, what }: Act, times: number): string {
   const texts = Object.entries(what).map(([key, text]) => [key, short(text)]);
   return JSON.stringify({
-    container_id: containerId,
+    container_id: dbId,
     ...named(caller.credential),
     ...Object.fromEntries(texts),
     ...(times > 1 ? { times } : {}),

@@ -3,10 +3,10 @@
  * all slots.
  */
 
-/** A request for a slot. `containerId` names what it keeps busy: requests of one name start a few at a time. */
+/** A request for a slot. `resourceId` names what it keeps busy: requests of one name start a few at a time. */
 export type SlotRequest = {
   readonly id: string;
-  readonly containerId: string;
+  readonly resourceId: string;
   readonly userId: string;
 };
 
@@ -116,17 +116,17 @@ export function nextQueue(queue: FairQueue, event: QueueEvent, limits: SlotLimit
 }
 
 /** Whether a process start of the container took too long and is not over. */
-export const isUnresponsive = ({ late }: FairQueue, containerId: string): boolean =>
-  late.some((one) => one.containerId === containerId);
+export const isUnresponsive = ({ late }: FairQueue, resourceId: string): boolean =>
+  late.some((one) => one.resourceId === resourceId);
 
 /** Whether so many wait already that no more of this user or container may. */
 export function isFull(
   { waiting }: FairQueue,
-  { containerId, userId }: Omit<SlotRequest, 'id'>,
+  { resourceId, userId }: Omit<SlotRequest, 'id'>,
   limits: WaitLimits,
 ): boolean {
   const ofUser = waiting.filter((one) => one.userId === userId).length;
-  const ofContainer = waiting.filter((one) => one.containerId === containerId).length;
+  const ofContainer = waiting.filter((one) => one.resourceId === resourceId).length;
   return ofUser >= limits.perUser || ofContainer >= limits.perContainer;
 }
 
@@ -154,17 +154,17 @@ function chooseNext(queue: FairQueue, limits: SlotLimits): SlotRequest | null {
   const { waiting, underway, served } = queue;
   if (waiting.length === 0 || underway.length >= limits.total) return null;
   const ofUser = countBy(underway, ({ userId }) => userId);
-  const inContainer = countBy(underway, ({ containerId }) => containerId);
-  const closed = new Set(queue.late.map(({ containerId }) => containerId));
-  const rank = ({ userId, containerId }: SlotRequest): readonly number[] => [
+  const inContainer = countBy(underway, ({ resourceId }) => resourceId);
+  const closed = new Set(queue.late.map(({ resourceId }) => resourceId));
+  const rank = ({ userId, resourceId }: SlotRequest): readonly number[] => [
     ofUser.get(userId) ?? 0,
     served.indexOf(userId),
-    inContainer.get(containerId) ?? 0,
+    inContainer.get(resourceId) ?? 0,
   ];
   return waiting
     .filter(({ userId }) => (ofUser.get(userId) ?? 0) < limits.perUser)
-    .filter(({ containerId }) => (inContainer.get(containerId) ?? 0) < limits.perContainer)
-    .filter(({ containerId }) => !closed.has(containerId))
+    .filter(({ resourceId }) => (inContainer.get(resourceId) ?? 0) < limits.perContainer)
+    .filter(({ resourceId }) => !closed.has(resourceId))
     .reduce<SlotRequest | null>(
       (best, one) => (best === null || isBefore(rank(one), rank(best)) ? one : best),
       null,

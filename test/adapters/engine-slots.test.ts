@@ -21,8 +21,8 @@ function setUp() {
   return {
     slots,
     begun,
-    start: (containerId: string, name: string) => slots.start(containerId, work(name)),
-    change: (containerId: string, name: string) => slots.change({ containerId }, work(name)),
+    start: (runtimeId: string, name: string) => slots.start(runtimeId, work(name)),
+    change: (runtimeId: string, name: string) => slots.change({ runtimeId }, work(name)),
     end,
     /** Ends all that is under way, and what comes after it. */
     async endAll() {

@@ -58,7 +58,7 @@ export async function eventLogContract(
     const { dbId } = await storedContainer(storage, ada.id);
     const id = randomUUID();
     const codeHash = hashOf(randomUUID());
-    const shared = { id, containerId: dbId, ownerId: ada.id, mode: 'view', codeHash, minutes: 60 } as const;
+    const shared = { id, dbId, ownerId: ada.id, mode: 'view', codeHash, minutes: 60 } as const;
     await collaborations.insert(shared);
     const part = { collaborationId: id, userId: bob.id };
     await collaborations.admit(part);
@@ -78,7 +78,7 @@ export async function eventLogContract(
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
     const { dbId } = await storedContainer(storage, ada.id);
     const [id, code] = [randomUUID(), randomUUID()];
-    const shared = { id, containerId: dbId, ownerId: ada.id, mode: 'view', minutes: 60 } as const;
+    const shared = { id, dbId, ownerId: ada.id, mode: 'view', minutes: 60 } as const;
     await storage.repositories.collaborations.insert({ ...shared, codeHash: hashOf(code) });
     const part = { collaborationId: id, userId: bob.id };
     return {

@@ -14,8 +14,8 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
   /** The owner, and with whom the container is shared now and was then; a delete ends that by itself. */
   const audienceOf = ({ ownerId, dbId, type, position, createdAt }: Kept): readonly string[] => {
     const shares = state.collaborations.filter(
-      ({ containerId, endedAt, expiresAt }) =>
-        containerId === dbId &&
+      ({ dbId: sharedDbId, endedAt, expiresAt }) =>
+        sharedDbId === dbId &&
         expiresAt > clock.now() &&
         (endedAt === null || (type === 'container_deleted' && endedAt >= createdAt)),
     );

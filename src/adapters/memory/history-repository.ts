@@ -52,7 +52,7 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
       now === 'deleted' ? state.volumes.get(dbId)?.removedAt : null,
     );
     const dbIds = new Set([...containers].map(({ dbId }) => dbId));
-    dropShares(state, new Set(state.collaborations.filter(({ containerId }) => dbIds.has(containerId))));
+    dropShares(state, new Set(state.collaborations.filter(({ dbId }) => dbIds.has(dbId))));
     state.operations = state.operations.filter(({ dbId }) => !dbIds.has(dbId));
     state.containers = state.containers.filter((one) => !containers.has(one));
     for (const dbId of dbIds) {

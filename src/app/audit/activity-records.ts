@@ -43,8 +43,8 @@ export function actRecords({ audit, monotonicMs }: ActRecordsDeps) {
     else kindsOf.delete(caller.user.id);
   }
 
-  function keyOf({ action, caller: { user, credential }, containerId }: Act): string {
-    const key = `${action} ${credentialId(credential)} ${containerId}`;
+  function keyOf({ action, caller: { user, credential }, dbId }: Act): string {
+    const key = `${action} ${credentialId(credential)} ${dbId}`;
     if (folds.has(key) || (kindsOf.get(user.id) ?? 0) < KINDS_PER_USER) return key;
     return `${action} ${user.id}`;
   }

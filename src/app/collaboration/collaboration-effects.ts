@@ -20,15 +20,15 @@ export type CollaborationEffectDeps = {
 };
 
 /** Of a container that is deleted, in the transaction that does it; those who take part have left with their terminals. */
-export async function endSharesOf(tx: Repositories, containerId: string, origin: Origin): Promise<void> {
+export async function endSharesOf(tx: Repositories, dbId: string, origin: Origin): Promise<void> {
   const action = 'collaboration_ended';
-  for (const ended of await tx.collaborations.endAllOf(containerId)) {
+  for (const ended of await tx.collaborations.endAllOf(dbId)) {
     await tx.audit.append({ userId: ended.ownerId, action, ...origin, details: detailsOf(ended) });
   }
 }
 
-const detailsOf = ({ id, containerId, mode }: Collaboration, participantId?: string): string =>
-  JSON.stringify({ id, container_id: containerId, mode, participant_id: participantId });
+const detailsOf = ({ id, dbId, mode }: Collaboration, participantId?: string): string =>
+  JSON.stringify({ id, container_id: dbId, mode, participant_id: participantId });
 
 const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
 
@@ -58,9 +58,9 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
 
   /** After the commit. */
   function follow(collaboration: Collaboration, effects: readonly CollaborationEffect[]): void {
-    const { id, containerId } = collaboration;
+    const { id, dbId } = collaboration;
     for (const effect of effects) {
-      if (effect.do === 'announce') tellShared(bus, containerId);
+      if (effect.do === 'announce') tellShared(bus, dbId);
       if (effect.do === 'end_sessions') {
         endSessions(collaboration, effect.userIds).catch((err: unknown) =>
           log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
@@ -70,8 +70,8 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
   }
 
   /** Whoever may type there for another reason keeps the session. */
-  async function endSessions({ id, containerId }: Collaboration, userIds: readonly string[]): Promise<void> {
-    const container = await repositories.containers.findAny(containerId);
+  async function endSessions({ id, dbId }: Collaboration, userIds: readonly string[]): Promise<void> {
+    const container = await repositories.containers.findAny(dbId);
     const handle = container?.state === 'deleted' ? null : container && handleOf(container);
     if (handle === null) return;
     const leftovers = new Set(await repositories.collaborations.leftovers(id));

@@ -91,7 +91,7 @@ export function collaborations(deps: CollaborationDeps) {
       if (!muxed.ok) return muxed;
       if (!muxed.value) return refuse({ code: 'sharing_needs_tmux' });
       const code = newSecret();
-      const asked = { id: randomUUID(), containerId: container.dbId, ownerId: caller.user.id, mode, minutes };
+      const asked = { id: randomUUID(), dbId: container.dbId, ownerId: caller.user.id, mode, minutes };
       const made = await orRollBack(inTransaction, async (tx) => {
         await tx.users.lock(caller.user.id);
         // A delete that came first has ended what there was to end.
@@ -132,7 +132,7 @@ export function collaborations(deps: CollaborationDeps) {
         if (!decided.ok) return decided;
         await write(tx, tried.value, decided.value, origin);
         const collaboration = (await tx.collaborations.find(tried.value.id)) ?? tried.value;
-        const container = await tx.containers.findAny(collaboration.containerId);
+        const container = await tx.containers.findAny(collaboration.dbId);
         return container === null ? NOT_FOUND : ok({ collaboration, container });
       });
     },

@@ -14,7 +14,7 @@ export type SharedNews =
 
 /** An open terminal of this process. The owner's main one rules the size of what is shared; participants follow. */
 export type Onlooker = {
-  readonly containerId: string;
+  readonly dbId: string;
   readonly role: 'ruler' | 'follower' | 'apart';
   size: TerminalSize;
   /** Makes the terminal so large. */
@@ -26,7 +26,7 @@ export type SharedTerminalsDeps = {
   readonly bus: Bus;
   readonly log: Logger;
   /** The parts that terminals of this process rest on, with the container of each; also of those that wait. */
-  readonly parts: () => readonly (Part & { readonly containerId: string })[];
+  readonly parts: () => readonly (Part & { readonly dbId: string })[];
   /** Closes the terminals that rest on one of these. */
   readonly shut: (over: readonly Part[]) => void;
 };
@@ -42,8 +42,7 @@ const SIZE_AFTER_MS = 100;
 const NOBODY = '[]';
 
 /** To every process: who takes part in what of this container, or is there, has changed. Call it after the commit. */
-export const tellShared = (bus: Bus, containerId: string): void =>
-  bus.publish(TOPIC, { container_id: containerId });
+export const tellShared = (bus: Bus, dbId: string): void => bus.publish(TOPIC, { container_id: dbId });
 
 export type SharedTerminals = ReturnType<typeof sharedTerminals>;
 
@@ -59,32 +58,32 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
   const due = new Set<string>();
   let isTelling = false;
 
-  const look = (containerId: string): void => {
-    const under = looking.get(containerId);
+  const look = (dbId: string): void => {
+    const under = looking.get(dbId);
     if (under !== undefined) {
       under.again = true;
       return;
     }
-    if (!onlookers.has(containerId) && !parts().some((one) => one.containerId === containerId)) return;
-    looking.set(containerId, { again: false });
-    void lookNow(containerId)
+    if (!onlookers.has(dbId) && !parts().some((one) => one.dbId === dbId)) return;
+    looking.set(dbId, { again: false });
+    void lookNow(dbId)
       .catch((err: unknown) => log.warn({ err }, 'could not look who shares a terminal'))
       .finally(() => {
-        const again = looking.get(containerId)?.again;
-        looking.delete(containerId);
-        if (again) look(containerId);
+        const again = looking.get(dbId)?.again;
+        looking.delete(dbId);
+        if (again) look(dbId);
       });
   };
 
-  async function lookNow(containerId: string): Promise<void> {
-    await shutOver(parts().filter((one) => one.containerId === containerId));
-    const here = onlookers.get(containerId);
+  async function lookNow(dbId: string): Promise<void> {
+    await shutOver(parts().filter((one) => one.dbId === dbId));
+    const here = onlookers.get(dbId);
     if (here === undefined) return;
-    const scene = await collaborations.scene(containerId);
-    if (scene === null) sharedNow.delete(containerId);
-    else sharedNow.add(containerId);
+    const scene = await collaborations.scene(dbId);
+    if (scene === null) sharedNow.delete(dbId);
+    else sharedNow.add(dbId);
     const ruler = [...here].find(({ role }) => role === 'ruler');
-    if (scene !== null && scene.size === null && ruler !== undefined) noteSize(containerId);
+    if (scene !== null && scene.size === null && ruler !== undefined) noteSize(dbId);
     for (const one of here) {
       tellPresent(one, scene?.present ?? []);
       if (one.role === 'follower') tellSize(one, scene?.size ?? null);
@@ -99,17 +98,17 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
   }
 
   /** The window of the owner as it is when it has rested for a moment; null when the owner has gone. */
-  function noteSize(containerId: string): void {
-    if (resizing.has(containerId)) return;
+  function noteSize(dbId: string): void {
+    if (resizing.has(dbId)) return;
     const timer = setTimeout(() => {
-      resizing.delete(containerId);
-      const ruler = [...(onlookers.get(containerId) ?? [])].find(({ role }) => role === 'ruler');
-      collaborations.noteSize(containerId, ruler?.size ?? null).then(
-        () => tellShared(bus, containerId),
+      resizing.delete(dbId);
+      const ruler = [...(onlookers.get(dbId) ?? [])].find(({ role }) => role === 'ruler');
+      collaborations.noteSize(dbId, ruler?.size ?? null).then(
+        () => tellShared(bus, dbId),
         (err: unknown) => log.warn({ err }, 'could not tell the size of a shared terminal'),
       );
     }, SIZE_AFTER_MS);
-    resizing.set(containerId, timer.unref());
+    resizing.set(dbId, timer.unref());
   }
 
   bus.subscribe(
@@ -119,21 +118,21 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
   );
 
   function lookAll(): void {
-    for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.containerId)])) look(id);
+    for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.dbId)])) look(id);
   }
 
   /** Somebody has come or gone. Containers that nobody shares cost one look at the database, however many come at once. */
-  function changed(containerId: string): void {
-    due.add(containerId);
+  function changed(dbId: string): void {
+    due.add(dbId);
     if (!isTelling) void tellDue();
   }
 
   async function tellDue(): Promise<void> {
     isTelling = true;
-    for (const containerId of due) {
-      due.delete(containerId);
+    for (const dbId of due) {
+      due.delete(dbId);
       try {
-        if (await collaborations.isShared(containerId)) tellShared(bus, containerId);
+        if (await collaborations.isShared(dbId)) tellShared(bus, dbId);
       } catch (err) {
         log.warn({ err }, 'could not tell who shares a terminal');
       }
@@ -144,29 +143,29 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
   return {
     /** A terminal that has opened, once its record is written. */
     enter(onlooker: Onlooker) {
-      const { containerId } = onlooker;
+      const { dbId } = onlooker;
       const entry: Listening = Object.assign(onlooker, { hear: null, toldPresent: NOBODY, ruled: null });
-      const here = onlookers.get(containerId) ?? new Set();
-      onlookers.set(containerId, here.add(entry));
+      const here = onlookers.get(dbId) ?? new Set();
+      onlookers.set(dbId, here.add(entry));
       return {
         /** From now on; what is so already is told soon. */
         hear(listener: (news: SharedNews) => void): void {
           entry.hear = listener;
-          changed(containerId);
+          changed(dbId);
         },
 
         async resize(size: TerminalSize): Promise<void> {
           entry.size = size;
-          if (entry.role === 'ruler' && sharedNow.has(containerId)) noteSize(containerId);
+          if (entry.role === 'ruler' && sharedNow.has(dbId)) noteSize(dbId);
           if (entry.ruled === null) await entry.resize(size);
         },
 
         /** Once the record is removed. */
         leave(): void {
           here.delete(entry);
-          if (here.size === 0) onlookers.delete(containerId);
-          if (entry.role === 'ruler' && sharedNow.has(containerId)) noteSize(containerId);
-          changed(containerId);
+          if (here.size === 0) onlookers.delete(dbId);
+          if (entry.role === 'ruler' && sharedNow.has(dbId)) noteSize(dbId);
+          changed(dbId);
         },
       };
     },

@@ -19,9 +19,9 @@ export const streamExec =
     const fields = commandFaults(request);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { container, handle } = found.value;
-    const { dbId: containerId } = container;
+    const { dbId } = container;
     const [command = ''] = request.command;
-    await deps.acts.record({ action: 'command_run', caller, origin, containerId, what: { command } });
+    await deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } });
     await deps.storage.repositories.containers.touch(container.dbId);
     return await whereRunning(deps.commands.open(handle, request).then(ok));
   };

@@ -25,12 +25,12 @@ export const execInContainer =
     if (handle === null || found.value.state !== 'running') return refuse({ code: 'container_not_running' });
     const fields = commandFaults(request);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-    const { dbId: containerId } = found.value;
+    const { dbId } = found.value;
     const [command = ''] = request.command;
-    await deps.acts.record({ action: 'command_run', caller, origin, containerId, what: { command } });
+    await deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } });
     const running = deps.runtime.exec(handle, { ...request, maxOutputBytes: MAX_OUTPUT_BYTES });
     const result = await running.then(ok, inItsTurn);
-    if (result.ok) await deps.storage.repositories.containers.touch(containerId);
+    if (result.ok) await deps.storage.repositories.containers.touch(dbId);
     return result;
   };
 

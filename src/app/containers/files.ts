@@ -93,4 +93,4 @@ const noted = (
   caller: Caller,
   origin: Origin,
 ): Promise<void> =>
-  acts.record({ action, caller, origin, containerId: container.dbId, what: { path: pathOf(path) } });
+  acts.record({ action, caller, origin, dbId: container.dbId, what: { path: pathOf(path) } });

@@ -155,8 +155,8 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     hasRoom: async (userId: string): Promise<boolean> => (await progress.roomForNew(userId)) !== null,
 
     /** Those that are made of what a terminal of somebody else's container shows, in whichever process. */
-    async elsewhere({ containerId, owner }: LiveTerminal): Promise<readonly Recording[]> {
-      return owner ? [] : await recordings.goingIn(containerId);
+    async elsewhere({ dbId, owner }: LiveTerminal): Promise<readonly Recording[]> {
+      return owner ? [] : await recordings.goingIn(dbId);
     },
 
     all: (): readonly Recording[] => [...going.values()].map(({ recording }) => recording),

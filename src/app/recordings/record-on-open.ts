@@ -20,6 +20,6 @@ export async function recordAtOnce(
     });
   if (begun.ok) return null;
   const message = begun.error.code === 'recording_quota_reached' ? WORDS.quota : WORDS.failed;
-  const { userId, containerId, connectionId } = terminal;
-  return { id: '', userId, containerId, connectionId, on: false, message };
+  const { userId, dbId, connectionId } = terminal;
+  return { id: '', userId, dbId, connectionId, on: false, message };
 }

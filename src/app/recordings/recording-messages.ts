@@ -15,7 +15,7 @@ export const WORDS: { readonly [W in CutReason | 'started' | 'ended']: string } 
 };
 
 /** A recording began or ended. */
-export type RecordingTold = Pick<Recording, 'id' | 'userId' | 'containerId' | 'connectionId'> & {
+export type RecordingTold = Pick<Recording, 'id' | 'userId' | 'dbId' | 'connectionId'> & {
   readonly on: boolean;
   readonly message: string;
 };
@@ -25,10 +25,10 @@ export type RecordingAsked = Origin & { readonly terminal: string; readonly cont
 
 /** Whether a socket shows what is recorded: it is that terminal, or a guest's view of the owner's main one. */
 export const watches = (
-  entry: Pick<Recording, 'userId' | 'containerId' | 'connectionId'> & { readonly owner: boolean },
-  of: Pick<RecordingTold, 'userId' | 'containerId' | 'connectionId'>,
+  entry: Pick<Recording, 'userId' | 'dbId' | 'connectionId'> & { readonly owner: boolean },
+  of: Pick<RecordingTold, 'userId' | 'dbId' | 'connectionId'>,
 ): boolean =>
-  entry.containerId === of.containerId &&
+  entry.dbId === of.dbId &&
   (entry.userId === of.userId
     ? entry.connectionId === of.connectionId
     : of.connectionId === MAIN_CONNECTION && !entry.owner);
@@ -37,8 +37,8 @@ export type RecordingNews = ReturnType<typeof recordingNews>;
 
 /** Between the processes: what is recorded, what is to end, and what is gone. */
 export const recordingNews = (bus: Bus) => ({
-  tell({ id, userId, containerId, connectionId }: Recording, on: boolean, message: string): void {
-    bus.publish(TOPIC, { what: 'told', id, userId, containerId, connectionId, on, message });
+  tell({ id, userId, dbId, connectionId }: Recording, on: boolean, message: string): void {
+    bus.publish(TOPIC, { what: 'told', id, userId, dbId, connectionId, on, message });
   },
 
   /** Whichever process has the terminal records it. */

@@ -3,22 +3,18 @@ import type { Recording } from '../../domain/terminals/recording.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 
-const detailsOf = ({
-  id,
-  containerId,
-  connectionId,
-}: Pick<Recording, 'id' | 'containerId' | 'connectionId'>) =>
-  JSON.stringify({ id, container_id: containerId, connection_id: connectionId });
+const detailsOf = ({ id, dbId, connectionId }: Pick<Recording, 'id' | 'dbId' | 'connectionId'>) =>
+  JSON.stringify({ id, container_id: dbId, connection_id: connectionId });
 
 /** A row for a recording that begins, and that it did. */
 export const recordStarted = (
   { inTransaction }: Storage,
   { id, containerName, replica }: Pick<Recording, 'id' | 'containerName' | 'replica'>,
-  { userId, containerId, connectionId, cols, rows }: LiveTerminal,
+  { userId, dbId, connectionId, cols, rows }: LiveTerminal,
   origin: Origin,
 ): Promise<Recording> =>
   inTransaction(async (tx) => {
-    const place = { id, userId, containerId, containerName, connectionId };
+    const place = { id, userId, dbId, containerName, connectionId };
     const details = detailsOf(place);
     await tx.audit.append({ userId, action: 'recording_started', ...origin, details });
     return await tx.recordings.insert({ ...place, cols, rows, replica });

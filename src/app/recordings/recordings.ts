@@ -86,8 +86,8 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
 
   return {
     /** Records an open terminal of the caller's container from now on; the one that goes on when there is one. */
-    async start(containerId: string, connectionId: string, caller: Caller, origin: Origin): Promise<Found> {
-      const container = await findOwn(repositories, containerId, caller);
+    async start(dbId: string, connectionId: string, caller: Caller, origin: Origin): Promise<Found> {
+      const container = await findOwn(repositories, dbId, caller);
       if (!container.ok) return container;
       const { name } = container.value;
       const handle = handleOf(container.value);
@@ -102,9 +102,9 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
     find,
 
     /** Newest first. Throws `UnknownPage`. */
-    async list(containerId: string | null, request: PageRequest, { user }: Caller): Promise<Page<Recording>> {
-      if (containerId !== null && !isUuid(containerId)) return { items: [], next: null };
-      return await repositories.recordings.page(user.id, containerId?.toLowerCase() ?? null, request);
+    async list(dbId: string | null, request: PageRequest, { user }: Caller): Promise<Page<Recording>> {
+      if (dbId !== null && !isUuid(dbId)) return { items: [], next: null };
+      return await repositories.recordings.page(user.id, dbId?.toLowerCase() ?? null, request);
     },
 
     /** The file as it is now. */
@@ -115,9 +115,9 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
       const file = await files.read(recording.id, recording.sizeBytes);
       if (file !== null) {
         const what = { recording_id: recording.id };
-        const { containerId } = recording;
+        const { dbId } = recording;
         await acts
-          .record({ action: 'recording_downloaded', caller, origin, containerId, what })
+          .record({ action: 'recording_downloaded', caller, origin, dbId, what })
           .catch((error: unknown) => {
             file.content.destroy();
             throw error;

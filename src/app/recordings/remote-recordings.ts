@@ -43,11 +43,11 @@ export function recordingReplicas({ repositories, live, terminals, news, log }: 
     ): Promise<Result<Recording, DomainError>> {
       const [there] = await repositories.terminals.newest([key]);
       if (there === undefined) return refuse({ code: 'terminal_not_open' });
-      const { id, userId, containerId, connectionId, replica } = there;
+      const { id, userId, dbId, connectionId, replica } = there;
       if (!(await live.hasRoom(userId))) return refuse({ code: 'recording_quota_reached' });
       news.start({ terminal: id, containerName, ...origin });
       for (let waitedMs = 0; waitedMs < BEGIN_WITHIN_MS; waitedMs += POLL_MS) {
-        const going = await repositories.recordings.goingIn(containerId);
+        const going = await repositories.recordings.goingIn(dbId);
         // One that a process left behind that was killed is no answer.
         const begun = going.find(
           (one) => one.replica === replica && one.userId === userId && one.connectionId === connectionId,

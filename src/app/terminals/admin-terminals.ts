@@ -59,7 +59,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
       const found = isUuid(id) ? await records.find(id) : null;
       if (found === null) return refuse({ code: 'terminal_not_found' });
       if (await records.askToClose(id)) {
-        const details = JSON.stringify({ id, user_id: found.userId, container_id: found.containerId });
+        const details = JSON.stringify({ id, user_id: found.userId, container_id: found.dbId });
         await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
       }
       tellOfTerminals(bus, { kind: 'close', id });

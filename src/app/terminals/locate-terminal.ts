@@ -9,7 +9,7 @@ import type { PtyStream } from '../../ports/terminals/terminal-backend.ts';
 export type Place = {
   readonly key: TerminalKey;
   /** Id of the container's row. */
-  readonly containerId: string;
+  readonly dbId: string;
   /** Its container in the engine. */
   readonly handle: RuntimeHandle;
   readonly runtimeId: string;

@@ -144,7 +144,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     const from = resumeFrom(stream.held(), after);
     const isOther = resume !== null && after === null;
     const at = shared.enter({
-      containerId: entry.containerId,
+      dbId: entry.dbId,
       role: roleOf(grant),
       size: { cols: entry.cols, rows: entry.rows },
       resize: (size) => stream.resize(size.cols, size.rows),

@@ -44,8 +44,8 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
     ): Promise<Result<TerminalGrant, DomainError>> {
       const granted = await authorize(id, ask, caller, origin);
       if (!granted.ok || isAtHand(granted.value)) return granted;
-      const { dbId: containerId } = granted.value.container;
-      return queue.isBusy({ containerId, userId: caller.user.id }) ? refuse(BUSY) : granted;
+      const { dbId } = granted.value.container;
+      return queue.isBusy({ resourceId: dbId, userId: caller.user.id }) ? refuse(BUSY) : granted;
     },
 
     /** Waits for the caller's turn. Whoever comes back to a terminal that is there has not to wait. */
@@ -59,8 +59,8 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       const granted = await authorize(id, ask, caller, origin);
       if (!granted.ok) return granted;
       if (isAtHand(granted.value)) return ok({ grant: granted.value, turn: NO_TURN });
-      const { dbId: containerId } = granted.value.container;
-      const turn = await queue.turn({ containerId, userId: caller.user.id }, gone);
+      const { dbId } = granted.value.container;
+      const turn = await queue.turn({ resourceId: dbId, userId: caller.user.id }, gone);
       if (!turn.ok) return turn;
       if (!turn.value.hasWaited) return ok({ grant: granted.value, turn: turn.value });
       const still = await authorize(id, ask, caller, origin).catch((error: unknown) => {

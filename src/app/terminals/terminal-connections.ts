@@ -16,7 +16,7 @@ export type LiveTerminal = {
   readonly key: TerminalKey;
   readonly userId: string;
   /** Id of the container's row, which a recreate does not change. */
-  readonly containerId: string;
+  readonly dbId: string;
   readonly connectionId: string;
   readonly owner: boolean;
   readonly connection: TerminalConnection;

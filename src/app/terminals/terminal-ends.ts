@@ -24,14 +24,14 @@ export type TerminalEndsDeps = {
   readonly runtime: Pick<ContainerRuntime, 'observe'>;
 };
 
-type Located = Pick<Place, 'containerId' | 'handle' | 'part'>;
+type Located = Pick<Place, 'dbId' | 'handle' | 'part'>;
 
 export type TerminalEnds = ReturnType<typeof terminalEnds>;
 
 /** Why terminals close that nobody closed, by what the database and the engine say of their containers. Never throws. */
 export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
-  const rowOf = async ({ containerId }: Located): Promise<PlaceNow | null | undefined> => {
-    const found = await records.places([containerId]).catch(() => undefined);
+  const rowOf = async ({ dbId }: Located): Promise<PlaceNow | null | undefined> => {
+    const found = await records.places([dbId]).catch(() => undefined);
     return found === undefined ? undefined : (found[0] ?? null);
   };
 

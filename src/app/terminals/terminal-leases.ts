@@ -6,7 +6,7 @@ import { joined } from '../identity/auth/batched-lookup.ts';
 export type Run = { readonly replica: string; readonly run: string };
 
 /** Where a terminal is. */
-type At = Pick<NewHold, 'containerId' | 'runtimeId' | 'muxSession'>;
+type At = Pick<NewHold, 'dbId' | 'runtimeId' | 'muxSession'>;
 
 export type TerminalHolding = ReturnType<typeof terminalHolding>;
 
@@ -25,8 +25,8 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
   const isTheirs = ({ run, silentSeconds, isEnding }: Hold): boolean =>
     run !== me.run && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
   // Hundreds end at the same time, and each asks twice.
-  const holdsIn = joined(async (containerIds) => {
-    const found = containerIds.map(async (id) => [id, await holds.inContainer(id)] as const);
+  const holdsIn = joined(async (dbIds) => {
+    const found = dbIds.map(async (id) => [id, await holds.inContainer(id)] as const);
     return new Map(await Promise.all(found));
   });
 
@@ -43,10 +43,10 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
     streams: (): ReadonlySet<string> => new Set(mine.keys()),
 
     /** Whether its session was on no record: nothing is in it yet. */
-    async take(stream: string, { containerId, runtimeId, muxSession }: At): Promise<boolean> {
-      mine.set(stream, { containerId, runtimeId, muxSession, isEnding: false });
+    async take(stream: string, { dbId, runtimeId, muxSession }: At): Promise<boolean> {
+      mine.set(stream, { dbId, runtimeId, muxSession, isEnding: false });
       if (renewedMs === null) await renew();
-      return await holds.put({ stream, containerId, runtimeId, muxSession, ...me });
+      return await holds.put({ stream, dbId, runtimeId, muxSession, ...me });
     },
 
     /** Nobody is shown it any more. */
@@ -59,11 +59,11 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
     markEnding: (stream: string): Promise<void> => holds.markEnding(stream),
 
     /** Whether somebody shows the session, in this process or in another. */
-    async isShown({ containerId, runtimeId, muxSession }: At): Promise<boolean> {
+    async isShown({ dbId, runtimeId, muxSession }: At): Promise<boolean> {
       const isThere = (at: Pick<At, 'runtimeId' | 'muxSession'>): boolean =>
         at.runtimeId === runtimeId && at.muxSession === muxSession;
       if ([...mine.values()].some((held) => isThere(held) && !held.isEnding)) return true;
-      return ((await holdsIn(containerId)) ?? []).some((hold) => isThere(hold) && isTheirs(hold));
+      return ((await holdsIn(dbId)) ?? []).some((hold) => isThere(hold) && isTheirs(hold));
     },
 
     /** It has ended in the container. */

@@ -8,7 +8,7 @@ export type TerminalNews =
   /** An administrator wants it closed. */
   | { readonly kind: 'close'; readonly id: string }
   /** `replica` is about to stop, replace or remove the container. */
-  | { readonly kind: 'shut'; readonly containerId: string; readonly replica: string };
+  | { readonly kind: 'shut'; readonly dbId: string; readonly replica: string };
 
 const TOPIC = 'terminal';
 
@@ -26,11 +26,11 @@ export function onTerminalNews(bus: Bus, hear: (news: TerminalNews) => void, onG
 }
 
 /** null for what another version of the service says. */
-function newsOf({ kind, key, replica, id, containerId }: BusMessage): TerminalNews | null {
+function newsOf({ kind, key, replica, id, dbId }: BusMessage): TerminalNews | null {
   const isText = (value: unknown): value is string => typeof value === 'string';
   if (kind === 'close' && isText(id)) return { kind, id };
   if (!isText(replica)) return null;
   if (kind === 'taken' && isText(key)) return { kind, key: key as TerminalKey, replica };
-  if (kind === 'shut' && isText(containerId)) return { kind, containerId, replica };
+  if (kind === 'shut' && isText(dbId)) return { kind, dbId, replica };
   return null;
 }

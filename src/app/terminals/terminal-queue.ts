@@ -96,8 +96,8 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
     },
 
     /** Whether others for the same container or of the same user wait. */
-    isBusy: ({ containerId, userId }: Omit<SlotRequest, 'id'>): boolean =>
-      queue.waiting.some((one) => one.containerId === containerId || one.userId === userId),
+    isBusy: ({ resourceId, userId }: Omit<SlotRequest, 'id'>): boolean =>
+      queue.waiting.some((one) => one.resourceId === resourceId || one.userId === userId),
 
     /** How many wait for their turn. */
     waiting: (): number => queue.waiting.length,

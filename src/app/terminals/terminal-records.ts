@@ -9,11 +9,11 @@ export async function recordOpened(
   record: NewTerminalRecord,
   grant: TerminalGrant,
 ): Promise<Date> {
-  const { userId, containerId } = record;
+  const { userId, dbId } = record;
   const recordedAt = await tx.terminals.insert(record);
   const details = detailsOf(grant);
   await tx.audit.append({ userId, action: 'terminal_opened', ...grant.origin, details });
-  await tx.containers.touch(containerId);
+  await tx.containers.touch(dbId);
   return recordedAt;
 }
 

@@ -103,10 +103,8 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     }
   }
 
-  const placesIn = (containerId: string | null = null): readonly Place[] =>
-    [...slots.values()]
-      .map(({ place }) => place)
-      .filter((place) => containerId === null || place.containerId === containerId);
+  const placesIn = (dbId: string | null = null): readonly Place[] =>
+    [...slots.values()].map(({ place }) => place).filter((place) => dbId === null || place.dbId === dbId);
 
   function shutOne(place: Place, reason: CloseReason): void {
     const withContainer = GOING_DOWN.includes(reason);
@@ -184,9 +182,9 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     },
 
     /** Closes the sockets and ends the streams of one container, or of all. */
-    shut(reason: CloseReason, containerId: string | null = null): void {
+    shut(reason: CloseReason, dbId: string | null = null): void {
       if (reason === CLOSE.serviceRestarting) ending.leaveWhatStays();
-      for (const place of placesIn(containerId)) shutOne(place, reason);
+      for (const place of placesIn(dbId)) shutOne(place, reason);
     },
 
     /** The same for those that are so. */

@@ -42,7 +42,7 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
       if (live.find(news.id) !== null) quietly(closeAsked());
     } else if (news.replica !== replica) {
       if (news.kind === 'taken') quietly(giveUpTaken([news.key].filter(slots.has)));
-      else quietly(shutWhere(slots.places(news.containerId), downFor));
+      else quietly(shutWhere(slots.places(news.dbId), downFor));
     }
   }
 
@@ -60,10 +60,10 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
 
   /** Closes what is in containers that have gone, as `judge` says. */
   async function shutWhere(places: readonly Place[], judge: typeof closeFor): Promise<void> {
-    const ids = [...new Set(places.map(({ containerId }) => containerId))];
-    const found = new Map((await records.places(ids)).map((one) => [one.containerId, one]));
-    for (const { key, containerId, runtimeId } of places) {
-      const reason = judge(found.get(containerId) ?? null, runtimeId);
+    const ids = [...new Set(places.map(({ dbId }) => dbId))];
+    const found = new Map((await records.places(ids)).map((one) => [one.dbId, one]));
+    for (const { key, dbId, runtimeId } of places) {
+      const reason = judge(found.get(dbId) ?? null, runtimeId);
       if (reason !== null) slots.shutKey(key, reason);
     }
   }
@@ -81,9 +81,9 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
     took: ({ key }: LiveTerminal): void => tellOfTerminals(bus, { kind: 'taken', key, replica }),
 
     /** Closes every terminal of a container: here at once, in other processes soon. */
-    closeAll(containerId: string, reason: CloseReason): void {
-      slots.shut(reason, containerId);
-      tellOfTerminals(bus, { kind: 'shut', containerId, replica });
+    closeAll(dbId: string, reason: CloseReason): void {
+      slots.shut(reason, dbId);
+      tellOfTerminals(bus, { kind: 'shut', dbId, replica });
     },
 
     /** For a timer. */

@@ -52,7 +52,7 @@ export function placeOf(grant: TerminalGrant, backend: TerminalBackend): Place {
   const { shell } = container;
   const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
   const { runtimeId } = handle;
-  const place = { key, containerId: container.dbId, handle, runtimeId, size: { cols, rows } };
+  const place = { key, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
   if (access !== null) return { ...place, ...participantPlace(grant, access, handle, backend) };
   const muxSession = muxSessionName(connectionId);
   return {
@@ -71,7 +71,7 @@ function participantPlace(
   { collaborationId }: SharedAccess,
   handle: RuntimeHandle,
   backend: TerminalBackend,
-): Omit<Place, 'key' | 'containerId' | 'handle' | 'runtimeId' | 'size'> {
+): Omit<Place, 'key' | 'dbId' | 'handle' | 'runtimeId' | 'size'> {
   const { id: userId } = caller.user;
   const muxSession = muxSessionName(MAIN_CONNECTION);
   const session = participantSession(userId);
@@ -99,7 +99,7 @@ export function liveEntry(
     id: randomUUID(),
     key,
     userId: user.id,
-    containerId: container.dbId,
+    dbId: container.dbId,
     connectionId: ask.connectionId,
     owner: container.ownerId === user.id,
     connection,

@@ -58,7 +58,7 @@ export function terminals(deps: TerminalDeps) {
     collaborations: repositories.collaborations,
     bus,
     log,
-    parts: () => slots.places().flatMap(({ containerId, part }) => (part ? [{ ...part, containerId }] : [])),
+    parts: () => slots.places().flatMap(({ dbId, part }) => (part ? [{ ...part, dbId }] : [])),
     shut: (over) =>
       slots.shutWhere(CLOSE.collaborationEnded, ({ part }) =>
         over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),

@@ -18,7 +18,7 @@ export type Participant = { readonly userId: string; readonly username: string; 
 export type Collaboration = {
   readonly id: string;
   /** Id of the container's row. */
-  readonly containerId: string;
+  readonly dbId: string;
   readonly ownerId: string;
   readonly mode: CollaborationMode;
   readonly createdAt: Date;

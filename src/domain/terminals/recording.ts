@@ -12,7 +12,7 @@ export type Recording = CastSize &
     readonly id: string;
     readonly userId: string;
     /** Id of the container's row. */
-    readonly containerId: string;
+    readonly dbId: string;
     readonly containerName: string;
     readonly connectionId: string;
     readonly startedAt: Date;

@@ -7,8 +7,8 @@ import type { FieldFaults } from '../containers/resources.ts';
 export type TerminalKey = `${string}:${string}:${string}`;
 
 /** The key of the registry. Runtime ids of agents contain colons, so a key is never parsed back. */
-export const terminalKey = (containerId: string, userId: string, connectionId: string): TerminalKey =>
-  `${containerId}:${userId}:${connectionId}`;
+export const terminalKey = (runtimeId: string, userId: string, connectionId: string): TerminalKey =>
+  `${runtimeId}:${userId}:${connectionId}`;
 
 export const MAIN_CONNECTION = 'main';
 const CONNECTION_ID = /^[A-Za-z0-9_-]{1,64}$/;

@@ -3,7 +3,7 @@ import type { ContainerRef } from '../../domain/containers/container-ref.ts';
 import type { Collaboration, SharedAccess } from '../../domain/terminals/collaboration.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 
-export type NewCollaboration = Pick<Collaboration, 'id' | 'containerId' | 'ownerId' | 'mode'> & {
+export type NewCollaboration = Pick<Collaboration, 'id' | 'dbId' | 'ownerId' | 'mode'> & {
   readonly codeHash: Buffer;
   readonly minutes: number;
 };
@@ -36,7 +36,7 @@ export interface CollaborationRepository {
   /** The live one of this code, held like `hold` does, and its container with it. */
   holdByCode(codeHash: Buffer): Promise<Collaboration | null>;
   /** The live ones of a container of this owner's, newest first. */
-  listLive(containerId: string, ownerId: string): Promise<readonly Collaboration[]>;
+  listLive(dbId: string, ownerId: string): Promise<readonly Collaboration[]>;
   /** From now on; what happened before is not for them, nor what happens while they are away. Comes again is success. */
   admit(part: Part): Promise<void>;
   dismiss(part: Part): Promise<void>;
@@ -44,7 +44,7 @@ export interface CollaborationRepository {
   putOut(part: Part): Promise<void>;
   end(id: string): Promise<void>;
   /** Those of a container that nobody has ended yet, ended; without who takes part. */
-  endAllOf(containerId: string): Promise<readonly Collaboration[]>;
+  endAllOf(dbId: string): Promise<readonly Collaboration[]>;
   /** Ids of those that are live no more, and that nobody has ended yet. */
   overdue(): Promise<readonly string[]>;
   /** Ids of those that ended, and whose sessions may still be there. */
@@ -59,9 +59,9 @@ export interface CollaborationRepository {
   listShared(userId: string): Promise<readonly SharedContainer[]>;
   /** Those of these parts that are taken still. */
   stillTaken(parts: readonly Part[]): Promise<readonly Part[]>;
-  isShared(containerId: string): Promise<boolean>;
+  isShared(dbId: string): Promise<boolean>;
   /** null when no live collaboration shares the container. */
-  scene(containerId: string): Promise<SharedScene | null>;
+  scene(dbId: string): Promise<SharedScene | null>;
   /** The size of the owner's window, in every live collaboration of the container. */
-  noteSize(containerId: string, size: TerminalSize | null): Promise<void>;
+  noteSize(dbId: string, size: TerminalSize | null): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../pagination.ts';
 
 export type NewRecording = Pick<
   Recording,
-  'id' | 'userId' | 'containerId' | 'containerName' | 'connectionId' | 'cols' | 'rows' | 'replica'
+  'id' | 'userId' | 'dbId' | 'containerName' | 'connectionId' | 'cols' | 'rows' | 'replica'
 >;
 
 export type RecordingEnd = CastFacts & { readonly state: Exclude<RecordingState, 'recording'> };
@@ -12,7 +12,7 @@ export interface RecordingRepository {
   insert(recording: NewRecording): Promise<Recording>;
   find(id: string, userId: string): Promise<Recording | null>;
   /** Newest first; of one container when it is named. */
-  page(userId: string, containerId: string | null, request: PageRequest): Promise<Page<Recording>>;
+  page(userId: string, dbId: string | null, request: PageRequest): Promise<Page<Recording>>;
   /** What all recordings of the user count for (`countedBytes`). */
   usedBytes(userId: string): Promise<number>;
   /** Notes how far one has come; false when it is not going on any more, or is gone. */
@@ -20,7 +20,7 @@ export interface RecordingRepository {
   /** Ends one that goes on; null when it has ended already, or is gone. */
   end(id: string, userId: string, end: RecordingEnd): Promise<Recording | null>;
   /** Those of a container that go on, whoever makes them. */
-  goingIn(containerId: string): Promise<readonly Recording[]>;
+  goingIn(dbId: string): Promise<readonly Recording[]>;
   /** The one that is gone; null when it was not the user's. */
   remove(id: string, userId: string): Promise<Recording | null>;
   /** Those that go on by their row, but of which nothing was heard for so long; of one process when it is named. */

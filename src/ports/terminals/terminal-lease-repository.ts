@@ -3,7 +3,7 @@ import type { Hold } from '../../domain/terminals/terminal-reaping.ts';
 /** A terminal in a container that a process has opened. */
 export type NewHold = Omit<Hold, 'silentSeconds' | 'isEnding'> & {
   /** Id of the container's row. */
-  readonly containerId: string;
+  readonly dbId: string;
 };
 
 /** Which terminals in containers belong to whom, so that what a killed process leaves is found and ended. */
@@ -16,7 +16,7 @@ export interface TerminalHolds {
   remove(streams: readonly string[]): Promise<void>;
   /** This run lives. */
   renew(run: string): Promise<void>;
-  inContainer(containerId: string): Promise<readonly Hold[]>;
+  inContainer(dbId: string): Promise<readonly Hold[]>;
   /**
    * Ids of containers with a terminal that nobody seems to have: of a run that said nothing for so long, of an earlier
    * run of `replica`, or of `run` itself and not in `streams`.

@@ -8,7 +8,7 @@ export type TerminalRecord = {
   readonly key: TerminalKey;
   readonly userId: string;
   /** Id of the container's row. */
-  readonly containerId: string;
+  readonly dbId: string;
   readonly connectionId: string;
   readonly muxSession: string | null;
   readonly owner: boolean;
@@ -28,7 +28,7 @@ export type ListedTerminal = TerminalRecord & { readonly username: string; reado
 
 /** Where a terminal is, as the database has it now. */
 export type ContainerNow = {
-  readonly containerId: string;
+  readonly dbId: string;
   readonly state: ContainerState;
   readonly runtimeId: string | null;
   /** What is being done with it. */
@@ -61,7 +61,7 @@ export interface TerminalRecords {
   /** Of each key the newest. */
   newest(keys: readonly TerminalKey[]): Promise<readonly TerminalRecord[]>;
   /** How containers are now; deleted ones as well. */
-  places(containerIds: readonly string[]): Promise<readonly ContainerNow[]>;
+  places(dbIds: readonly string[]): Promise<readonly ContainerNow[]>;
 }
 
 /** Peers are pinged every 30 s. */

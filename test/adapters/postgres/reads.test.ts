@@ -73,7 +73,7 @@ if (url !== null) {
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
     const { dbId } = await storedContainer(storage, ada.id);
     const id = randomUUID();
-    const share = { id, containerId: dbId, ownerId: ada.id, mode: 'view', minutes: 60 } as const;
+    const share = { id, dbId, ownerId: ada.id, mode: 'view', minutes: 60 } as const;
     await collaborations.insert({ ...share, codeHash: hashOf(id) });
     await collaborations.admit({ collaborationId: id, userId: bob.id });
     const after = await events.end();

@@ -224,7 +224,7 @@ if (url !== null) {
     const { dbId } = await storedContainer(storage, userId);
     const { sessions, collaborations } = storage.repositories;
     const session = await sessions.insert({ userId, ipAddress: '', userAgent: '' });
-    const share = { id: randomUUID(), containerId: dbId, ownerId: userId, mode: 'view', minutes: 1 } as const;
+    const share = { id: randomUUID(), dbId, ownerId: userId, mode: 'view', minutes: 1 } as const;
     await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
     await ageAll(100);
     await run(

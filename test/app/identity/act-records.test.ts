@@ -5,11 +5,11 @@ import type { AuditEntry } from '../../../src/domain/audit.ts';
 import { aCaller } from '../../support/samples/builders.ts';
 
 const origin = { ipAddress: '192.0.2.1', userAgent: 'curl' };
-const ran = (command: string, containerId = 'box', sessionId = 's1'): Act => ({
+const ran = (command: string, dbId = 'box', sessionId = 's1'): Act => ({
   action: 'command_run',
   caller: aCaller({ credential: { kind: 'login', sessionId, locked: false } }),
   origin,
-  containerId,
+  dbId,
   what: { command },
 });
 

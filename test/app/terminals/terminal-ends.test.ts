@@ -46,7 +46,7 @@ t.test('many ends of one moment are few transactions, and one that fails is trie
 });
 
 const quiet: Logger = { ...console, info() {}, warn() {}, error() {} };
-const containerId = randomUUID();
+const dbId = randomUUID();
 
 /** One container, and a session `pane-a` in it. `attempts` are the calls to end it, of which the first ones fail. */
 function aContainer({ failures = 0, detachFailures = 0 } = {}) {
@@ -54,7 +54,7 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
   let detaches = 0;
   let ended = false;
   const place = {
-    containerId,
+    dbId,
     runtimeId: 'r',
     muxSession: 'pane-a',
     isMain: false,
@@ -101,7 +101,7 @@ t.test('a session whose end fails is tried again, and then nothing is on record'
   await ending.idle();
   t.ok(isEnded());
   t.same(attempts, ['end', 'end', 'end']);
-  t.same(await storage.repositories.terminalHolds.inContainer(containerId), []);
+  t.same(await storage.repositories.terminalHolds.inContainer(dbId), []);
 });
 
 for (const [what, fault] of [
@@ -117,8 +117,8 @@ for (const [what, fault] of [
     t.same(await unattended(), [], 'not while this process has it');
     ending.end(place, stream(id), false);
     await ending.idle();
-    t.match(await storage.repositories.terminalHolds.inContainer(containerId), [{ stream: id }]);
-    t.same(await unattended(), [containerId]);
+    t.match(await storage.repositories.terminalHolds.inContainer(dbId), [{ stream: id }]);
+    t.same(await unattended(), [dbId]);
   });
 }
 
@@ -133,7 +133,7 @@ t.test('two processes that end the same session at once leave none', async (t) =
   second.ending.end(place, stream(ids[1]), false);
   await Promise.all([first.ending.idle(), second.ending.idle()]);
   t.ok(isEnded());
-  t.same(await storage.repositories.terminalHolds.inContainer(containerId), []);
+  t.same(await storage.repositories.terminalHolds.inContainer(dbId), []);
 });
 
 t.test('a session that another process shows is not ended', async (t) => {
@@ -146,7 +146,7 @@ t.test('a session that another process shows is not ended', async (t) => {
   first.ending.end(place, stream(ids[0]), false);
   await first.ending.idle();
   t.notOk(isEnded());
-  t.match(await storage.repositories.terminalHolds.inContainer(containerId), [{ stream: ids[1] }]);
+  t.match(await storage.repositories.terminalHolds.inContainer(dbId), [{ stream: ids[1] }]);
 });
 
 t.test('a service that ends waits for no further attempt', async (t) => {

@@ -27,8 +27,8 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     return operation.id;
   }
 
-  async function aShareOf(containerId: string, ownerId: string, minutes: number) {
-    const share = { id: randomUUID(), containerId, ownerId, mode: 'view', minutes } as const;
+  async function aShareOf(dbId: string, ownerId: string, minutes: number) {
+    const share = { id: randomUUID(), dbId, ownerId, mode: 'view', minutes } as const;
     await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
     await collaborations.admit({ collaborationId: share.id, userId: await aUserId() });
     return share.id;

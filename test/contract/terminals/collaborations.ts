@@ -20,7 +20,7 @@ export async function collaborationRepositoryContract(
     const share = (of: CollaborationMode, code: string = randomUUID()) =>
       collaborations.insert({
         id: randomUUID(),
-        containerId: container.dbId,
+        dbId: container.dbId,
         ownerId: ada.id,
         mode: of,
         codeHash: hashOf(code),

@@ -13,10 +13,10 @@ export async function recordingRepositoryContract(
   advance: (ms: number) => Promise<void>,
 ): Promise<void> {
   const { recordings } = storage.repositories;
-  const aRecording = (userId: string, over: { containerId?: string; replica?: string } = {}) => ({
+  const aRecording = (userId: string, over: { dbId?: string; replica?: string } = {}) => ({
     id: randomUUID(),
     userId,
-    containerId: randomUUID(),
+    dbId: randomUUID(),
     containerName: 'dev “🚢”',
     connectionId: 'main',
     cols: 80,
@@ -39,7 +39,7 @@ export async function recordingRepositoryContract(
     const made = await recordings.insert(asked);
     t.match(made, { ...asked, ...fresh, startedAt: Date });
     t.same(await recordings.find(asked.id, ada), made);
-    t.same(await recordings.goingIn(asked.containerId), [made]);
+    t.same(await recordings.goingIn(asked.dbId), [made]);
     t.same(await recordings.goingIn(NOBODY), []);
     t.equal(await recordings.find(asked.id, eve), null, 'another sees nothing');
     t.equal(await recordings.find(NOBODY, ada), null);
@@ -57,16 +57,16 @@ export async function recordingRepositoryContract(
     t.match(ended.find((one) => one !== null) ?? null, { ...end, endedAt: Date });
     t.notOk(await recordings.progress(asked.id, ada, far), 'and then it has ended');
     t.match(await recordings.find(asked.id, ada), end);
-    t.same(await recordings.goingIn(asked.containerId), []);
+    t.same(await recordings.goingIn(asked.dbId), []);
   });
 
   await t.test(`${name}: the newest come first, page by page, of one container or of all`, async (t) => {
     const { id: ada } = await storedUser(storage);
     const box = randomUUID();
-    const one = await begun(ada, { containerId: box });
+    const one = await begun(ada, { dbId: box });
     const two = await begun(ada);
-    const three = await begun(ada, { containerId: box });
-    await begun((await storedUser(storage)).id, { containerId: box });
+    const three = await begun(ada, { dbId: box });
+    await begun((await storedUser(storage)).id, { dbId: box });
     const ids = async (container: string | null, request = first) =>
       (await recordings.page(ada, container, request)).items.map(({ id }) => id);
     t.same(await ids(null), [three.id, two.id, one.id]);

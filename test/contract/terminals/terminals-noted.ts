@@ -117,7 +117,7 @@ export async function terminalRecordsContract(
     const { container } = await aPlace();
     const { dbId, runtimeId } = container;
     const now = () => terminals.places([dbId, randomUUID()]);
-    t.same(await now(), [{ containerId: dbId, state: 'running', runtimeId, operation: null }]);
+    t.same(await now(), [{ dbId, state: 'running', runtimeId, operation: null }]);
     const [owner, userId] = [randomUUID(), container.ownerId];
     const [past, present] = [anOperation(dbId, userId, owner), anOperation(dbId, userId, owner)];
     await operations.begin({ ...past, kind: 'start' }, 60);
@@ -129,7 +129,7 @@ export async function terminalRecordsContract(
     t.equal((await now()).length, 1);
     await operations.finish(present.id, owner, 'done');
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
-    t.same(await now(), [{ containerId: dbId, state: 'deleted', runtimeId, operation: null }]);
+    t.same(await now(), [{ dbId, state: 'deleted', runtimeId, operation: null }]);
     t.same(await terminals.places([]), []);
   });
 }
@@ -146,7 +146,7 @@ export async function terminalHoldsContract(
     const { dbId, runtimeId } = await storedContainer(storage, id);
     return {
       stream: randomUUID(),
-      containerId: dbId,
+      dbId,
       runtimeId: runtimeId ?? '',
       muxSession: 'pane-x',
       replica: randomUUID(),
@@ -159,15 +159,15 @@ export async function terminalHoldsContract(
     const hold = await aHold();
     await holds.renew(hold.run);
     await holds.put(hold);
-    const { containerId, ...rest } = hold;
-    const [found, ...more] = await holds.inContainer(containerId);
+    const { dbId, ...rest } = hold;
+    const [found, ...more] = await holds.inContainer(dbId);
     t.match(found, rest);
     t.ok(found !== undefined && found.silentSeconds < 60 && !found.isEnding);
     t.same(more, []);
     for (const stream of [hold.stream, randomUUID()]) await holds.markEnding(stream);
-    t.match(await holds.inContainer(containerId), [{ ...rest, isEnding: true }]);
+    t.match(await holds.inContainer(dbId), [{ ...rest, isEnding: true }]);
     await holds.remove([hold.stream, randomUUID()]);
-    t.same(await holds.inContainer(containerId), []);
+    t.same(await holds.inContainer(dbId), []);
     await holds.remove([]);
   });
 
@@ -190,7 +190,7 @@ export async function terminalHoldsContract(
   await t.test(`${name}: how long a run was silent, and for ever when it never spoke`, async (t) => {
     const hold = await aHold();
     await holds.put(hold);
-    const silent = async () => (await holds.inContainer(hold.containerId))[0]?.silentSeconds;
+    const silent = async () => (await holds.inContainer(hold.dbId))[0]?.silentSeconds;
     t.equal(await silent(), Number.POSITIVE_INFINITY);
     await holds.renew(hold.run);
     await silence(hold.run, 100);
@@ -215,10 +215,10 @@ export async function terminalHoldsContract(
     for (const hold of [mine, earlier, alive, dead]) await holds.renew(hold.run);
     await silence(dead.run, 80);
     const found = await holds.unattended({ ...me, streams: [mine.stream] }, 75);
-    const left = [lost, earlier, dead, unheard].map(({ containerId }) => containerId);
-    t.same(found.filter((id) => all.some((one) => one.containerId === id)).sort(), left.sort());
+    const left = [lost, earlier, dead, unheard].map(({ dbId }) => dbId);
+    t.same(found.filter((id) => all.some((one) => one.dbId === id)).sort(), left.sort());
     const none = await holds.unattended({ ...me, streams: [] }, 75);
-    t.ok(none.includes(mine.containerId), 'and its own, when it has none');
+    t.ok(none.includes(mine.dbId), 'and its own, when it has none');
     await holds.remove(all.map(({ stream }) => stream));
   });
 }

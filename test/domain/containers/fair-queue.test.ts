@@ -12,8 +12,8 @@ import {
 
 /** `ada1@dev` is Ada's first request, for the container `dev`. */
 const enter = (named: string): QueueEvent => {
-  const [id = '', containerId = ''] = named.split('@');
-  return { type: 'enter', request: { id, containerId, userId: id.replace(/\d+$/, '') } };
+  const [id = '', resourceId = ''] = named.split('@');
+  return { type: 'enter', request: { id, resourceId, userId: id.replace(/\d+$/, '') } };
 };
 const late = (id: string): QueueEvent => ({ type: 'late', id });
 const leave = (id: string): QueueEvent => ({ type: 'leave', id });
@@ -132,7 +132,7 @@ t.test('so many wait of a user and of a container', async (t) => {
   let queue = EMPTY_QUEUE;
   for (const named of ['ada1@dev', 'ada2@dev', 'ada3@dev', 'ada4@web'])
     queue = nextQueue(queue, enter(named), { ...WIDE, perUser: 1 }).queue;
-  const cases: [userId: string, containerId: string, perUser: number, perContainer: number, boolean][] = [
+  const cases: [userId: string, resourceId: string, perUser: number, perContainer: number, boolean][] = [
     ['ada', 'dev', 4, 3, false],
     ['ada', 'dev', 3, 9, true],
     ['ada', 'dev', 9, 2, true],
@@ -140,11 +140,11 @@ t.test('so many wait of a user and of a container', async (t) => {
     ['bob', 'web', 3, 2, false],
     ['bob', 'dev', 3, 2, true],
   ];
-  for (const [userId, containerId, perUser, perContainer, expected] of cases)
+  for (const [userId, resourceId, perUser, perContainer, expected] of cases)
     t.equal(
-      isFull(queue, { userId, containerId }, { perUser, perContainer }),
+      isFull(queue, { userId, resourceId }, { perUser, perContainer }),
       expected,
-      `${userId} ${containerId}`,
+      `${userId} ${resourceId}`,
     );
   t.notOk(isUnresponsive(queue, 'dev'));
   queue = nextQueue(queue, late('ada1'), WIDE).queue;
@@ -156,7 +156,7 @@ t.test('so many wait of a user and of a container', async (t) => {
 t.test('whatever comes, limits hold, nothing that may start waits, and all are started once', async (t) => {
   const limits = { total: 3, perContainer: 2, perUser: 2 };
   const request = fc.tuple(fc.constantFrom('ada', 'bob', 'eve'), fc.constantFrom('a', 'b'));
-  const count = (queue: FairQueue, key: 'userId' | 'containerId', value: string): number =>
+  const count = (queue: FairQueue, key: 'userId' | 'resourceId', value: string): number =>
     queue.underway.filter((one) => one[key] === value).length;
   fc.assert(
     fc.property(fc.array(request, { maxLength: 30 }), fc.array(fc.nat(29)), (requests, leavers) => {
@@ -168,14 +168,14 @@ t.test('whatever comes, limits hold, nothing that may start waits, and all are s
         started.push(...step.start);
         const isTaken = queue.underway.length >= limits.total;
         t.ok(queue.underway.length <= limits.total);
-        for (const { userId, containerId } of queue.underway) {
+        for (const { userId, resourceId } of queue.underway) {
           t.ok(count(queue, 'userId', userId) <= limits.perUser);
-          t.ok(count(queue, 'containerId', containerId) <= limits.perContainer);
+          t.ok(count(queue, 'resourceId', resourceId) <= limits.perContainer);
         }
-        for (const { userId, containerId } of queue.waiting) {
+        for (const { userId, resourceId } of queue.waiting) {
           const isHeldBack =
             count(queue, 'userId', userId) >= limits.perUser ||
-            count(queue, 'containerId', containerId) >= limits.perContainer;
+            count(queue, 'resourceId', resourceId) >= limits.perContainer;
           t.ok(isTaken || isHeldBack);
         }
       };

@@ -12,7 +12,7 @@ const [OWNER, BOB, EVE] = ['owner', 'bob', 'eve'] as const;
 
 const live = (over: Partial<Collaboration> = {}): Collaboration => ({
   id: 'c',
-  containerId: 'box',
+  dbId: 'box',
   ownerId: OWNER,
   mode: 'control',
   createdAt: at(0),

@@ -141,7 +141,7 @@ t.test('what a process that died was recording is ended, as far as it came', asy
   const { ada, dbId, files, service, call, cast } = await aStudio(t);
   const { recordings } = service.ports.storage.repositories;
   const left = async (replica: string, text: string | null) => {
-    const place = { userId: ada.id, containerId: dbId, containerName: 'dev', connectionId: 'main' };
+    const place = { userId: ada.id, dbId, containerName: 'dev', connectionId: 'main' };
     const { id } = await recordings.insert({ ...place, id: randomUUID(), cols: 80, rows: 24, replica });
     if (text !== null) await (await files.create(id)).append(text);
     return id;

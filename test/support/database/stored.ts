@@ -71,7 +71,7 @@ export const recordOf = (
   id: randomUUID(),
   key: `${container.runtimeId}:${user.id}:main`,
   userId: user.id,
-  containerId: container.dbId,
+  dbId: container.dbId,
   connectionId: 'main',
   muxSession: 'main',
   owner: true,

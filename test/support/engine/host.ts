@@ -7,9 +7,9 @@ export type EngineProcesses = { readonly engine: number; readonly shim: number }
 /** The engine's process and the one beside a container; null where they are not on this machine. */
 export async function engineProcesses(
   { docker, endpoint }: TestEngine,
-  containerId: string,
+  runtimeId: string,
 ): Promise<EngineProcesses | null> {
-  const { Pid } = (await docker.getContainer(containerId).inspect()).State;
+  const { Pid } = (await docker.getContainer(runtimeId).inspect()).State;
   const engine = ownerOf(endpoint.replace('unix://', ''));
   const parent = /^PPid:\s+(\d+)$/m.exec(read(`/proc/${Pid}/status`))?.[1];
   if (engine === null || parent === undefined || !nameOf(Number(parent)).includes('shim')) return null;

@@ -25,7 +25,7 @@ export type DockerRuntimeSettings = RuntimeSettings & {
   readonly node: string;
   readonly disk?: DiskSettings;
   /** Kills everything in a container without the engine, and answers whether nothing is left; null where that is not for us to do. */
-  readonly kill?: ((containerId: string) => Promise<boolean>) | null;
+  readonly kill?: ((runtimeId: string) => Promise<boolean>) | null;
 };
 
 const CAPABILITIES: Omit<RuntimeCapabilities, 'diskQuota'> = {
@@ -68,7 +68,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
         mounted.set(handle.runtimeId, { Mounts: info.Mounts });
       }
       const starting = (abortSignal: AbortSignal) => orNull([304], container.start({ abortSignal }));
-      await calls.change(LIMITS.start, starting, { containerId: container.id });
+      await calls.change(LIMITS.start, starting, { runtimeId: container.id });
     },
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
@@ -87,7 +87,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       const container = await own.require(handle);
       const limits = limitsOf(resources, settings);
       const updating = (abortSignal: AbortSignal) => container.update({ ...limits, abortSignal });
-      await calls.change(LIMITS.start, updating, { containerId: container.id });
+      await calls.change(LIMITS.start, updating, { runtimeId: container.id });
     },
     async remove(handle) {
       const container = await own.find(handle);
@@ -130,16 +130,16 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
  */
 async function endHung(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   kill: DockerRuntimeSettings['kill'],
 ): Promise<boolean> {
   if (!kill) return false;
-  const tries = calls.slots.isSuspect(containerId) ? 1 : 2;
+  const tries = calls.slots.isSuspect(runtimeId) ? 1 : 2;
   for (let asked = 0; asked < tries; asked += 1) {
-    if (await answers(inspect(calls, containerId))) return false;
+    if (await answers(inspect(calls, runtimeId))) return false;
     if (!(await answers(calls.ping()))) return false;
   }
-  return await kill(containerId).catch(() => false);
+  return await kill(runtimeId).catch(() => false);
 }
 
 const answers = (asked: Promise<unknown>): Promise<boolean> =>
@@ -151,7 +151,7 @@ const answers = (asked: Promise<unknown>): Promise<boolean> =>
 /** Resumes a paused container; one that somebody else has already resumed counts as success. */
 async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
   const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }), {
-    containerId: container.id,
+    runtimeId: container.id,
   });
   await waking.catch(async (error: unknown) => {
     const info = await inspect(calls, container.id);
@@ -170,7 +170,7 @@ async function stopWholly(
       [404],
       orNull([304], container.stop({ t: graceSeconds, abortSignal })).then(() => true as const),
     );
-  const stopped = await calls.change(graceSeconds + 10, stopping, { containerId: container.id });
+  const stopped = await calls.change(graceSeconds + 10, stopping, { runtimeId: container.id });
   return stopped === true;
 }
 
@@ -181,7 +181,7 @@ async function removeWholly(calls: EngineCalls, container: Docker.Container): Pr
       [404, 409],
       container.remove({ force: true, v: false, abortSignal }).then(() => true as const),
     );
-  const removed = await calls.change(LIMITS.start, removing, { containerId: container.id });
+  const removed = await calls.change(LIMITS.start, removing, { runtimeId: container.id });
   if (removed === true) return;
   const end = Date.now() + REMOVAL_SECONDS * 1000;
   while ((await inspect(calls, container.id)) !== null) {

@@ -75,7 +75,7 @@ export type EngineCalls = {
   /** Something that changes what the engine has: in its turn, on behalf of a container or a user. */
   change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>, of?: OnBehalf): Promise<T>;
   /** The start of a process in a container, in its turn. Throws `RuntimeBusy` when that does not come in time. */
-  start<T>(containerId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  start<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
   /** Turns at what is dear beside that. */
   readonly work: WorkTurns;
@@ -112,7 +112,7 @@ function newCalls(docker: Docker): EngineCalls {
     ping: pingNow,
     read: asked,
     change: (seconds, work, of = {}) => slots.change(of, () => asked(seconds, work)),
-    start: (containerId, seconds, work) => slots.start(containerId, () => asked(seconds, work)),
+    start: (runtimeId, seconds, work) => slots.start(runtimeId, () => asked(seconds, work)),
     slots,
     work: workTurns(slots.ownerOf),
   };

@@ -15,13 +15,13 @@ import type { EngineWait } from '../../../ports/metrics.ts';
 /** What is dear for an engine beside the starts of processes; a container's owner is charged. */
 export type WorkTurns = {
   /** An archive or an upload, from its begin to its end. Throws `RuntimeBusy` when its turn does not come in time. */
-  transfer(containerId: string): Promise<Release>;
+  transfer(runtimeId: string): Promise<Release>;
   /** One piece of a file on its way. It waits for as long as it takes, and whoever is slow gives its turn to others. */
-  piece(containerId: string): Promise<Release>;
+  piece(runtimeId: string): Promise<Release>;
   /** Figures of a container. One that takes too long gives its turn to others, and nothing more is asked of its container until it ends. */
-  figures<T>(containerId: string, work: () => Promise<T>): Promise<T>;
+  figures<T>(runtimeId: string, work: () => Promise<T>): Promise<T>;
   /** The size of a container, of which the engine looks at every file. */
-  size<T>(containerId: string, work: () => Promise<T>): Promise<T>;
+  size<T>(runtimeId: string, work: () => Promise<T>): Promise<T>;
   /** How many wait now. */
   waiting(): number;
   /** Told of every wait from now on, except those of pieces. */
@@ -32,7 +32,7 @@ export type WorkTurns = {
 export type Release = () => void;
 
 /** `ownerOf`: whose turn it is. */
-export function workTurns(ownerOf: (containerId: string) => string): WorkTurns {
+export function workTurns(ownerOf: (runtimeId: string) => string): WorkTurns {
   let told = (_wait: EngineWait): void => {};
   const tell = (wait: EngineWait): void => told(wait);
   const { transfers, pieces, figures, sizes } = WORK_LIMITS;
@@ -44,8 +44,8 @@ export function workTurns(ownerOf: (containerId: string) => string): WorkTurns {
   };
   const during =
     ({ take }: Line) =>
-    async <T>(containerId: string, work: () => Promise<T>): Promise<T> => {
-      const release = await take(containerId);
+    async <T>(runtimeId: string, work: () => Promise<T>): Promise<T> => {
+      const release = await take(runtimeId);
       return await work().finally(release);
     };
   return {
@@ -60,7 +60,7 @@ export function workTurns(ownerOf: (containerId: string) => string): WorkTurns {
   };
 }
 
-type Line = { take(containerId: string): Promise<Release>; waiting(): number };
+type Line = { take(runtimeId: string): Promise<Release>; waiting(): number };
 
 type Rules = {
   readonly limits: SlotLimits;
@@ -69,7 +69,7 @@ type Rules = {
   /** After so long others have the turn. `closes`: nothing more of that container has one until it ends. */
   readonly late?: { readonly ms: number; readonly closes: boolean };
   readonly work: EngineWait['work'] | 'pieces';
-  readonly ownerOf: (containerId: string) => string;
+  readonly ownerOf: (runtimeId: string) => string;
   readonly tell: (wait: EngineWait) => void;
 };
 
@@ -111,10 +111,10 @@ function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
   }
 
   return {
-    async take(containerId) {
+    async take(runtimeId) {
       count += 1;
       const id = String(count);
-      const asked = { containerId, userId: ownerOf(containerId) };
+      const asked = { resourceId: runtimeId, userId: ownerOf(runtimeId) };
       const since = performance.now();
       let isStarted = wait === null || !isFull(queue, asked, wait);
       if (isStarted) {

@@ -17,7 +17,7 @@ import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/conta
 import type { EngineWait } from '../../../ports/metrics.ts';
 
 /** For whom the engine is asked. Nothing: for Berth itself. */
-export type OnBehalf = { readonly containerId?: string; readonly userId?: string | null };
+export type OnBehalf = { readonly runtimeId?: string; readonly userId?: string | null };
 
 export type EngineSlots = ReturnType<typeof engineSlots>;
 
@@ -40,8 +40,8 @@ export function engineSlots() {
     for (const id of start) settle.get(id)?.(true);
   }
 
-  const userOf = ({ containerId, userId }: OnBehalf): string =>
-    userId ?? owners.get(containerId ?? '') ?? containerId ?? 'berth';
+  const userOf = ({ runtimeId, userId }: OnBehalf): string =>
+    userId ?? owners.get(runtimeId ?? '') ?? runtimeId ?? 'berth';
 
   /** Resolves with whether the slot has come in time. */
   async function wait(request: SlotRequest, ms: number): Promise<boolean> {
@@ -56,11 +56,9 @@ export function engineSlots() {
     return isStarted;
   }
 
-  function refusal({ containerId }: Asked, seconds: number): RuntimeBusy {
+  function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const code =
-      isUnresponsive(queue, containerId) || suspects.has(containerId)
-        ? 'container_unresponsive'
-        : 'engine_busy';
+      isUnresponsive(queue, runtimeId) || suspects.has(runtimeId) ? 'container_unresponsive' : 'engine_busy';
     told({ work: 'calls', seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
@@ -69,7 +67,7 @@ export function engineSlots() {
     const id = randomUUID();
     const since = performance.now();
     if (isLimited && isFull(queue, asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
-    const patience = suspects.has(asked.containerId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
+    const patience = suspects.has(asked.resourceId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
     const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
     const seconds = (performance.now() - since) / 1000;
     if (!isStarted) throw refusal(asked, seconds);
@@ -80,24 +78,24 @@ export function engineSlots() {
   return {
     /** Something that changes a container, a volume or a network. It waits for as long as it takes. */
     change: <T>(of: OnBehalf, work: () => Promise<T>): Promise<T> =>
-      inTurn({ userId: userOf(of), containerId: `change ${of.containerId ?? randomUUID()}` }, false, work),
+      inTurn({ userId: userOf(of), resourceId: `change ${of.runtimeId ?? randomUUID()}` }, false, work),
 
     /**
      * Starts a process in a container. Where that takes too long, others have the slot, and nothing more is started there until
      * it has come to an end. Throws `RuntimeBusy` when the wait is over.
      */
-    start: <T>(containerId: string, work: () => Promise<T>): Promise<T> =>
-      inTurn({ userId: userOf({ containerId }), containerId }, true, async (id) => {
+    start: <T>(runtimeId: string, work: () => Promise<T>): Promise<T> =>
+      inTurn({ userId: userOf({ runtimeId }), resourceId: runtimeId }, true, async (id) => {
         let isLate = false;
         const timer = setTimeout(() => {
           isLate = true;
-          suspects.add(containerId);
+          suspects.add(runtimeId);
           trim(suspects);
           apply({ type: 'late', id });
         }, ENGINE_LATE_MS);
         try {
           const result = await work();
-          suspects.delete(containerId);
+          suspects.delete(runtimeId);
           return result;
         } catch (error) {
           const isLost = isLate && error instanceof RuntimeUnavailable;
@@ -108,18 +106,18 @@ export function engineSlots() {
       }),
 
     /** Whose container it is, for what is started in it from now on. */
-    belongs(containerId: string, ownerId: string | undefined): void {
-      if (ownerId === undefined || owners.get(containerId) === ownerId) return;
-      owners.delete(containerId);
-      owners.set(containerId, ownerId);
+    belongs(runtimeId: string, ownerId: string | undefined): void {
+      if (ownerId === undefined || owners.get(runtimeId) === ownerId) return;
+      owners.delete(runtimeId);
+      owners.set(runtimeId, ownerId);
       trim(owners);
     },
 
     /** Who is charged for what is done in the container. */
-    ownerOf: (containerId: string): string => userOf({ containerId }),
+    ownerOf: (runtimeId: string): string => userOf({ runtimeId }),
 
     /** Whether the last start of a process in the container was late, and none has succeeded since. */
-    isSuspect: (containerId: string): boolean => suspects.has(containerId),
+    isSuspect: (runtimeId: string): boolean => suspects.has(runtimeId),
 
     /** How many wait now. */
     waiting: (): number => queue.waiting.length,

@@ -36,7 +36,7 @@ function asNotRunning(error: unknown): never {
  */
 export async function openExec(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   options: ExecOptions,
 ): Promise<OpenExec> {
   const { command, env, workdir, tty, stdin } = options;
@@ -50,8 +50,8 @@ export async function openExec(
     AttachStdout: true,
     AttachStderr: true,
   };
-  const opening = calls.start(containerId, LIMITS.exec, async (abortSignal) => {
-    const exec = await calls.docker.getContainer(containerId).exec({ ...request, abortSignal });
+  const opening = calls.start(runtimeId, LIMITS.exec, async (abortSignal) => {
+    const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
     return { exec, stream: await exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }) };
   });
   const { exec, stream } = await opening.catch(asNotRunning);

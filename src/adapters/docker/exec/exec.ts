@@ -15,12 +15,12 @@ export const COMMAND_NOT_FOUND = 127;
 /** Runs a command in a container to its end or its time limit; then everything that it started is killed. */
 export async function execIn(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   request: ExecRequest,
 ): Promise<ExecResult> {
   const startedAt = performance.now();
   const marker = `BERTH_EXEC=${randomUUID()}`;
-  const { exec, stream } = await openExec(calls, containerId, {
+  const { exec, stream } = await openExec(calls, runtimeId, {
     command: request.command,
     env: { ...request.env, BERTH_EXEC: marker.slice('BERTH_EXEC='.length) },
     ...(request.workdir === undefined ? {} : { workdir: request.workdir }),
@@ -31,7 +31,7 @@ export async function execIn(
   const reading = keepOutput(stream, out, err, request.room);
   if (request.stdin !== undefined) stream.end(request.stdin);
   const inTime = await endsWithin(reading, request.timeoutSeconds);
-  if (!inTime) await endMarked(calls, containerId, marker, 0);
+  if (!inTime) await endMarked(calls, runtimeId, marker, 0);
   const isOver = inTime || (await endsWithin(reading, LET_GO_SECONDS));
   if (!isOver) stream.destroy();
   const exitCode = inTime ? await exitCodeOf(calls, exec) : null;
@@ -48,11 +48,11 @@ export async function execIn(
 /** Ends every process in the container with a NAME=VALUE of these lines in its environment. Never throws. */
 export async function endMarked(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   markers: string,
   polls: number,
 ): Promise<void> {
-  await runScript(calls, containerId, END_MARKED, [markers, String(polls)]).catch(() => {});
+  await runScript(calls, runtimeId, END_MARKED, [markers, String(polls)]).catch(() => {});
 }
 
 const SCRIPT_SECONDS = 10;
@@ -62,36 +62,36 @@ const SCRIPT_BYTES = 64 * 1024;
 /** Runs one of our own programs and returns what it printed. */
 export async function runScript(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   script: string,
   args: readonly string[],
 ): Promise<string> {
-  return (await printedBy(calls, containerId, script, args, SCRIPT_BYTES)).toString();
+  return (await printedBy(calls, runtimeId, script, args, SCRIPT_BYTES)).toString();
 }
 
 /** The same for one that prints more than a few lines: the first `maxBytes` of it. */
 export async function printedBy(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   script: string,
   args: readonly string[],
   maxBytes: number,
   seconds = SCRIPT_SECONDS,
 ): Promise<Buffer> {
-  return (await printed(calls, containerId, [script, ...args], { maxBytes, seconds })).bytes;
+  return (await printed(calls, runtimeId, [script, ...args], { maxBytes, seconds })).bytes;
 }
 
 /** The same, and nothing at all when it does not come to its end in time. `room`: how much may be kept. */
 export async function printedWhole(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   script: string,
   args: readonly string[],
   maxBytes: number,
   room?: OutputRoom,
 ): Promise<Buffer> {
   const limits = { maxBytes, seconds: SCRIPT_SECONDS, room };
-  const { bytes, isWhole } = await printed(calls, containerId, [script, ...args], limits);
+  const { bytes, isWhole } = await printed(calls, runtimeId, [script, ...args], limits);
   return isWhole ? bytes : Buffer.alloc(0);
 }
 
@@ -103,12 +103,12 @@ type Limits = {
 
 async function printed(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   [script = '', ...args]: readonly string[],
   { maxBytes, seconds, room }: Limits,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const command = ['sh', '-c', script, 'berth', ...args];
-  const { stream } = await openExec(calls, containerId, { command, env: {}, tty: false, stdin: false });
+  const { stream } = await openExec(calls, runtimeId, { command, env: {}, tty: false, stdin: false });
   const out = new KeptOutput(maxBytes);
   const reading = keepOutput(stream, out, new KeptOutput(0), room);
   const isWhole = await endsWithin(reading, seconds);

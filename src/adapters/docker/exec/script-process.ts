@@ -48,17 +48,17 @@ export type Script = {
 
 export async function startScript(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   { script, args, stdin = false }: Script,
 ): Promise<ScriptRun> {
   const marker = randomUUID();
-  const { exec, stream } = await openExec(calls, containerId, {
+  const { exec, stream } = await openExec(calls, runtimeId, {
     command: ['sh', '-c', script, 'berth', ...args],
     env: { LC_ALL: 'C', BERTH_EXEC: marker },
     tty: false,
     stdin,
   });
-  const ending = endable(stream, () => endMarked(calls, containerId, `BERTH_EXEC=${marker}`, 0));
+  const ending = endable(stream, () => endMarked(calls, runtimeId, `BERTH_EXEC=${marker}`, 0));
   const errors = new KeptOutput(MAX_ERROR_BYTES);
   const output = stdoutOf(withTail(stream, endOf(calls, exec)), ending.over, (data) => errors.add(data));
   let left: Buffer | null = null;

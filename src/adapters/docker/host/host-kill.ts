@@ -8,10 +8,10 @@ const CGROUPS = '/sys/fs/cgroup';
  * Kills every process of a container from outside, without the engine: as root of the machine that it runs on. Answers
  * whether none is left.
  */
-export async function killFromHost(containerId: string): Promise<boolean> {
+export async function killFromHost(runtimeId: string): Promise<boolean> {
   if (!isRoot()) return false;
   return await until(async () => {
-    const found = await processesOf(containerId);
+    const found = await processesOf(runtimeId);
     // What is frozen does not die before it thaws.
     for (const path of new Set(found.flatMap(({ groups }) => groups))) await thaw(path);
     for (const { pid } of found) signal(pid, 'SIGKILL');
@@ -22,11 +22,11 @@ export async function killFromHost(containerId: string): Promise<boolean> {
 type InGroups = { readonly pid: number; readonly groups: readonly string[] };
 
 /** Processes in a control group that is named after the container, in whatever hierarchy. */
-async function processesOf(containerId: string): Promise<readonly InGroups[]> {
+async function processesOf(runtimeId: string): Promise<readonly InGroups[]> {
   const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger);
   const found = await Promise.all(
     pids.map(async (pid) => {
-      const groups = foldersOf((await readText(`/proc/${pid}/cgroup`)) ?? '', containerId);
+      const groups = foldersOf((await readText(`/proc/${pid}/cgroup`)) ?? '', runtimeId);
       return groups.length === 0 || (await hasEnded(pid)) ? null : { pid, groups };
     }),
   );
@@ -34,10 +34,10 @@ async function processesOf(containerId: string): Promise<readonly InGroups[]> {
 }
 
 /** `id:controllers:path` for each hierarchy; the one of version 2 has no controllers. */
-export const foldersOf = (text: string, containerId: string): readonly string[] =>
+export const foldersOf = (text: string, runtimeId: string): readonly string[] =>
   text
     .split('\n')
-    .filter((line) => line.includes(containerId))
+    .filter((line) => line.includes(runtimeId))
     .map((line) => line.split(':'))
     .map(([, controllers = '', ...path]) => [CGROUPS, controllers, path.join(':').slice(1)])
     .map((parts) => parts.filter((part) => part !== '').join('/'));

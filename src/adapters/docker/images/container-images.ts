@@ -84,7 +84,7 @@ async function commit(
   const options = { _query: { container: id, ...capturedName(spec) }, _body: { Env, Labels } };
   const committing = (abortSignal: AbortSignal) =>
     calls.docker.getContainer(id).commit({ ...options, abortSignal });
-  await calls.change(CAPTURE_SECONDS, committing, { containerId: id });
+  await calls.change(CAPTURE_SECONDS, committing, { runtimeId: id });
 }
 
 /** All that there is as a single layer: nothing of it is shared with the catalogue's image any more. */
@@ -109,7 +109,7 @@ async function flatten(
     });
     await followToEnd(answer, () => {});
   };
-  await calls.change(CAPTURE_SECONDS, flattening, { containerId: id });
+  await calls.change(CAPTURE_SECONDS, flattening, { runtimeId: id });
 }
 
 const textOf = (entry: string): string => entry.slice(nameOf(entry).length + 1);

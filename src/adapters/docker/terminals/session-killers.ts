@@ -24,25 +24,25 @@ type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean>
 /** A program in a container costs far more than what it does here, so what ends at the same time is ended by one. */
 export function terminalEnders(calls: EngineCalls) {
   const marked = (polls: number) =>
-    together<string>(MOST_MARKS, async (containerId, markers) => {
+    together<string>(MOST_MARKS, async (runtimeId, markers) => {
       const lines = markers.map((marker) => `BERTH_TERM=${marker}`).join('\n');
-      await endMarked(calls, containerId, lines, polls);
+      await endMarked(calls, runtimeId, lines, polls);
       return [];
     });
   const endAttached = marked(DETACH_POLLS);
   return {
     /** Ends the programs of a terminal whose own one is `exec`. Throws when that goes on. */
-    attached: (containerId: string, marker: string, exec: Docker.Exec): Promise<void> =>
-      untilEnded(calls, exec, () => endAttached(containerId, marker)),
+    attached: (runtimeId: string, marker: string, exec: Docker.Exec): Promise<void> =>
+      untilEnded(calls, exec, () => endAttached(runtimeId, marker)),
     leftover: marked(REAP_POLLS),
     /** Throws when the session is still there, or nothing is known of it. */
-    session: together<Ending>(MOST_SESSIONS, (containerId, asked) => endSessions(calls, containerId, asked)),
+    session: together<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(calls, runtimeId, asked)),
   };
 }
 
 async function endSessions(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   asked: readonly Ending[],
 ): Promise<readonly (Error | null)[]> {
   // They may have waited for those before them, and somebody may have come meanwhile.
@@ -50,9 +50,7 @@ async function endSessions(
   const names = asked.filter((_, at) => !wanted[at]).map(({ name }) => name);
   const args = [String(END_POLLS), ...names];
   const said =
-    names.length === 0
-      ? ''
-      : await printedBy(calls, containerId, END_SESSIONS, args, SAID_BYTES, END_SECONDS);
+    names.length === 0 ? '' : await printedBy(calls, runtimeId, END_SESSIONS, args, SAID_BYTES, END_SECONDS);
   const gone = new Set(said.toString('latin1').split('\n'));
   return asked.map(({ name }, at) =>
     wanted[at] || gone.has(`gone ${name}`) ? null : new RuntimeFailure('a session did not end in time', null),

@@ -114,15 +114,15 @@ const withoutTty = ({ cols, rows, shell }: TerminalRequest): readonly string[] =
 ];
 
 /** Terminal type to use inside tmux; null for a container without it, which is asked again: it may come. */
-function tmuxFinder(calls: EngineCalls): (containerId: string) => Promise<string | null> {
+function tmuxFinder(calls: EngineCalls): (runtimeId: string) => Promise<string | null> {
   const known = new Map<string, string>();
-  return async (containerId) => {
-    const before = known.get(containerId);
+  return async (runtimeId) => {
+    const before = known.get(runtimeId);
     if (before !== undefined) return before;
-    const found = (await runScript(calls, containerId, FIND_TMUX, [])).trim();
-    if (found === '') throw await notStarted(calls, containerId);
+    const found = (await runScript(calls, runtimeId, FIND_TMUX, [])).trim();
+    if (found === '') throw await notStarted(calls, runtimeId);
     if (found === NO_TMUX) return null;
-    known.set(containerId, found);
+    known.set(runtimeId, found);
     return found;
   };
 }

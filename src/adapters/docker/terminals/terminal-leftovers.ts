@@ -11,8 +11,8 @@ const MAX_BYTES = 8_388_608;
 const WITHIN_SECONDS = 30;
 
 /** What terminals have left in a container. It is the container's word, so nothing of it is taken but names. */
-export async function listLeftovers(calls: EngineCalls, containerId: string): Promise<Leftovers> {
-  const printed = await printedBy(calls, containerId, LIST_LEFTOVERS, [], MAX_BYTES, WITHIN_SECONDS);
+export async function listLeftovers(calls: EngineCalls, runtimeId: string): Promise<Leftovers> {
+  const printed = await printedBy(calls, runtimeId, LIST_LEFTOVERS, [], MAX_BYTES, WITHIN_SECONDS);
   const lines = new Set(printed.toString('latin1').split('\n'));
   if (!lines.has('end')) throw new RuntimeFailure('a container did not say what is left in it', null);
   const found = (pattern: RegExp): string[] => [...lines].flatMap((line) => pattern.exec(line)?.[1] ?? []);

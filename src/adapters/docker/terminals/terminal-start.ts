@@ -20,7 +20,7 @@ const ESCAPE = 0x1b;
  */
 export async function whenBegun(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   { exec, stream }: OpenExec,
   isTmux: boolean,
 ): Promise<void> {
@@ -30,12 +30,12 @@ export async function whenBegun(
   // A shell that runs without printing anything is fine.
   if (first === null && !(await hasEnded(stream))) return;
   const isExit = first === null && (await exitCodeOf(calls, exec)) === 0;
-  if (!isExit) throw await notStarted(calls, containerId);
+  if (!isExit) throw await notStarted(calls, runtimeId);
 }
 
 /** The error of a shell that did not begin, with what is known of the reason. */
-export async function notStarted(calls: EngineCalls, containerId: string): Promise<TerminalNotStarted> {
-  const isFull = await isOutOfProcesses(calls, containerId).catch(() => false);
+export async function notStarted(calls: EngineCalls, runtimeId: string): Promise<TerminalNotStarted> {
+  const isFull = await isOutOfProcesses(calls, runtimeId).catch(() => false);
   return new TerminalNotStarted(isFull ? 'no_processes' : 'other');
 }
 
@@ -77,10 +77,10 @@ const hasEnded = async (stream: Duplex): Promise<boolean> =>
 
 type Pids = { readonly pids_stats?: { readonly current?: number; readonly limit?: number } };
 
-async function isOutOfProcesses(calls: EngineCalls, containerId: string): Promise<boolean> {
+async function isOutOfProcesses(calls: EngineCalls, runtimeId: string): Promise<boolean> {
   const { pids_stats: pids = {} } = await calls.read(LIMITS.inspect, async (abortSignal): Promise<Pids> => {
     const options = { stream: false as const, 'one-shot': true, abortSignal };
-    return (await calls.docker.getContainer(containerId).stats(options)) as Pids;
+    return (await calls.docker.getContainer(runtimeId).stats(options)) as Pids;
   });
   const { current = 0, limit = 0 } = pids;
   return limit > 0 && current + PROCESSES_OF_A_START > limit;

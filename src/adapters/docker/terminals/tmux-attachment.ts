@@ -30,7 +30,7 @@ export type AttachedTo = { readonly session: string; readonly shown: string; rea
 
 export function tmuxAttachment(
   calls: EngineCalls,
-  containerId: string,
+  runtimeId: string,
   { session, shown, marker }: AttachedTo,
 ): TmuxAttachment {
   // One byte more than is sent tells whether there was more.
@@ -39,16 +39,16 @@ export function tmuxAttachment(
   return {
     session: shown,
     async putHistory(stream, rows, after) {
-      const [lines] = await Promise.all([printedBy(calls, containerId, HISTORY, args, most), after]);
+      const [lines] = await Promise.all([printedBy(calls, runtimeId, HISTORY, args, most), after]);
       const isOpen = !stream.destroyed && !stream.readableEnded;
       if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
     },
     async lookBack(room) {
-      return snapshotOf(await printedWhole(calls, containerId, SNAPSHOT, args, most, room));
+      return snapshotOf(await printedWhole(calls, runtimeId, SNAPSHOT, args, most, room));
     },
     async drawAnew() {
-      await runScript(calls, containerId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
+      await runScript(calls, runtimeId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
     },
-    ending: async () => endOf(await runScript(calls, containerId, HOW_ENDED, [session, shown])),
+    ending: async () => endOf(await runScript(calls, runtimeId, HOW_ENDED, [session, shown])),
   };
 }

@@ -17,9 +17,7 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
   const rows = () => state.collaborations;
   const nowMs = (): number => clock.now().getTime();
   const containerOf = (row: Row): Container | undefined => {
-    const found = state.containers.find(
-      ({ dbId, state: at }) => dbId === row.containerId && at !== 'deleted',
-    );
+    const found = state.containers.find(({ dbId, state: at }) => dbId === row.dbId && at !== 'deleted');
     return found && asContainer(state, found);
   };
   const mayOwn = (row: Row): boolean => {
@@ -100,9 +98,9 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
       return row === undefined ? null : toCollaboration(row);
     },
 
-    listLive: async (containerId, ownerId) =>
+    listLive: async (dbId, ownerId) =>
       rows()
-        .filter((row) => row.containerId === containerId && row.ownerId === ownerId && isLive(row))
+        .filter((row) => row.dbId === dbId && row.ownerId === ownerId && isLive(row))
         .map(toCollaboration)
         .reverse(),
 
@@ -116,8 +114,8 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
     dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
     putOut: async (part) => changePart(part, { leftAt: clock.now(), isRemoved: true }),
     end: async (id) => change(id, { endedAt: clock.now() }),
-    async endAllOf(containerId) {
-      const open = rows().filter((row) => row.containerId === containerId && row.endedAt === null);
+    async endAllOf(dbId) {
+      const open = rows().filter((row) => row.dbId === dbId && row.endedAt === null);
       for (const { id } of open) change(id, { endedAt: clock.now() });
       return open.map((row) => ({ ...toCollaboration(row), endedAt: clock.now(), participants: [] }));
     },
@@ -132,9 +130,9 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
     settled: async (id) => change(id, { settledAt: clock.now() }),
 
     async leftovers(id) {
-      const containerId = rows().find((row) => row.id === id)?.containerId;
+      const dbId = rows().find((row) => row.id === id)?.dbId;
       const others = rows().filter(
-        (row) => row.id !== id && row.containerId === containerId && row.mode === 'control' && isLive(row),
+        (row) => row.id !== id && row.dbId === dbId && row.mode === 'control' && isLive(row),
       );
       const busy = new Set(others.flatMap((row) => present(row.id).map(({ userId }) => userId)));
       return partsOf(id)
@@ -152,15 +150,13 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
         return row !== undefined && isLive(row) && present(row.id).some((one) => one.userId === userId);
       }),
 
-    isShared: async (containerId) => rows().some((row) => row.containerId === containerId && isLive(row)),
+    isShared: async (dbId) => rows().some((row) => row.dbId === dbId && isLive(row)),
 
-    async scene(containerId) {
-      const live = rows().filter((row) => row.containerId === containerId && isLive(row));
+    async scene(dbId) {
+      const live = rows().filter((row) => row.dbId === dbId && isLive(row));
       const [first] = live;
       if (first === undefined) return null;
-      const here = new Set(
-        state.terminals.filter((one) => one.containerId === containerId).map(({ userId }) => userId),
-      );
+      const here = new Set(state.terminals.filter((one) => one.dbId === dbId).map(({ userId }) => userId));
       const owner = { userId: first.ownerId, owner: true, mode: 'control' } as const;
       const others = new Map(
         live
@@ -177,10 +173,8 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
       };
     },
 
-    async noteSize(containerId, size) {
-      state.collaborations = rows().map((row) =>
-        row.containerId === containerId && isLive(row) ? { ...row, size } : row,
-      );
+    async noteSize(dbId, size) {
+      state.collaborations = rows().map((row) => (row.dbId === dbId && isLive(row) ? { ...row, size } : row));
     },
   };
 }

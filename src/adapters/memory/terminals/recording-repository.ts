@@ -30,9 +30,9 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
       return found === undefined ? null : toRecording(found);
     },
 
-    async page(userId, containerId, request) {
+    async page(userId, dbId, request) {
       const all = state.recordings.filter(
-        (one) => one.userId === userId && (containerId === null || one.containerId === containerId),
+        (one) => one.userId === userId && (dbId === null || one.dbId === dbId),
       );
       const { items, next } = pageOf(all.reverse(), request);
       return { items: items.map(toRecording), next };
@@ -55,10 +55,8 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
       return found === undefined ? null : toRecording(put(found, { ...end, endedAt: clock.now() }));
     },
 
-    goingIn: async (containerId) =>
-      state.recordings
-        .filter((one) => one.containerId === containerId && one.state === 'recording')
-        .map(toRecording),
+    goingIn: async (dbId) =>
+      state.recordings.filter((one) => one.dbId === dbId && one.state === 'recording').map(toRecording),
 
     async remove(id, userId) {
       const found = own(id, userId);

@@ -26,19 +26,19 @@ export function memoryTerminalHolds(state: MemoryState, clock: Clock): TerminalH
     async renew(run) {
       state.replicaRuns.set(run, clock.now());
     },
-    inContainer: async (containerId) =>
+    inContainer: async (dbId) =>
       state.terminalHolds
-        .filter((hold) => hold.containerId === containerId)
-        .map(({ containerId: _, ...hold }) => ({
+        .filter((hold) => hold.dbId === dbId)
+        .map(({ dbId: _, ...hold }) => ({
           ...hold,
-          silentSeconds: silentSeconds({ ...hold, containerId }),
+          silentSeconds: silentSeconds({ ...hold, dbId }),
         })),
     async unattended({ replica, run, streams }, seconds) {
       const isLeft = (hold: NewHold): boolean =>
         hold.run === run
           ? !streams.includes(hold.stream)
           : hold.replica === replica || silentSeconds(hold) > seconds;
-      return [...new Set(state.terminalHolds.filter(isLeft).map(({ containerId }) => containerId))];
+      return [...new Set(state.terminalHolds.filter(isLeft).map(({ dbId }) => dbId))];
     },
   };
 }

@@ -61,7 +61,7 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
         .toReversed()
         .flatMap((record) => {
           const user = state.users.find(({ id }) => id === record.userId);
-          const container = state.containers.find(({ dbId }) => dbId === record.containerId);
+          const container = state.containers.find(({ dbId }) => dbId === record.dbId);
           if (user === undefined || container === undefined) return [];
           return [{ ...plain(record), username: user.username, containerName: container.name }];
         });
@@ -87,11 +87,11 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
         .filter((one, _, all) => !all.some((other) => other.key === one.key && isNewer(other, one)))
         .map(plain),
 
-    places: async (containerIds) =>
+    places: async (dbIds) =>
       state.containers
-        .filter(({ dbId }) => containerIds.includes(dbId))
+        .filter(({ dbId }) => dbIds.includes(dbId))
         .map(({ dbId, state: now, runtimeId }) => ({
-          containerId: dbId,
+          dbId,
           state: now,
           runtimeId,
           operation: state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null,

@@ -39,11 +39,11 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
     row === undefined ? null : ((await withParticipants([row]))[0] ?? null);
 
   return {
-    async insert({ id, containerId, ownerId, mode, codeHash, minutes }) {
+    async insert({ id, dbId, ownerId, mode, codeHash, minutes }) {
       const expires_at = sql<Date>`now() + make_interval(mins => ${minutes})`;
       const row = await db
         .insertInto('collaborations')
-        .values({ id, db_id: containerId, owner_id: ownerId, mode, code_hash: codeHash, expires_at })
+        .values({ id, db_id: dbId, owner_id: ownerId, mode, code_hash: codeHash, expires_at })
         .returningAll()
         .executeTakeFirstOrThrow();
       return toCollaboration(row);
@@ -67,10 +67,10 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
       return only(await coded().forUpdate('k').executeTakeFirst());
     },
 
-    listLive: async (containerId, ownerId) =>
+    listLive: async (dbId, ownerId) =>
       withParticipants(
         await all()
-          .where('k.db_id', '=', containerId)
+          .where('k.db_id', '=', dbId)
           .where('k.owner_id', '=', ownerId)
           .where(isLive)
           .orderBy('k.created_at', 'desc')
@@ -115,11 +115,11 @@ export function postgresCollaborations(db: Kysely<Database>): CollaborationRepos
     end: async (id) => setTime(db, id, 'ended_at'),
     settled: async (id) => setTime(db, id, 'settled_at'),
 
-    async endAllOf(containerId) {
+    async endAllOf(dbId) {
       const rows = await db
         .updateTable('collaborations')
         .set({ ended_at: sql<Date>`now()` })
-        .where('db_id', '=', containerId)
+        .where('db_id', '=', dbId)
         .where('ended_at', 'is', null)
         .returningAll()
         .execute();
@@ -169,7 +169,7 @@ async function setTime(db: Kysely<Database>, id: string, column: 'ended_at' | 's
 
 const toCollaboration = (row: Row): Collaboration => ({
   id: row.id,
-  containerId: row.db_id,
+  dbId: row.db_id,
   ownerId: row.owner_id,
   mode: row.mode,
   createdAt: row.created_at,

@@ -15,13 +15,13 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
       .where('state', '=', 'recording');
 
   return {
-    async insert({ id, userId, containerId, containerName, connectionId, cols, rows, replica }) {
+    async insert({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) {
       const row = await db
         .insertInto('recordings')
         .values({
           id,
           user_id: userId,
-          container_id: containerId,
+          container_id: dbId,
           container_name: containerName,
           connection_id: connectionId,
           cols,
@@ -43,14 +43,14 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
       return row === undefined ? null : toRecording(row);
     },
 
-    async page(userId, containerId, { after, limit }) {
+    async page(userId, dbId, { after, limit }) {
       const rows = await db
         .selectFrom('recordings')
         .selectAll()
         .select(position('recordings').as('position'))
         .where('user_id', '=', userId)
         .where(isAfter('recordings', after))
-        .$if(containerId !== null, (query) => query.where('container_id', '=', containerId ?? ''))
+        .$if(dbId !== null, (query) => query.where('container_id', '=', dbId ?? ''))
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit + 1)
@@ -82,8 +82,8 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
       return row === undefined ? null : toRecording(row);
     },
 
-    async goingIn(containerId) {
-      const query = db.selectFrom('recordings').selectAll().where('container_id', '=', containerId);
+    async goingIn(dbId) {
+      const query = db.selectFrom('recordings').selectAll().where('container_id', '=', dbId);
       return (await query.where('state', '=', 'recording').execute()).map(toRecording);
     },
 
@@ -115,7 +115,7 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
 const toRecording = (row: Selectable<RecordingsTable>): Recording => ({
   id: row.id,
   userId: row.user_id,
-  containerId: row.container_id,
+  dbId: row.container_id,
   containerName: row.container_name,
   connectionId: row.connection_id,
   cols: row.cols,

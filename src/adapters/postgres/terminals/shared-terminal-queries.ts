@@ -46,27 +46,24 @@ export function postgresShared(db: Kysely<Database>): Shared {
       return rows.map((row): Part => ({ collaborationId: row.collaboration_id, userId: row.user_id }));
     },
 
-    async isShared(containerId) {
-      const row = await live().where('k.db_id', '=', containerId).limit(1).executeTakeFirst();
+    async isShared(dbId) {
+      const row = await live().where('k.db_id', '=', dbId).limit(1).executeTakeFirst();
       return row !== undefined;
     },
 
-    async scene(containerId) {
-      const first = await live()
-        .where('k.db_id', '=', containerId)
-        .orderBy('k.created_at')
-        .executeTakeFirst();
+    async scene(dbId) {
+      const first = await live().where('k.db_id', '=', dbId).orderBy('k.created_at').executeTakeFirst();
       if (first === undefined) return null;
       const { owner_cols: cols, owner_rows: rows } = first;
       const size = cols === null || rows === null ? null : { cols, rows };
-      return { size, present: await presentIn(db, containerId) };
+      return { size, present: await presentIn(db, dbId) };
     },
 
-    async noteSize(containerId, size) {
+    async noteSize(dbId, size) {
       await db
         .updateTable('collaborations as k')
         .set({ owner_cols: size?.cols ?? null, owner_rows: size?.rows ?? null })
-        .where('k.db_id', '=', containerId)
+        .where('k.db_id', '=', dbId)
         .where(isLive)
         .execute();
     },
@@ -84,20 +81,20 @@ const sharedContainers = (db: Kysely<Database>, userId: string) =>
     .where(sql<boolean>`k.ended_at is null and k.expires_at > now() and ${mayOwn}`)
     .orderBy('k.mode');
 
-async function presentIn(db: Kysely<Database>, containerId: string): Promise<readonly PresentPerson[]> {
+async function presentIn(db: Kysely<Database>, dbId: string): Promise<readonly PresentPerson[]> {
   const { rows } = await sql<PresentPerson>`
     with taking_part as (
       select c.owner_id as user_id, true as owner, 'control' as mode from containers c
-      where c.db_id = ${containerId}
+      where c.db_id = ${dbId}
       union all
       select p.user_id, false, min(k.mode)
       from collaborations k join collaboration_participants p on p.collaboration_id = k.id
-      where k.db_id = ${containerId} and p.left_at is null and ${isLive}
+      where k.db_id = ${dbId} and p.left_at is null and ${isLive}
       group by p.user_id
     )
     select u.id as "userId", u.username, t.owner, t.mode
     from taking_part t join users u on u.id = t.user_id
-    where exists (select from terminal_records r where r.container_id = ${containerId} and r.user_id = u.id)
+    where exists (select from terminal_records r where r.container_id = ${dbId} and r.user_id = u.id)
     order by t.owner desc, u.username`.execute(db);
   return rows;
 }

@@ -6,8 +6,8 @@ import type { Database } from '../schema/database-schema.ts';
 const FORGOTTEN_SECONDS = 3_600;
 
 export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
-  async put({ stream, containerId, runtimeId, muxSession, replica, run }) {
-    const row = { stream, container_id: containerId, runtime_id: runtimeId, mux_session: muxSession };
+  async put({ stream, dbId, runtimeId, muxSession, replica, run }) {
+    const row = { stream, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
       .insertInto('terminal_holds')
       .values({ ...row, replica, run })
@@ -16,7 +16,7 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
           exists(
             selectFrom('terminal_holds as other')
               .select('other.stream')
-              .where('other.container_id', '=', containerId)
+              .where('other.container_id', '=', dbId)
               .where('other.runtime_id', '=', runtimeId)
               .where('other.mux_session', '=', muxSession),
           ),
@@ -47,13 +47,13 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
     await db.deleteFrom('replica_runs').where('seen_at', '<', oldest).execute();
   },
 
-  async inContainer(containerId) {
+  async inContainer(dbId) {
     const rows = await db
       .selectFrom('terminal_holds as h')
       .leftJoin('replica_runs as r', 'r.run', 'h.run')
       .select(['h.stream', 'h.runtime_id', 'h.mux_session', 'h.replica', 'h.run', 'h.is_ending'])
       .select(sql<number | null>`extract(epoch from now() - r.seen_at)::float8`.as('silent'))
-      .where('h.container_id', '=', containerId)
+      .where('h.container_id', '=', dbId)
       .execute();
     return rows.map((row) => ({
       stream: row.stream,

@@ -108,18 +108,18 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
     return rows.map(toRecord);
   },
 
-  async places(containerIds) {
-    if (containerIds.length === 0) return [];
+  async places(dbIds) {
+    if (dbIds.length === 0) return [];
     const rows = await db
       .selectFrom('containers as c')
       .leftJoin('operations as o', (join) =>
         join.onRef('o.db_id', '=', 'c.db_id').on('o.finished_at', 'is', null),
       )
       .select(['c.db_id', 'c.state', 'c.runtime_id', 'o.kind'])
-      .where('c.db_id', '=', sql<string>`any(${containerIds}::uuid[])`)
+      .where('c.db_id', '=', sql<string>`any(${dbIds}::uuid[])`)
       .execute();
     return rows.map((row) => ({
-      containerId: row.db_id,
+      dbId: row.db_id,
       state: row.state,
       runtimeId: row.runtime_id,
       operation: row.kind,
@@ -135,7 +135,7 @@ const toRow = (record: NewTerminalRecord) => ({
   id: record.id,
   terminal_key: record.key,
   user_id: record.userId,
-  container_id: record.containerId,
+  container_id: record.dbId,
   connection_id: record.connectionId,
   mux_session: record.muxSession,
   owner: record.owner,
@@ -148,7 +148,7 @@ const toRecord = (row: Selectable<TerminalRecordsTable>): TerminalRecord => ({
   id: row.id,
   key: row.terminal_key as TerminalKey,
   userId: row.user_id,
-  containerId: row.container_id,
+  dbId: row.container_id,
   connectionId: row.connection_id,
   muxSession: row.mux_session,
   owner: row.owner,

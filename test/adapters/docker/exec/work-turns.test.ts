@@ -6,7 +6,7 @@ import { RuntimeBusy } from '../../../../src/ports/containers/container-runtime.
 import type { EngineWait } from '../../../../src/ports/metrics.ts';
 
 /** Containers `ada-1`, `ada-2` … belong to Ada, and so on. */
-const ownerOf = (containerId: string): string => containerId.split('-')[0] ?? '';
+const ownerOf = (runtimeId: string): string => runtimeId.split('-')[0] ?? '';
 
 /** Turns that are asked for in a row; `begun` has those that came, in this order. */
 function setUp(t: Test) {
@@ -17,8 +17,8 @@ function setUp(t: Test) {
   const begun: string[] = [];
   const releases = new Map<string, Release>();
   const refused: string[] = [];
-  const ask = (kind: 'transfer' | 'piece', containerId: string, name: string): void => {
-    work[kind](containerId).then(
+  const ask = (kind: 'transfer' | 'piece', runtimeId: string, name: string): void => {
+    work[kind](runtimeId).then(
       (release) => {
         begun.push(name);
         releases.set(name, release);

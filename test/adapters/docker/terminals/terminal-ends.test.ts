@@ -63,9 +63,9 @@ function reasonOf(
   end: Parameters<ReturnType<typeof terminalEnds>['afterEnd']>[1],
 ): Promise<CloseReason> {
   const { runtimeId } = handle;
-  const row = { containerId: 'row', state: 'running', runtimeId, operation: null } as const;
+  const row = { dbId: 'row', state: 'running', runtimeId, operation: null } as const;
   const ends = terminalEnds({ runtime, records: { places: async () => [row] } });
-  return ends.afterEnd({ containerId: 'row', handle, part: null }, end, 60_000);
+  return ends.afterEnd({ dbId: 'row', handle, part: null }, end, 60_000);
 }
 
 async function unreachable(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {

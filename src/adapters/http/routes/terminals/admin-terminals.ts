@@ -37,7 +37,7 @@ const toBody = (terminal: ListedTerminal): TerminalBody => ({
   id: terminal.id,
   user_id: terminal.userId,
   username: terminal.username,
-  container_id: terminal.containerId,
+  container_id: terminal.dbId,
   container_name: terminal.containerName,
   connection_id: terminal.connectionId,
   mux_session: terminal.muxSession,

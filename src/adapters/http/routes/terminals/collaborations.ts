@@ -78,7 +78,7 @@ export const collaborationRoutes =
 
 const toBody = (collaboration: Collaboration): schema.CollaborationBody => ({
   id: collaboration.id,
-  container_id: collaboration.containerId,
+  container_id: collaboration.dbId,
   owner_id: collaboration.ownerId,
   mode: collaboration.mode,
   created_at: collaboration.createdAt.toISOString(),

@@ -99,7 +99,7 @@ const fileName = ({ containerName, startedAt }: Recording): string =>
 
 const toBody = (recording: Recording): schema.RecordingBody => ({
   id: recording.id,
-  container_id: recording.containerId,
+  container_id: recording.dbId,
   container_name: recording.containerName,
   connection_id: recording.connectionId,
   state: recording.state,
