@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { unreachable } from '../../domain/result.ts';
 import { CLOSE, type CloseReason, type TerminalKey } from '../../domain/terminals/terminal.ts';
-import { closeAs } from '../../domain/terminals/terminal-close-reason.ts';
 import {
   EMPTY,
   type Leaving,
@@ -48,15 +48,6 @@ export type TerminalSlotsDeps = {
   readonly screens: Screens;
 };
 
-/** The fault that an opening failed with; whether the container goes down with the terminal. */
-type Why = { readonly fault?: unknown; readonly withContainer?: boolean };
-
-const GOING_DOWN: readonly CloseReason[] = [
-  CLOSE.containerDeleted,
-  CLOSE.containerStopped,
-  CLOSE.containerRestarted,
-];
-
 /** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
 const isOtherMode = (held: Held, place: Place): boolean => held.place.part?.mode !== place.part?.mode;
 
@@ -72,17 +63,17 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
   const turns = outputTurns(monotonicMs);
   const ending = terminalEnding(holding, log);
 
-  function apply(place: Place, event: SlotEvent, why: Why = {}): void {
+  function apply(place: Place, event: SlotEvent): void {
     const held = slots.get(place.key) ?? { place, slot: EMPTY };
     const { slot, effects } = nextSlot(held.slot, event, place.isMain);
     held.slot = slot;
     if (slot.kind === 'empty') slots.delete(place.key);
     else slots.set(place.key, held);
-    for (const effect of effects) perform(place, effect, why);
+    for (const effect of effects) perform(place, effect);
     if (slot.kind === 'empty') listener.emptied(place.key);
   }
 
-  function perform(place: Place, effect: SlotEffect, { fault, withContainer = false }: Why): void {
+  function perform(place: Place, effect: SlotEffect): void {
     switch (effect.do) {
       case 'open':
         opens.set(effect.socket, open(place, effect));
@@ -91,15 +82,17 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
         sockets.get(effect.socket)?.settle(streams.get(effect.stream)?.stream ?? null);
         break;
       case 'refuse':
-        sockets.get(effect.socket)?.fail(fault);
+        sockets.get(effect.socket)?.fail(effect.fault);
         break;
       case 'close_socket':
         sockets.get(effect.socket)?.close(effect.reason);
         sockets.get(effect.socket)?.settle(null);
         break;
       case 'end_stream':
-        end(effect.stream, withContainer);
+        end(effect);
         break;
+      default:
+        unreachable(effect);
     }
   }
 
@@ -107,8 +100,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     [...slots.values()].map(({ place }) => place).filter((place) => dbId === null || place.dbId === dbId);
 
   function shutOne(place: Place, reason: CloseReason): void {
-    const withContainer = GOING_DOWN.includes(reason);
-    apply(place, { type: 'shut', reason: closeAs(reason, place.part !== null) }, { withContainer });
+    apply(place, { type: 'shut', reason, takesPart: place.part !== null });
   }
 
   async function open(
@@ -127,7 +119,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
       holding.leave(stream);
-      apply(place, { type: 'open_failed', stream }, { fault: error });
+      apply(place, { type: 'open_failed', stream, fault: error });
     } finally {
       opens.delete(socket);
     }
@@ -138,9 +130,9 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     return slot?.kind === 'opening' && slot.stream === stream;
   }
 
-  function end(id: string, withContainer: boolean): void {
-    const opened = streams.get(id);
-    streams.delete(id);
+  function end({ stream, withContainer }: Extract<SlotEffect, { do: 'end_stream' }>): void {
+    const opened = streams.get(stream);
+    streams.delete(stream);
     if (opened !== undefined) ending.end(opened.place, opened.stream, withContainer);
   }
 

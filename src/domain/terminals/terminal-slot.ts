@@ -1,4 +1,5 @@
 import { CLOSE, type CloseReason } from './terminal.ts';
+import { closeAs } from './terminal-close-reason.ts';
 
 /**
  * What stands under one key of the registry: a stream (a program's terminal in the engine, by its id) and the
@@ -59,7 +60,7 @@ export type SlotEvent =
     }
   /** The socket's client was told of the stream. */
   | { readonly type: 'shown'; readonly socket: string }
-  | { readonly type: 'open_failed'; readonly stream: string }
+  | { readonly type: 'open_failed'; readonly stream: string; readonly fault: unknown }
   | {
       readonly type: 'left';
       readonly socket: string;
@@ -71,16 +72,16 @@ export type SlotEvent =
   | { readonly type: 'tick'; readonly nowMs: number }
   /** Another process has opened the same terminal since. */
   | { readonly type: 'taken'; readonly nowMs: number }
-  /** The container goes, or the service. */
-  | { readonly type: 'shut'; readonly reason: CloseReason };
+  /** The container goes, or the service. `takesPart`: the terminal is one of a participant. */
+  | { readonly type: 'shut'; readonly reason: CloseReason; readonly takesPart: boolean };
 
 export type SlotEffect =
   | { readonly do: 'open'; readonly stream: string; readonly socket: string; readonly forceNew: boolean }
   | { readonly do: 'attach'; readonly stream: string; readonly socket: string }
-  | { readonly do: 'refuse'; readonly socket: string }
+  | { readonly do: 'refuse'; readonly socket: string; readonly fault: unknown }
   | { readonly do: 'close_socket'; readonly socket: string; readonly reason: CloseReason }
-  /** Ends the stream, and with `sessionToo` the multiplexer session behind it. */
-  | { readonly do: 'end_stream'; readonly stream: string; readonly sessionToo: boolean };
+  /** `withContainer`: the container goes down, and all in it. */
+  | { readonly do: 'end_stream'; readonly stream: string; readonly withContainer: boolean };
 
 export type SlotStep = { readonly slot: Slot; readonly effects: readonly SlotEffect[] };
 
@@ -90,11 +91,17 @@ export const KEEP_PANE_MS = 60_000;
 
 export const EMPTY: Slot = { kind: 'empty' };
 
+const GOING_DOWN: readonly CloseReason[] = [
+  CLOSE.containerDeleted,
+  CLOSE.containerStopped,
+  CLOSE.containerRestarted,
+];
+
 const step = (slot: Slot, ...effects: readonly SlotEffect[]): SlotStep => ({ slot, effects });
-const endStream = (stream: string, sessionToo = false): SlotEffect => ({
+const endStream = (stream: string, withContainer = false): SlotEffect => ({
   do: 'end_stream',
   stream,
-  sessionToo,
+  withContainer,
 });
 
 /** What becomes of a slot, and what is to be done about it. Events that come too late change nothing. */
@@ -109,7 +116,7 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
       return step({ ...slot, known: true });
     case 'open_failed':
       if (slot.kind !== 'opening' || slot.stream !== event.stream) return step(slot);
-      return step(EMPTY, ...socketsOf(slot).map((socket) => ({ do: 'refuse', socket }) as const));
+      return step(EMPTY, ...refusing(slot, event.fault));
     case 'left':
       return left(slot, event, isMain);
     case 'program_ended':
@@ -120,11 +127,11 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
       return step({ ...slot, over: true, detached: true });
     case 'tick':
       if (slot.kind !== 'kept' || slot.untilMs > event.nowMs) return step(slot);
-      return step(EMPTY, endStream(slot.stream, !isMain));
+      return step(EMPTY, endStream(slot.stream));
     case 'taken':
       return taken(slot, event, isMain);
     case 'shut':
-      return step(EMPTY, ...closing(slot, event.reason), ...ending(slot));
+      return shut(slot, event);
   }
 }
 
@@ -202,9 +209,14 @@ function letGo(running: Running, how: Leaving, isMain: boolean, nowMs: number): 
   const isDone = how === 'deliberate' && (over || muxed || !isMain);
   // A multiplexer shows it again; until then nothing reads it for somebody who may not.
   const isShownAgain = how === 'expelled' && muxed && isMain;
-  if (!known || isDone || isShownAgain) return step(EMPTY, endStream(stream, !isMain));
+  if (!known || isDone || isShownAgain) return step(EMPTY, endStream(stream));
   const untilMs = nowMs + (isMain ? KEEP_MAIN_MS : KEEP_PANE_MS);
   return step({ kind: 'kept', stream, muxed, over, detached, known, untilMs });
+}
+
+function shut(slot: Slot, { reason, takesPart }: Event<'shut'>): SlotStep {
+  const closed = closing(slot, closeAs(reason, takesPart));
+  return step(EMPTY, ...closed, ...ending(slot, GOING_DOWN.includes(reason)));
 }
 
 function socketsOf(slot: Slot): readonly string[] {
@@ -212,9 +224,12 @@ function socketsOf(slot: Slot): readonly string[] {
   return slot.kind === 'opening' && 'socket' in slot.watcher ? [slot.watcher.socket] : [];
 }
 
+const refusing = (slot: Slot, fault: unknown): readonly SlotEffect[] =>
+  socketsOf(slot).map((socket) => ({ do: 'refuse', socket, fault }));
+
 const closing = (slot: Slot, reason: CloseReason): readonly SlotEffect[] =>
   socketsOf(slot).map((socket) => ({ do: 'close_socket', socket, reason }));
 
 /** A stream that is still being opened is ended when it is there and nobody expects it. */
-const ending = (slot: Slot): readonly SlotEffect[] =>
-  slot.kind === 'attached' || slot.kind === 'kept' ? [endStream(slot.stream)] : [];
+const ending = (slot: Slot, withContainer = false): readonly SlotEffect[] =>
+  slot.kind === 'attached' || slot.kind === 'kept' ? [endStream(slot.stream, withContainer)] : [];

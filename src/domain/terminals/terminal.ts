@@ -1,5 +1,3 @@
-import type { FieldFaults } from '../containers/resources.ts';
-
 /**
  * Terminal sessions: one for each WebSocket. A key is in use by at most one of them; the newer one closes and
  * replaces the older. What may happen under a key is in terminal-slot.ts.
@@ -11,20 +9,8 @@ export const terminalKey = (runtimeId: string, userId: string, connectionId: str
   `${runtimeId}:${userId}:${connectionId}`;
 
 export const MAIN_CONNECTION = 'main';
-const CONNECTION_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
-
-const inScreen = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 1000;
-
-/** cols and rows are whole numbers from 1 to 1000. */
-export const isTerminalSize = ({ cols, rows }: TerminalSize): boolean => inScreen(cols) && inScreen(rows);
-
-export function connectionIdFaults(connectionId: string): FieldFaults {
-  return CONNECTION_ID.test(connectionId)
-    ? {}
-    : { connection_id: 'must be 1 to 64 letters, digits, hyphens or underscores' };
-}
 
 /**
  * Name of the multiplexer session behind a connection. The owner's panes share one program each:

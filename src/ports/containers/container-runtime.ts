@@ -19,21 +19,6 @@ export type ObservedContainer =
   | { readonly kind: 'stopped'; readonly exitCode: number }
   | { readonly kind: 'gone' };
 
-/** What this kind of engine can do; use cases ask here instead of asking which engine it is. */
-export type RuntimeCapabilities = {
-  /** Limits can change without a restart. */
-  readonly resizeInPlace: boolean;
-  /** What was written outside the volume is there again after stop and start. */
-  readonly keepsWritableLayerOnStop: boolean;
-  readonly perWorkspaceSeccomp: boolean;
-  /** A volume can follow its container to another node. */
-  readonly movableVolume: boolean;
-  readonly pause: boolean;
-  readonly statsWithoutAgent: boolean;
-  /** Of volumes that are made now. `hard`: writes above `diskMb` are refused. `soft`: the use is only measured. */
-  readonly diskQuota: Quota;
-};
-
 /** Everything needed to make the engine's container for a row. */
 export type ContainerSpec = {
   readonly dbId: string;
@@ -119,7 +104,8 @@ export type ExecResult = {
  * when it answers with a fault.
  */
 export interface ContainerRuntime {
-  readonly capabilities: RuntimeCapabilities;
+  /** Of volumes that are made now. `hard`: writes above `diskMb` are refused. `soft`: the use is only measured. */
+  readonly diskQuota: Quota;
   /** Returns the container of this row and generation: a new one, or the one that an earlier try left. */
   create(spec: ContainerSpec): Promise<RuntimeHandle>;
   /**
@@ -129,7 +115,7 @@ export interface ContainerRuntime {
   start(handle: RuntimeHandle): Promise<void>;
   /** Asks politely, then kills after `graceSeconds`. Answers what is there afterwards. */
   stop(handle: RuntimeHandle, graceSeconds: number): Promise<'stopped' | 'gone'>;
-  /** Sets memory and processor limits while it runs. Without `resizeInPlace`: throws `RuntimeFailure`. */
+  /** Sets memory and processor limits while it runs. */
   resize(handle: RuntimeHandle, resources: Resources): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;

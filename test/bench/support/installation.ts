@@ -24,7 +24,7 @@ export async function installation(settings: NodeJS.ProcessEnv) {
     databaseUrl: database.url,
     async stop(): Promise<void> {
       await service.stop();
-      await removeInstance({ docker, kind: 'external', isLocal: endpoint.startsWith('unix:') }, instance);
+      await removeInstance({ docker, isLocal: endpoint.startsWith('unix:') }, instance);
       await database.stop();
       await engine.stop();
     },

@@ -74,7 +74,7 @@ async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>
   });
 
   await t.test('a volume is not removed while a container has it', async (t) => {
-    t.match(await runtime.volumeFacts(volume), { quota: runtime.capabilities.diskQuota });
+    t.match(await runtime.volumeFacts(volume), { quota: runtime.diskQuota });
     const bytes = await runtime.usedBytes(volume, { image, running: null });
     t.ok(bytes !== null && bytes < 1_048_576, `an empty one holds next to nothing: ${bytes}`);
     await t.rejects(runtime.removeVolume(volume), { name: 'RuntimeFailure' });

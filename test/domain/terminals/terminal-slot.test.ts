@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import { CLOSE, type CloseReason } from '../../../src/domain/terminals/terminal.ts';
 import {
   EMPTY,
   KEEP_MAIN_MS,
@@ -57,14 +57,14 @@ const openedNew = (muxed: boolean): SlotEvent => opened(muxed, 'a', true);
 const unknown = { ...shown, known: false };
 const ready: SlotEvent = { type: 'shown', socket: 's1' };
 
-const close = (reason: (typeof CLOSE)[keyof typeof CLOSE] = CLOSE.replaced): SlotEffect => ({
+const close = (reason: CloseReason = CLOSE.replaced): SlotEffect => ({
   do: 'close_socket',
   socket: 's1',
   reason,
 });
 const open = (forceNew = false): SlotEffect => ({ do: 'open', stream: 'b', socket: 's2', forceNew });
 const attach = (socket: string): SlotEffect => ({ do: 'attach', stream: 'a', socket });
-const end = (sessionToo = false): SlotEffect => ({ do: 'end_stream', stream: 'a', sessionToo });
+const end = (withContainer = false): SlotEffect => ({ do: 'end_stream', stream: 'a', withContainer });
 const taken: SlotEvent = { type: 'taken', nowMs: NOW };
 const fresh: Slot = { kind: 'opening', stream: 'b', watcher: { socket: 's2' } };
 const resume = connect({ resumes: 'a' });
@@ -72,9 +72,11 @@ const connectOther = connect({ otherMode: true });
 const resumeOther = connect({ otherMode: true, resumes: 'a' });
 const programEnds: SlotEvent = { type: 'program_ended', stream: 'a' };
 const breaks: SlotEvent = { type: 'detached', stream: 'a' };
-const fails: SlotEvent = { type: 'open_failed', stream: 'a' };
+const fault = new Error('full');
+const fails: SlotEvent = { type: 'open_failed', stream: 'a', fault };
 const tick: SlotEvent = { type: 'tick', nowMs: NOW };
-const stops: SlotEvent = { type: 'shut', reason: CLOSE.containerStopped };
+const shut = (reason: CloseReason, takesPart = false): SlotEvent => ({ type: 'shut', reason, takesPart });
+const stops = shut(CLOSE.containerStopped);
 const closeStopped = close(CLOSE.containerStopped);
 const unknownPlain = { ...unknown, muxed: false };
 const opening2: Slot = { ...opening, watcher: { socket: 's2' } };
@@ -104,7 +106,7 @@ const BOTH: readonly Case[] = [
     on2(unknownPlain),
     [close(), attach('s2')],
   ],
-  ['a refused opening', opening, fails, EMPTY, [{ do: 'refuse', socket: 's1' }]],
+  ['a refused opening', opening, fails, EMPTY, [{ do: 'refuse', socket: 's1', fault }]],
   ['nobody left to refuse', unwatched, fails, EMPTY, []],
   ['a refusal of an earlier opening', fresh, fails, fresh, []],
   ['a resume while the old socket seems open', shown, resume, on2(shown), [close(), attach('s2')]],
@@ -153,9 +155,23 @@ const BOTH: readonly Case[] = [
   ['taken over while it is opened', opening, taken, EMPTY, [close()]],
   ['taken over when it is gone', EMPTY, taken, EMPTY, []],
   ['nobody else can show it, and nobody sees it', kept(9, plain), taken, kept(9, plain), []],
-  ['the container stops', shown, stops, EMPTY, [closeStopped, end()]],
-  ['the container stops unseen', kept(9), stops, EMPTY, [end()]],
+  ['the container stops', shown, stops, EMPTY, [closeStopped, end(true)]],
+  ['the container stops unseen', kept(9), stops, EMPTY, [end(true)]],
   ['the container stops meanwhile', opening, stops, EMPTY, [closeStopped]],
+  [
+    'the container of a participant is deleted',
+    shown,
+    shut(CLOSE.containerDeleted, true),
+    EMPTY,
+    [close(CLOSE.collaborationEnded), end(true)],
+  ],
+  [
+    'the service stops, and the container stays up',
+    shown,
+    shut(CLOSE.serviceRestarting),
+    EMPTY,
+    [close(CLOSE.serviceRestarting), end()],
+  ],
 ];
 
 const MAIN: readonly Case[] = [
@@ -178,12 +194,12 @@ const MAIN: readonly Case[] = [
 const PANE: readonly Case[] = [
   ['attached to a session that was there', opening, opened(true), shown, [attach('s1')]],
   ['a lost line', shown, left('lost'), keptPane(), []],
-  ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end(true)]],
-  ['a right lost before its client was told', unknown, left('expelled'), EMPTY, [end(true)]],
-  ['opened when its client had left', unwatched, openedNew(true), EMPTY, [end(true)]],
+  ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end()]],
+  ['a right lost before its client was told', unknown, left('expelled'), EMPTY, [end()]],
+  ['opened when its client had left', unwatched, openedNew(true), EMPTY, [end()]],
   ['one that may run programs, when its client had left', unwatched, opened(true), keptPane(), []],
-  ['a close', shown, left('deliberate'), EMPTY, [end(true)]],
-  ['a close without a multiplexer', plain, left('deliberate'), EMPTY, [end(true)]],
+  ['a close', shown, left('deliberate'), EMPTY, [end()]],
+  ['a close without a multiplexer', plain, left('deliberate'), EMPTY, [end()]],
   ['a right that was lost', shown, left('expelled'), keptPane(), []],
   ['nobody else can show it', plain, taken, keptPane(plain), [close()]],
   [
@@ -191,9 +207,9 @@ const PANE: readonly Case[] = [
     { ...opening, watcher: { left: 'deliberate' } },
     opened(true),
     EMPTY,
-    [end(true)],
+    [end()],
   ],
-  ['nobody came back', kept(NOW), tick, EMPTY, [end(true)]],
+  ['nobody came back', kept(NOW), tick, EMPTY, [end()]],
 ];
 
 t.test('what becomes of a terminal', async (t) => {

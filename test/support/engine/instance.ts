@@ -4,17 +4,15 @@ import pg from 'pg';
 import {
   CANARY_LABEL,
   INSTANCE_LABEL,
+  networkName,
   PASSING_LABEL,
 } from '../../../src/adapters/docker/engine/engine-names.ts';
-import { removeNetwork } from '../../../src/adapters/docker/network/instance-network.ts';
+import { isRoot, removeCgroups } from '../../../src/adapters/docker/host/host-commands.ts';
+import { removeFirewall } from '../../../src/adapters/docker/network/firewall.ts';
 import { runningEmbeddedUrl } from '../../../src/adapters/postgres/embedded/index.ts';
 import { waitFor } from '../patience.ts';
 
-type Engine = {
-  readonly docker: Docker;
-  readonly kind: 'external' | 'private';
-  readonly isLocal: boolean;
-};
+type Engine = { readonly docker: Docker; readonly isLocal: boolean };
 
 /** The id of the installation that runs on a data folder, or on the database that its settings name. */
 export async function installationOf(dataDir: string, databaseUrl: string | undefined): Promise<string> {
@@ -64,4 +62,17 @@ async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
       .remove({ force: true })
       .catch(() => {});
   await removeNetwork(engine, instanceId);
+}
+
+/** Removes the network with its rules and the group of its containers, once no container is left; absent is fine. */
+export async function removeNetwork({ docker, isLocal }: Engine, instanceId: string): Promise<void> {
+  await docker
+    .getNetwork(networkName(instanceId))
+    .remove()
+    .catch((error: { readonly statusCode?: number }) => {
+      if (error.statusCode !== 404) throw error;
+    });
+  if (!isLocal || !isRoot()) return;
+  await removeFirewall(instanceId);
+  await removeCgroups(instanceId);
 }

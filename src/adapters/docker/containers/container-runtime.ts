@@ -4,7 +4,6 @@ import {
   type ContainerRuntime,
   type ListedContainer,
   type ObservedContainer,
-  type RuntimeCapabilities,
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
@@ -28,15 +27,6 @@ export type DockerRuntimeSettings = RuntimeSettings & {
   readonly kill?: ((runtimeId: string) => Promise<boolean>) | null;
 };
 
-const CAPABILITIES: Omit<RuntimeCapabilities, 'diskQuota'> = {
-  resizeInPlace: true,
-  keepsWritableLayerOnStop: true,
-  perWorkspaceSeccomp: true,
-  movableVolume: false,
-  pause: true,
-  statsWithoutAgent: true,
-};
-
 const REMOVAL_SECONDS = 10;
 
 type Mounted = Pick<Docker.ContainerInspectInfo, 'Mounts'>;
@@ -51,7 +41,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   /** Of those that were started here: it never changes, and the engine is slow to tell while it stops one. */
   const mounted = new Map<string, Mounted>();
   return {
-    capabilities: { ...CAPABILITIES, diskQuota: quotaOf(disk.mode) },
+    diskQuota: quotaOf(disk.mode),
     async create(spec) {
       await volumes.ensure(spec);
       const runtimeId = await createOrAdopt(calls, spec, settings);

@@ -1,4 +1,4 @@
-import { access, constants, readdir, readFile } from 'node:fs/promises';
+import { access, constants, readdir, readFile, rmdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import {
   type CommandOptions,
@@ -6,6 +6,7 @@ import {
   programEnvironment,
   runCommand,
 } from '../../child-process.ts';
+import { cgroupName } from '../engine/engine-names.ts';
 
 /** The small part of a logger that this adapter needs. */
 export type Log = {
@@ -116,4 +117,13 @@ export async function until(check: () => Promise<boolean>, seconds: number, ever
     if (performance.now() >= end) return false;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
+}
+
+/** Removes the group that containers of an installation were in, in each hierarchy. One that is in use or absent is fine. */
+export async function removeCgroups(instanceId: string): Promise<void> {
+  const name = cgroupName(instanceId);
+  const base = '/sys/fs/cgroup';
+  const hierarchies = await readdir(base).catch(() => []);
+  const folders = [base, ...hierarchies.map((hierarchy) => `${base}/${hierarchy}`)];
+  for (const folder of folders) await rmdir(`${folder}/${name}`).catch(() => {});
 }

@@ -10,9 +10,8 @@ import {
   statusOf,
 } from '../engine/engine-client.ts';
 import { bridgeName, chainName, INSTANCE_LABEL, networkName } from '../engine/engine-names.ts';
-import { removeCgroups } from '../host/cgroups.ts';
 import { isRoot, type Log, run, runOrThrow } from '../host/host-commands.ts';
-import { applyFirewall, removeFirewall } from './firewall.ts';
+import { applyFirewall } from './firewall.ts';
 import { changedRules, neededOpenings, type Opening } from './firewall-rules.ts';
 import { configuredResolvers, defaultRouteMtu, ownAddresses, takenAddresses } from './host-network.ts';
 import { packageOpenings } from './package-mirrors.ts';
@@ -72,17 +71,6 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
     warning,
     assertRules: warning === null ? assertRules : async () => [],
   };
-}
-
-/** Removes the network with its rules and the group of its containers, once no container is left; absent is fine. */
-export async function removeNetwork({ docker, isLocal }: Engine, instanceId: string): Promise<void> {
-  const network = docker.getNetwork(networkName(instanceId));
-  await engineCalls(docker).change(LIMITS.start, (abortSignal) =>
-    orNull([404], network.remove({ abortSignal })),
-  );
-  if (!isLocal || !isRoot()) return;
-  await removeFirewall(instanceId);
-  await removeCgroups(instanceId);
 }
 
 async function protect(engine: Engine, assertRules: () => Promise<unknown>): Promise<string | null> {

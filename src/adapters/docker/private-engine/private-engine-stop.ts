@@ -3,8 +3,16 @@ import { basename } from 'node:path';
 import type Docker from 'dockerode';
 import { LIMITS } from '../engine/engine-client.ts';
 import { INSTANCE_LABEL } from '../engine/engine-names.ts';
-import { removeCgroups } from '../host/cgroups.ts';
-import { type Log, mountsBelow, processes, run, signal, startTicks, until } from '../host/host-commands.ts';
+import {
+  type Log,
+  mountsBelow,
+  processes,
+  removeCgroups,
+  run,
+  signal,
+  startTicks,
+  until,
+} from '../host/host-commands.ts';
 import { removeFirewall } from '../network/firewall.ts';
 import { removeLink } from '../network/host-network.ts';
 import { findDaemon } from './private-engine.ts';

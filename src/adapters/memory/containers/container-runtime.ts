@@ -55,7 +55,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     layers,
     host,
     images,
-    capabilities: CAPABILITIES,
+    diskQuota: 'soft',
     async create(spec) {
       const runtimeId = createHash('sha256').update(`${node} ${spec.dbId} ${spec.generation}`).digest('hex');
       const handle = { node, runtimeId };
@@ -144,16 +144,6 @@ function observed(box: Box | undefined): ObservedContainer {
     ? { kind: 'stopped', exitCode: 0 }
     : { kind: 'running', startedAt: box.startedAt };
 }
-
-const CAPABILITIES = {
-  resizeInPlace: true,
-  keepsWritableLayerOnStop: false,
-  perWorkspaceSeccomp: false,
-  movableVolume: false,
-  pause: false,
-  statsWithoutAgent: false,
-  diskQuota: 'soft',
-} as const;
 
 type Output = {
   readonly exitCode: number | null;

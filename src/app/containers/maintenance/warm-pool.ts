@@ -113,7 +113,7 @@ export function warmPool(deps: WarmPoolDeps) {
       askedAt = performance.now();
       if (size === 0 || model === null || model.image !== image) return null;
       const { node, imageId } = model;
-      const diskMb = diskToClaim(resources, runtime.capabilities.diskQuota);
+      const diskMb = diskToClaim(resources, runtime.diskQuota);
       const member = await tx.warmPool.claim({ node, image, imageId, diskMb });
       if (member !== null) soon();
       return member;

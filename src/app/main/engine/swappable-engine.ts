@@ -29,8 +29,8 @@ export function engineSlot() {
     return current;
   };
   const runtime: ContainerRuntime = {
-    get capabilities() {
-      return current?.runtime.capabilities ?? NO_CAPABILITIES;
+    get diskQuota() {
+      return current?.runtime.diskQuota ?? 'soft';
     },
     create: async (spec) => parts().runtime.create(spec),
     start: async (handle) => parts().runtime.start(handle),
@@ -110,13 +110,3 @@ export function engineSlot() {
     },
   };
 }
-
-const NO_CAPABILITIES = {
-  resizeInPlace: false,
-  keepsWritableLayerOnStop: false,
-  perWorkspaceSeccomp: false,
-  movableVolume: false,
-  pause: false,
-  statsWithoutAgent: false,
-  diskQuota: 'soft',
-} as const;

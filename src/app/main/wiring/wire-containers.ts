@@ -21,7 +21,6 @@ import type { LiveSockets } from '../../identity/auth/authorized-connections.ts'
 import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
-import { followed } from './follow-operations.ts';
 
 /** What goes on in the background for containers. */
 export type WorkspaceWork = {
@@ -80,12 +79,18 @@ export function workspaces(
     metrics: ports.metrics,
   });
   const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
+  /** Whatever an operation did, there may be tools to install now. */
+  const submit: Operations['submit'] = async (...wish) => {
+    const done = await work.submit(...wish);
+    void tools.takeUp();
+    return done;
+  };
   const deps = {
     storage,
     runtime,
     runtimeNode: ports.runtimeNode,
     clock,
-    operations: { ...work, submit: followed(work.submit, tools.takeUp) },
+    operations: { ...work, submit },
     terminals,
     warmPool: pool,
     acts,

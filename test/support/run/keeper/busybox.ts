@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import type Docker from 'dockerode';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
-import { ensureNetwork, removeNetwork } from '../../../../src/adapters/docker/network/instance-network.ts';
+import { ensureNetwork } from '../../../../src/adapters/docker/network/instance-network.ts';
+import { removeNetwork } from '../../engine/instance.ts';
 import type { Parts } from '../infra.ts';
 import type { Part, Use } from './part.ts';
 

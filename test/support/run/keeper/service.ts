@@ -15,7 +15,7 @@ export async function startSharedService(
   _progress: (line: string) => void,
   use: Use,
 ): Promise<Part<'service'>> {
-  const [{ url }, { endpoint, kind }] = await Promise.all([use('postgres'), use('engine')]);
+  const [{ url }, { endpoint }] = await Promise.all([use('postgres'), use('engine')]);
   starts += 1;
   // A killed keeper leaves its own behind.
   const name = `service_${process.pid}_${starts}`;
@@ -40,7 +40,7 @@ export async function startSharedService(
   const stop = async (): Promise<void> => {
     await running.stop();
     const id = await installationOf(dataDir, database);
-    await removeInstance({ kind, ...(await engineAt(endpoint)) }, id);
+    await removeInstance(await engineAt(endpoint), id);
   };
   const ended = running.ended.then(
     (code) => `the service of the run ended with ${code ?? child.signalCode}:\n${output().slice(-2_000)}`,
