@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
+import { inputHandlerOf } from '../../src/adapters/xterm/input-handler.ts';
 import { aBrowserTerminal } from '../support/terminal/screens.ts';
 
 const SIZE = { cols: 20, rows: 6 };
@@ -103,4 +104,38 @@ t.test('a program that writes what costs too much is given up', async (t) => {
   while (slices < 10_000 && (await dear.write(clear))) slices += 1;
   t.ok(slices < 10_000, `given up after ${slices} pieces`);
   dear.end();
+});
+
+/** Each erases up to the last cell of the screen, on which xterm.js throws. */
+const ERASES_ALL = ['\x1b[999;999Hx\x1b[1J', '\x1b[999;999H\x1b[1J', '\x1b[999;999Hx\x1b[?1J'];
+
+t.test('what erases up to the last cell erases the screen', async (t) => {
+  for (const erase of ERASES_ALL) {
+    const screen = xtermScreens.open(SIZE);
+    t.ok(await screen.write(Buffer.from(`gone${erase}\x1b[2Hstays`)), JSON.stringify(erase));
+    const late = aBrowserTerminal(SIZE);
+    await late.write(screen.picture());
+    const shown = late.looks().lines.map((line) => line.replaceAll(/\|.*\n?/g, '').trim());
+    t.same(shown, ['', 'stays', '', '', '', '']);
+    screen.end();
+  }
+});
+
+t.test('what xterm.js throws while it draws ends the screen and nothing else', async (t) => {
+  const screen = xtermScreens.open(SIZE);
+  const bytes = new Proxy(Buffer.from('text'), {
+    get(target, key) {
+      if (key === '0') throw new Error('not to be read');
+      return Reflect.get(target, key);
+    },
+  });
+  t.equal(await screen.write(bytes), false);
+  t.equal(await screen.write(Buffer.from('later')), false, 'there is no screen any more');
+  screen.end();
+});
+
+t.test('another version of xterm.js is noticed as soon as a screen is opened', async (t) => {
+  const { terminal } = aBrowserTerminal(SIZE);
+  t.ok(inputHandlerOf(terminal));
+  t.throws(() => inputHandlerOf(Object.create(terminal, { _core: { value: { _inputHandler: {} } } })));
 });

@@ -3,6 +3,7 @@ import graphemes from '@xterm/addon-unicode-graphemes';
 import headless from '@xterm/headless';
 import type { Screens } from '../../ports/terminals/headless-terminal.ts';
 import { hiddenState } from './hidden-state.ts';
+import { guardParser, mendErase } from './parser-guard.ts';
 import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
 import { pictureOf } from './screen-serializer.ts';
 
@@ -26,27 +27,30 @@ export const xtermScreens: Screens = {
     const serializer = new serialize.SerializeAddon();
     const hidden = hiddenState(terminal);
     const cost = costMeter();
+    const guard = guardParser(terminal);
     limitRepeats(terminal);
+    mendErase(terminal);
     terminal.loadAddon(serializer);
     // The widths of characters as the browser has them, or lines would break elsewhere.
     terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
     return {
       async write(bytes) {
         if (isTooLarge(terminal)) return false;
-        return await cost.spend(bytes.length, () => new Promise((resolve) => terminal.write(bytes, resolve)));
+        const draw = (): Promise<void> => new Promise((resolve) => terminal.write(bytes, resolve));
+        return (await cost.spend(bytes.length, draw)) && !guard.hasFailed();
       },
       resize(size) {
         terminal.options.scrollback = linesFor(size.cols);
         terminal.resize(size.cols, size.rows);
       },
       picture(withScrollback = true) {
-        const whole = draw(withScrollback ? linesFor(terminal.cols) : 0);
-        return whole.length <= MAX_PICTURE_BYTES ? whole : draw(0);
+        const whole = drawn(withScrollback ? linesFor(terminal.cols) : 0);
+        return whole.length <= MAX_PICTURE_BYTES ? whole : drawn(0);
       },
       end: () => terminal.dispose(),
     };
 
-    function draw(lines: number): Buffer {
+    function drawn(lines: number): Buffer {
       return Buffer.from(pictureOf(terminal, serializer, hidden, lines));
     }
   },

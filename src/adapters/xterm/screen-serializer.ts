@@ -2,6 +2,7 @@ import type { SerializeAddon } from '@xterm/addon-serialize';
 import type { Terminal } from '@xterm/headless';
 import { type Pen, takePen } from './cell-style.ts';
 import type { HiddenState } from './hidden-state.ts';
+import { inputHandlerOf } from './input-handler.ts';
 import { rowsOf } from './row-serializer.ts';
 
 const ONE_LINE = { range: { start: 0, end: 0 } } as const;
@@ -61,8 +62,4 @@ function cursorOf(terminal: Terminal, hasRegion: number | null): string {
   return to(column) + takePen(cell) + (cell.getChars() || ' ') + takePen(penOf(terminal));
 }
 
-/** The terminal does not tell of it; the serializer reads it in the same place. */
-function penOf(terminal: Terminal): Pen {
-  return (terminal as unknown as { _core: { _inputHandler: { _curAttrData: Pen } } })._core._inputHandler
-    ._curAttrData;
-}
+const penOf = (terminal: Terminal): Pen => inputHandlerOf(terminal)._curAttrData;

@@ -4,7 +4,7 @@ export type ScreenSize = { readonly cols: number; readonly rows: number };
 export type Screen = {
   /**
    * Takes the next output, cut anywhere; when it is on the screen. Answers no question that is in it. False when what
-   * comes costs too much to be drawn: then there is no screen any more.
+   * comes costs too much to be drawn, or can not be drawn: then there is no screen any more.
    */
   write(bytes: Uint8Array): Promise<boolean>;
   resize(size: ScreenSize): void;

@@ -115,6 +115,27 @@ t.test('a long output is drawn anew as its screen, and goes on exactly behind it
   t.equal(half.ready.redraw, true, 'who got a part of the picture is drawn another one');
 });
 
+t.test('a program that prints what xterm.js fails to draw harms no terminal', async (t) => {
+  const { open, pty } = await aScene(t);
+  const first = await open({ connection_id: 'one' });
+  const one = pty();
+  const other = await open({ connection_id: 'two' });
+  const two = pty();
+  const erased = '\x1b[999;999Hx\x1b[?1J\x1b[999;999Hx\x1b[1J\x1b[Hshown';
+  for (const { say } of [one, two]) say('\x1b[Hgone'.repeat(2_000) + erased);
+  await Promise.all([first, other].map((client) => client.until(() => client.output().includes('shown'))));
+  const reloaded = await open({ connection_id: 'one', cols: 80, rows: 24 });
+  t.match(reloaded.ready, { stream: first.ready.stream, redraw: true });
+  await reloaded.until(() => reloaded.output().includes('shown'));
+  t.notOk(reloaded.output().includes('gone'), 'the screen as it is, not all output');
+  one.say(' one');
+  two.say(' two');
+  await reloaded.until(() => reloaded.output().includes(' one'));
+  await other.until(() => other.output().includes(' two'));
+  reloaded.socket.send(Buffer.from('typed'));
+  await waitFor(() => one.typed() === 'typed');
+});
+
 t.test('a multiplexer draws anew for a client that has seen nothing', async (t) => {
   const { open, resume, pty, backend, cut } = await aScene(t, { muxed: true });
   const first = await open();

@@ -46,8 +46,9 @@ export async function pictureOfHeld(
   screens: Screens,
   size: ScreenSize,
 ): Promise<Picture | null> {
-  const screen = screens.open(size);
+  let screen: Screen | null = null;
   try {
+    screen = screens.open(size);
     let at = log.start();
     for (const upTo = log.end(); at < upTo; at = Math.max(at, log.start())) {
       const piece = log.read(at, SLICE_BYTES);
@@ -58,7 +59,7 @@ export async function pictureOfHeld(
   } catch {
     return null;
   } finally {
-    screen.end();
+    screen?.end();
   }
 }
 
