@@ -30,7 +30,7 @@ function aCheckout(folder: string): string {
   for (const source of ['src/adapters/postgres', 'src/adapters/child-process.ts'])
     cpSync(source, path.join(folder, source), { recursive: true });
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
-  return path.join(folder, 'src', 'adapters', 'postgres', 'embedded.ts');
+  return path.join(folder, 'src/adapters/postgres/embedded/index.ts');
 }
 
 const checkout = path.join(aFolder(t, 0o700), 'checkout');
