@@ -40,8 +40,8 @@ export const starter = (t: Test, root: string, module = embedded) =>
     t,
     `import { startEmbedded } from ${moduleAt(module)};
      const server = await startEmbedded(${JSON.stringify(root)}, { durable: false });
-     console.log(JSON.stringify({ pid: server.pid, url: server.url() }));
      process.on('SIGTERM', () => server.stop().then(() => process.exit()));
+     console.log(JSON.stringify({ pid: server.pid, url: server.url() }));
      setInterval(() => {}, 1000);`,
   );
 
