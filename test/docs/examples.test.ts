@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import t from 'tap';
@@ -23,11 +23,12 @@ function examplesOf(page: string): string[] {
 const commentsOf = (code: string): string[] =>
   [...code.matchAll(/^console\.log.*\n\/\/ (.*)$/gm)].map(([, text = '']) => text);
 
-t.test('the example of docs/reuse.md runs and prints what it says', async (t) => {
+t.test('each example of docs/reuse.md runs and prints what it says', async (t) => {
   const examples = examplesOf('docs/reuse.md');
-  t.equal(examples.length, 1);
-  for (const code of examples) {
-    const file = path.join(t.testdir(), 'example.ts');
+  t.testdir();
+  t.equal(examples.length, 2);
+  for (const [number, code] of examples.entries()) {
+    const file = path.join(t.testdirName, `example-${number}.ts`);
     writeFileSync(file, code);
     const printed: string[] = [];
     const { log } = console;
@@ -38,8 +39,18 @@ t.test('the example of docs/reuse.md runs and prints what it says', async (t) =>
       console.log = log;
     }
     t.same(printed, commentsOf(code));
-    t.equal(printed.length, 2);
+    t.not(printed.length, 0);
   }
+});
+
+t.test('berth/domain exports every rule', async (t) => {
+  const index = readFileSync('src/domain/index.ts', 'utf8');
+  const files = readdirSync('src/domain', { recursive: true, encoding: 'utf8' });
+  const rules = files.filter((file) => file.endsWith('.ts') && file !== 'index.ts');
+  t.same(
+    rules.filter((file) => !index.includes(`'./${file}'`)),
+    [],
+  );
 });
 
 t.test('the entry points of the package lead to files', async (t) => {

@@ -1,4 +1,5 @@
 import type { Origin } from '../../domain/identity/caller.ts';
+import { unreachable } from '../../domain/result.ts';
 import {
   type Collaboration,
   type CollaborationEffect,
@@ -32,6 +33,36 @@ const detailsOf = ({ id, dbId, mode }: Collaboration, participantId?: string): s
 
 const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
 
+/** Those that are written with the decision; the others follow its commit. */
+async function writeOne(
+  tx: Repositories,
+  collaboration: Collaboration,
+  effect: CollaborationEffect,
+  origin: Origin,
+): Promise<void> {
+  const { id: collaborationId } = collaboration;
+  switch (effect.do) {
+    case 'admit':
+      return await tx.collaborations.admit({ collaborationId, ...effect });
+    case 'dismiss':
+      return await tx.collaborations.dismiss({ collaborationId, ...effect });
+    case 'put_out':
+      return await tx.collaborations.putOut({ collaborationId, ...effect });
+    case 'end':
+      return await tx.collaborations.end(collaborationId);
+    case 'record': {
+      const { action, userId, participantId } = effect;
+      const details = detailsOf(collaboration, participantId);
+      return await tx.audit.append({ userId, action, ...origin, details });
+    }
+    case 'announce':
+    case 'end_sessions':
+      return;
+    default:
+      unreachable(effect);
+  }
+}
+
 /** What follows from decisions about collaborations: in the database, to other processes, and in containers. */
 export function collaborationEffects({ storage, backend, bus, log }: CollaborationEffectDeps) {
   const { repositories, inTransaction } = storage;
@@ -43,28 +74,30 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
     effects: readonly CollaborationEffect[],
     origin: Origin,
   ): Promise<void> {
-    const { id } = collaboration;
-    for (const effect of effects) {
-      if (effect.do === 'admit') await tx.collaborations.admit({ collaborationId: id, ...effect });
-      if (effect.do === 'dismiss') await tx.collaborations.dismiss({ collaborationId: id, ...effect });
-      if (effect.do === 'put_out') await tx.collaborations.putOut({ collaborationId: id, ...effect });
-      if (effect.do === 'end') await tx.collaborations.end(id);
-      if (effect.do !== 'record') continue;
-      const { action, userId, participantId } = effect;
-      const details = detailsOf(collaboration, participantId);
-      await tx.audit.append({ userId, action, ...origin, details });
-    }
+    for (const effect of effects) await writeOne(tx, collaboration, effect, origin);
   }
 
   /** After the commit. */
   function follow(collaboration: Collaboration, effects: readonly CollaborationEffect[]): void {
     const { id, dbId } = collaboration;
     for (const effect of effects) {
-      if (effect.do === 'announce') tellShared(bus, dbId);
-      if (effect.do === 'end_sessions') {
-        endSessions(collaboration, effect.userIds).catch((err: unknown) =>
-          log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
-        );
+      switch (effect.do) {
+        case 'announce':
+          tellShared(bus, dbId);
+          break;
+        case 'end_sessions':
+          endSessions(collaboration, effect.userIds).catch((err: unknown) =>
+            log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
+          );
+          break;
+        case 'admit':
+        case 'dismiss':
+        case 'put_out':
+        case 'end':
+        case 'record':
+          break;
+        default:
+          unreachable(effect);
       }
     }
   }

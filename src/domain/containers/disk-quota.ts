@@ -13,7 +13,7 @@ export type QuotaMode = 'image' | 'engine' | 'measured' | 'none';
 export const quotaOf = (mode: QuotaMode): Quota => (mode === 'image' || mode === 'engine' ? 'hard' : 'soft');
 
 /** What was found out about one way to a hard quota: null when it works, else why it does not. */
-export type Fault = string | null;
+export type QuotaFault = string | null;
 
 export type QuotaChoice = { readonly mode: QuotaMode; readonly detail: string };
 
@@ -21,7 +21,7 @@ export type QuotaChoice = { readonly mode: QuotaMode; readonly detail: string };
  * The way for new volumes. An image goes before the engine's own quota because it can grow and shrink; `hard` rather has
  * no new volumes than a size that nothing keeps.
  */
-export function chooseQuota(setting: QuotaSetting, image: Fault, engine: Fault): QuotaChoice {
+export function chooseQuota(setting: QuotaSetting, image: QuotaFault, engine: QuotaFault): QuotaChoice {
   if (setting === 'soft') return { mode: 'measured', detail: 'soft, as it is set: measured each minute' };
   if (image === null) return { mode: 'image', detail: 'hard: each volume is a file system of its own' };
   if (engine === null) return { mode: 'engine', detail: 'hard: the engine keeps the size, which is fixed' };

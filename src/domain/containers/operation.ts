@@ -172,13 +172,13 @@ function cleanUp(operation: Operation, { old }: Facts): Step {
 }
 
 /** What was being done when an operation met a fault. `touchesEngine`: a step of it may have reached the engine. */
-export type Fault = { readonly during: 'look' | 'step'; readonly touchesEngine: boolean };
+export type OperationFault = { readonly during: 'look' | 'step'; readonly touchesEngine: boolean };
 
 /**
  * What a fault leads to: `back`, undo what was done; `abandon`, end it as failed at once, as nothing was done that
  * could need undoing; `leave`, another try goes on with it later.
  */
-export function afterFault({ phase }: Operation, fault: Fault): 'back' | 'abandon' | 'leave' {
+export function afterFault({ phase }: Operation, fault: OperationFault): 'back' | 'abandon' | 'leave' {
   if (phase !== 'forward') return 'leave';
   if (fault.during === 'step') return 'back';
   return fault.touchesEngine ? 'leave' : 'abandon';

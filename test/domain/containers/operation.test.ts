@@ -2,9 +2,9 @@ import t from 'tap';
 import {
   afterFault,
   type Facts,
-  type Fault,
   nextStep,
   type Operation,
+  type OperationFault,
   type OperationKind,
   type Seen,
   type Step,
@@ -240,10 +240,10 @@ t.test('what the engine has done although its answer was lost is committed', asy
 });
 
 t.test('where a fault leads', async (t) => {
-  const first: Fault = { during: 'look', touchesEngine: false };
-  const later: Fault = { during: 'look', touchesEngine: true };
-  const step: Fault = { during: 'step', touchesEngine: true };
-  const cases: [string, Operation['phase'], Fault, ReturnType<typeof afterFault>][] = [
+  const first: OperationFault = { during: 'look', touchesEngine: false };
+  const later: OperationFault = { during: 'look', touchesEngine: true };
+  const step: OperationFault = { during: 'step', touchesEngine: true };
+  const cases: [string, Operation['phase'], OperationFault, ReturnType<typeof afterFault>][] = [
     ['nothing was done that needs undoing', 'forward', first, 'abandon'],
     ['what was done cannot be seen', 'forward', later, 'leave'],
     ['a step has failed', 'forward', step, 'back'],

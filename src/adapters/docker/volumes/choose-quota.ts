@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import {
   chooseQuota,
-  type Fault,
   type QuotaChoice,
+  type QuotaFault,
   type QuotaSetting,
 } from '../../../domain/containers/disk-quota.ts';
 import { type EngineCalls, engineCalls, engineInfo, LIMITS, orNull } from '../engine/engine-client.ts';
@@ -77,7 +77,7 @@ async function tryBoth(
   calls: EngineCalls,
   settings: DiskSettings,
   wish: QuotaWish,
-): Promise<{ readonly image: Fault; readonly engine: Fault }> {
+): Promise<{ readonly image: QuotaFault; readonly engine: QuotaFault }> {
   const image = await faultOf(tryImage(calls, settings, wish));
   if (image === null || wish.signal?.aborted) return { image, engine: 'not tried' };
   return { image, engine: await faultOf(tryVolume(calls, wish.instanceId, { size: `${CANARY_MB}m` })) };
@@ -87,7 +87,7 @@ async function tryImage(
   calls: EngineCalls,
   { images, rootOwner: owner }: DiskSettings,
   wish: QuotaWish,
-): Promise<Fault> {
+): Promise<QuotaFault> {
   const { instanceId, mayInstall } = wish;
   if (images === null) return 'images need root on the machine of the engine';
   const absent = [...new Set(await missingPackages(TOOLS))];
@@ -111,7 +111,7 @@ async function tryVolume(
   calls: EngineCalls,
   instanceId: string,
   DriverOpts: Record<string, string>,
-): Promise<Fault> {
+): Promise<QuotaFault> {
   const { docker } = calls;
   const name = canaryVolume(instanceId);
   const remove = (): Promise<unknown> => orNull([404], docker.getVolume(name).remove());
@@ -126,7 +126,7 @@ async function tryVolume(
   }
 }
 
-const faultOf = (trial: Promise<Fault>): Promise<Fault> =>
+const faultOf = (trial: Promise<QuotaFault>): Promise<QuotaFault> =>
   trial.catch((error: unknown) => (error instanceof Error ? error.message : String(error)).trim());
 
 const ROOT: RootOwner = { uid: 0, gid: 0 };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { Header } from 'tar/header';
-import type { Fault } from '../../../domain/containers/disk-quota.ts';
+import type { QuotaFault } from '../../../domain/containers/disk-quota.ts';
 import { type EngineCalls, orNull } from '../engine/engine-client.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
 import { shortHash } from '../network/subnet.ts';
@@ -20,7 +20,7 @@ export const canaryVolume = (instanceId: string): string => `berth-canary-${shor
  * Whether the engine really refuses what does not fit: it is made to write into the volume through its own mounts, by
  * way of a container that never runs, of an image without any content. Null when it refuses that and takes what fits.
  */
-export async function overfill({ docker }: EngineCalls, volume: string): Promise<Fault> {
+export async function overfill({ docker }: EngineCalls, volume: string): Promise<QuotaFault> {
   const image = `berth/canary:${volume}`;
   const name = volume;
   await clear(docker, name);
@@ -55,7 +55,7 @@ const clear = (docker: Docker, name: string): Promise<unknown> =>
   orNull([404], docker.getContainer(name).remove({ force: true })).catch(() => null);
 
 /** Null when all of it was written, else the engine's words. */
-async function write(container: Docker.Container, sizeMb: number): Promise<Fault> {
+async function write(container: Docker.Container, sizeMb: number): Promise<QuotaFault> {
   const abortSignal = AbortSignal.timeout(ANSWER_SECONDS * 1000);
   try {
     await container.putArchive(Readable.from(archive(sizeMb)), { path: '/workspace', abortSignal } as {

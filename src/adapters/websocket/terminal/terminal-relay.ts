@@ -6,6 +6,7 @@ import type { RecordingTold } from '../../../app/recordings/recording-messages.t
 import type { OpenTerminal } from '../../../app/terminals/open-terminal.ts';
 import type { OutputHold, OutputSlots } from '../../../app/terminals/output/output-slots.ts';
 import type { TerminalGrant } from '../../../app/terminals/terminal-target.ts';
+import { unreachable } from '../../../domain/result.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import { answersOf } from '../bounded-replies.ts';
 import { inputLimit } from '../input-limit.ts';
@@ -85,7 +86,8 @@ export function relay(
       return;
     }
     const message = parse(data.toString());
-    switch (message?.type) {
+    if (message === null) return;
+    switch (message.type) {
       case 'resize':
         return void terminal.resize(message.cols, message.rows);
       case 'ping':
@@ -96,6 +98,8 @@ export function relay(
         return looks.ask(message.id);
       case 'redraw':
         return draws.ask(message.id);
+      default:
+        unreachable(message);
     }
   });
   terminal.hear((news) => {

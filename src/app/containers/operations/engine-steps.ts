@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withCarried } from '../../../domain/containers/carry-over.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { Seen, Step } from '../../../domain/containers/operation.ts';
+import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type {
   CaptureSpec,
@@ -54,6 +55,8 @@ export async function perform(
       await runtime.remove(await handleOf(deps, operation, container, step.which));
       if (operation.kind === 'delete') terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
       return step.which === 'fresh' ? { freshRuntimeId: null } : {};
+    default:
+      return unreachable(step);
   }
 }
 

@@ -2,9 +2,9 @@ import type { Container } from '../../../domain/containers/container.ts';
 import {
   afterFault,
   type Facts,
-  type Fault,
   nextStep,
   type Operation,
+  type OperationFault,
   type Step,
   standing,
 } from '../../../domain/containers/operation.ts';
@@ -102,7 +102,7 @@ async function recover(
   deps: OperationDeps,
   { operation, container }: Done,
   error: unknown,
-  fault: Fault,
+  fault: OperationFault,
 ): Promise<Done | null> {
   const { kind, dbId, phase } = operation;
   const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
