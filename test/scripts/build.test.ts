@@ -36,17 +36,12 @@ t.test('both halves are built, and then are fresh until a source changes', async
   t.notOk(buildIsFresh(root), 'half of the result is missing');
 });
 
-t.test('what is fresh is not built again', async (t) => {
+t.test('what is fresh is not built again, and a build that fails says why and changes nothing', async (t) => {
   const root = aTree(t, SOURCES);
   await build(t, root);
   const builtAt = statSync(path.join(root, SERVER)).mtimeMs;
   await build(t, root);
   t.equal(statSync(path.join(root, SERVER)).mtimeMs, builtAt);
-});
-
-t.test('a build that fails says why, and leaves the last one in place', async (t) => {
-  const root = aTree(t, SOURCES);
-  await build(t, root);
   write(root, 'src/answer.ts', "export const answer: number = 'wrong';\n");
   await t.rejects(build(t, root), { message: /src\/answer\.ts.*TS2322.*tsc ended with exit code/s });
   t.match(readFileSync(path.join(root, 'dist/answer.js'), 'utf8'), '42');

@@ -19,32 +19,21 @@ function aSource(t: Test, files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-t.test('imports that point inwards pass', async (t) => {
-  t.match(await checkLayers(aSource(t, {})), { ok: true, report: '2 files, no violation' });
-});
-
-t.test('an import that points outwards fails, named', async (t) => {
-  const outward = "import type { Store } from '../ports/store.ts';\nexport type Held = { store: Store };\n";
-  const root = aSource(t, { 'src/domain/held.ts': outward });
-  const verdict = await checkLayers(root);
-  t.match(verdict, { ok: false, report: 'domain-is-pure: src/domain/held.ts → src/ports/store.ts' });
+t.test('an import that points outwards fails, and infrastructure in the domain, each named', async (t) => {
+  const root = aSource(t, {
+    'src/domain/outward.ts':
+      "import type { Store } from '../ports/store.ts';\nexport type Outward = { store: Store };\n",
+    'src/domain/reads.ts': "import fs from 'node:fs';\nexport const reads = fs;\n",
+  });
   const script = runProcess(t, process.execPath, ['scripts/arch.mjs'], root);
-  t.equal(await script.line(), verdict.report);
+  const said = [await script.line(), await script.line()].sort();
+  t.equal(said[0], 'domain-is-pure: src/domain/outward.ts → src/ports/store.ts');
+  t.match(said[1], /^domain-is-pure: src\/domain\/reads\.ts → (node:)?fs$/);
   t.equal(await script.ended, 1);
 });
 
-t.test('infrastructure in the domain fails', async (t) => {
-  const root = aSource(t, { 'src/domain/held.ts': "import fs from 'node:fs';\nexport const held = fs;\n" });
-  t.match(await checkLayers(root), {
-    ok: false,
-    report: /domain-is-pure: src\/domain\/held\.ts → (node:)?fs/,
-  });
-});
-
-t.test('a check that read nothing, or less than there is, fails', async (t) => {
+t.test('a check that read less than there is fails', async (t) => {
   const blind = aSource(t, {});
-  write(blind, CONFIG, 'export default { forbidden: [], options: { includeOnly: "^nowhere/" } };');
-  t.match(await checkLayers(blind), { ok: false, report: 'only 0 of 2 files below src were read' });
   write(blind, CONFIG, 'export default { forbidden: [], options: { exclude: "^src/ports/" } };');
   t.match(await checkLayers(blind), { ok: false, report: 'only 1 of 2 files below src were read' });
 });

@@ -98,7 +98,7 @@ t.test('the service stops when npm was killed', async (t) => {
 
 // Stands for npm, which starts programs of packages: one that does not listen.
 const INSTALLER = `#!/bin/sh
-sh -c 'trap "" TERM INT HUP; while :; do sleep 0.2; done' "$PWD" &
+sh -c 'trap "" TERM INT HUP; while :; do sleep 0.2; done' "$PWD" >/dev/null 2>&1 &
 echo "$!" > installing
 wait
 `;
@@ -120,6 +120,29 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     t.ok(await goes(pid));
   });
 }
+
+t.test('a program that does not end within five seconds of a stop is killed', async (t) => {
+  const stopped = runModule(
+    t,
+    `import { spawn } from 'node:child_process';
+    import { once } from 'node:events';
+    import { mock } from 'node:test';
+    import { watched } from ${moduleAt('scripts/lib/command.mjs')};
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const stubborn = ['-c', 'trap "" TERM; echo; exec sleep infinity'];
+    const child = watched(() => spawn('sh', stubborn, { stdio: ['ignore', 'pipe', 'inherit'], detached: true }));
+    await once(child.stdout, 'data');
+    process.once('SIGTERM', () => {
+      mock.timers.tick(4_999);
+      console.log(child.pid);
+      mock.timers.tick(1);
+    });
+    process.kill(process.pid, 'SIGTERM');`,
+  );
+  const pid = Number(await stopped.line());
+  t.equal(await stopped.ended, 143);
+  t.ok(await goes(pid));
+});
 
 t.test('a stop that comes while a program is being started ends that program, too', async (t) => {
   const stopped = runModule(
