@@ -1,13 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { SERVER } from '../../scripts/lib/build.mjs';
 import { forwardSignals } from '../../scripts/lib/service.mjs';
 import { goes, isThere, moduleAt, runModule, runProcess } from '../support/child.ts';
-import { aFolderOf } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
-import { aTree } from '../support/tree.ts';
+import { aTree, aTreeWithoutDependencies } from '../support/tree.ts';
 
 // Stands for the service: it tells what reaches it, and stops when the test says so.
 const SERVICE = `
@@ -105,10 +104,8 @@ wait
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`${signal} during the installation leaves no process`, async (t) => {
-    const root = aFolderOf(t, { 'bin/npm': INSTALLER });
+    const root = aTreeWithoutDependencies(t, { 'bin/npm': INSTALLER });
     chmodSync(path.join(root, 'bin/npm'), 0o755);
-    for (const name of ['scripts', 'package.json', 'package-lock.json'])
-      cpSync(name, path.join(root, name), { recursive: true });
     const searched = `PATH=${path.join(root, 'bin')}:${process.env['PATH']}`;
     const launcher = runProcess(t, '/usr/bin/env', [searched, 'node', 'scripts/start.mjs'], root);
     const installing = path.join(root, 'installing');

@@ -8,11 +8,20 @@ const COPIED = ['scripts', 'package.json', 'package-lock.json', 'tsconfig.json',
 
 /** A small checkout of its own: our scripts and dependencies, and the given files by their path. */
 export function aTree(t: Test, files: Readonly<Record<string, string>>): string {
-  const root = aFolderOf(t, files);
-  for (const name of COPIED) cpSync(name, path.join(root, name), { recursive: true });
+  const root = aTreeWithoutDependencies(t, files);
   symlinkSync(realpathSync('node_modules'), path.join(root, 'node_modules'));
   return root;
 }
+
+export function aTreeWithoutDependencies(t: Test, files: Readonly<Record<string, string>>): string {
+  const root = aFolderOf(t, files);
+  for (const name of COPIED)
+    cpSync(name, path.join(root, name), { recursive: true, filter: (file) => !isDependency(file) });
+  return root;
+}
+
+/** The mutation run installs thousands of files below `scripts`. */
+const isDependency = (file: string): boolean => file.split(path.sep).includes('node_modules');
 
 /** Builds a tree as `npm run build` does; rejects with what that said. */
 export async function build(t: Test, root: string): Promise<void> {
