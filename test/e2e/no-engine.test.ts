@@ -13,7 +13,7 @@ import { codeAt } from '../support/service/factors.ts';
 
 t.setTimeout(240_000);
 
-const GUEST = 'Look around as a guest';
+const GUEST = 'Continue as a guest';
 const PAUSED_AT_MS = Date.now();
 const email = (page: Page) => page.getByLabel('Email or username');
 
@@ -84,11 +84,11 @@ async function isDegraded(t: Test, { running }: SetUpVisit): Promise<void> {
 }
 
 async function pageSaysSo(t: Test, { page }: SetUpVisit): Promise<void> {
-  await page.getByText('The container engine does not run').waitFor();
+  await page.getByText('The container engine is not running').waitFor();
   t.match(await page.locator('.command code').innerText(), /^sudo /);
   await newContainer(page, 'too-early');
   await page.getByText('Failed to create container').waitFor();
-  t.match(await page.locator('dialog .problem').innerText(), /engine does not run/);
+  t.match(await page.locator('dialog .problem').innerText(), /engine is not running/);
 }
 
 async function offersWhatIsOn(t: Test, { address }: SetUpVisit, browser: Browser): Promise<void> {

@@ -66,7 +66,7 @@ t.test('every failure says what happened and what to do next', async (t) => {
 
 t.test('a create that deleted containers leave no room for leads to them', async (t) => {
   const failure = errorOf(409, { error: 'deleted containers …', code: 'kept_limit_reached' }, null);
-  t.match(explain(failure), { next: /^Delete one of them for good/, link: { href: '/deleted' } });
+  t.match(explain(failure), { next: /^Delete one of them permanently/, link: { href: '/deleted' } });
 });
 
 t.test('a failure without a reason is put down to the engine while that is known to be down', async (t) => {

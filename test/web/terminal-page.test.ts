@@ -209,7 +209,7 @@ t.test('what is shown hides nothing', async (t) => {
   t.equal(shownText('one\r\ntwo\rthree'), 'one\ntwo\nthree');
   t.equal(shownText('x'.repeat(500)), `${'x'.repeat(400)}…`);
   t.equal(sizeText('x'), '1 character');
-  t.equal(sizeText(`${'x'.repeat(1_200)}\n`), '1,201 characters, a line break at its end');
+  t.equal(sizeText(`${'x'.repeat(1_200)}\n`), '1,201 characters, ends with a line break');
   t.equal(sizeText('a\nb'), '2 lines, 3 characters');
 });
 

@@ -38,8 +38,8 @@ t.test("a title that is the host's name is shown as the workspace's", async (t) 
 const role = (...apt: string[]) => ({ packages: { apk: [], apt } });
 
 t.test('what a role brings is told in a short line', async (t) => {
-  t.equal(toolsHint(undefined), 'What the image has.');
-  t.equal(toolsHint(role()), 'What the image has.');
+  t.equal(toolsHint(undefined), 'Only what the image includes.');
+  t.equal(toolsHint(role()), 'Only what the image includes.');
   t.equal(toolsHint(role('jq')), 'Adds jq.');
   t.equal(toolsHint(role('nodejs', 'npm')), 'Adds nodejs, npm.');
   t.equal(toolsHint(role('ansible-core', 'bind9-dnsutils', 'jq')), 'Adds ansible-core, jq and 1 more.');
@@ -67,7 +67,7 @@ t.test('a deleted container says how large it is and how long it is kept', async
     /^0\.3 of 2 GB in \/workspace · deleted 2 h ago · kept until /,
   );
   t.match(keptFacts(deleted(null, 7 * 1440), NOW), /^2 GB in/, 'never counted: its size');
-  t.match(keptFacts(deleted(0, 40), NOW), /· erased for good in 40 min$/, 'as what a guest deletes');
+  t.match(keptFacts(deleted(0, 40), NOW), /· erased in 40 min$/, 'as what a guest deletes');
   t.match(keptFacts(deleted(0, -1), NOW), /· about to be erased$/);
 });
 
@@ -113,7 +113,7 @@ t.test('the limits of a user are told in plain words', async (t) => {
       'Downloads: 32 at once',
     ],
   );
-  t.equal(limitLines({ ...limits, requests_per_minute: 0 })[0]?.value, 'any number');
+  t.equal(limitLines({ ...limits, requests_per_minute: 0 })[0]?.value, 'unlimited');
 });
 
 type Box = Pick<Container, 'volume' | 'layer' | 'status'>;
@@ -152,10 +152,10 @@ t.test('it warns from nine tenths on, and of what stops the container before any
 
 t.test('what to do is said for what is low, and fits whether the container runs', async (t) => {
   t.same(spaceAdvice(box(0, 100)), []);
-  t.match(spaceAdvice(box(0, 1900))[0], /^Remove packages and files outside/);
+  t.match(spaceAdvice(box(0, 1900))[0], /^Remove packages and files you do not need outside/);
   t.match(spaceAdvice(box(0, 2049, { status: 'stopped' }))[0], /^Start the container and remove/);
   t.match(spaceAdvice(box(950, 0))[0], /^Remove files from \/workspace/);
-  t.match(spaceAdvice(box(950, 1900)).at(-1), /another one/);
+  t.match(spaceAdvice(box(950, 1900)).at(-1), /larger one/);
 });
 
 t.test('where a volume is only measured, it says up to where the container runs', async (t) => {
@@ -169,7 +169,7 @@ t.test('a container that was stopped for its space leads to what can be done, ot
   const reasons = [over, layerRemovedReason(over), filledReason(900), overQuotaReason(1101, 1000)];
   const stopped = { ...box(0, 0), status: 'stopped' };
   for (const status_reason of reasons)
-    t.equal(stoppedForSpace({ ...stopped, status_reason }), 'Stopped for its space', status_reason);
+    t.equal(stoppedForSpace({ ...stopped, status_reason }), 'Stopped for its disk use', status_reason);
   t.equal(
     stoppedForSpace({ ...box(0, 2049), status: 'stopped', status_reason: over }),
     'Stopped: layer over its limit',
@@ -281,8 +281,8 @@ t.test('what a recreate loses is told in a few lines', async (t) => {
   );
   const many = Array.from({ length: 8 }, (_, n) => place(`/opt/${n}`));
   t.same(lossLines({ ...nothing, files: many, complete: false }).slice(-2), [
-    '2 more places',
-    'There is more than could be looked at.',
+    '2 more paths',
+    'This list is incomplete.',
   ]);
   t.same([100, 1536, 5 * 1024 ** 2, 3 * 1024 ** 3].map(bytes), ['100 B', '1.5 KB', '5 MB', '3 GB']);
 });

@@ -19,22 +19,22 @@ t.test('a container that runs out of room outside its volume says so, and what t
   await page.getByText('Layer 0.1 of 2 GB').waitFor();
   await page.getByText('Disk 300 of 1000 MB').waitFor();
   t.equal(
-    await page.getByRole('button', { name: 'Space of calm-bay' }).count(),
+    await page.getByRole('button', { name: 'Disk use of calm-bay' }).count(),
     0,
     'no warning while there is room',
   );
 
   await paged.holds(id, 1900);
   await page.reload();
-  const warning = page.getByRole('button', { name: 'Space of calm-bay: layer almost full' });
+  const warning = page.getByRole('button', { name: 'Disk use of calm-bay: layer almost full' });
   await warning.focus();
   await page.keyboard.press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Space of calm-bay' });
+  const dialog = page.getByRole('dialog', { name: 'Disk use of calm-bay' });
   await dialog.getByText('1,900 of 2,048 MB').waitFor();
-  await dialog.getByText('Remove packages and files outside /workspace').waitFor();
+  await dialog.getByText('Remove packages and files you do not need outside /workspace').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  t.match(await focusedName(page), /^Space of calm-bay/, 'the focus is back where it was');
+  t.match(await focusedName(page), /^Disk use of calm-bay/, 'the focus is back where it was');
 
   await paged.holds(id, 2049);
   await page.getByText('Stopped: layer over its limit').waitFor();
@@ -47,7 +47,7 @@ t.test('a container that runs out of room outside its volume says so, and what t
   t.same(faults, []);
 });
 
-t.test('deleted containers that take up room are found, restored and erased for good', async (t) => {
+t.test('deleted containers that take up room are found, restored and deleted permanently', async (t) => {
   const scene = await aScene(t);
   if (scene === null) return;
   const { browser, paged } = scene;
@@ -64,29 +64,29 @@ t.test('deleted containers that take up room are found, restored and erased for 
   await page.getByText('Largest').waitFor();
   await page.getByLabel('Name').fill('third');
   await page.keyboard.press('Enter');
-  await page.getByText('Deleted containers still take up your room').waitFor();
+  await page.getByText('Deleted containers still count against your tier').waitFor();
   t.match(faults.splice(0), [/409/], 'what the browser says of a refusal');
   await page.getByRole('dialog').getByRole('link', { name: 'Deleted containers' }).click();
   await page.getByText('300 of 1000 MB in /workspace').first().waitFor();
   t.equal(await focusedName(page), 'Deleted containers', 'the keyboard starts at the top of the page');
   t.match(await page.locator('.item').allInnerTexts(), [/second.*kept until/s, /first.*kept until/s]);
 
-  await page.getByRole('button', { name: 'Delete first for good' }).focus();
+  await page.getByRole('button', { name: 'Delete first permanently' }).focus();
   await page.keyboard.press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Delete first for good?' });
+  const dialog = page.getByRole('dialog', { name: 'Delete first permanently?' });
   await page.keyboard.type('second');
   await page.keyboard.press('Enter');
   await dialog.getByText('That is not the name. Type first.').waitFor();
   t.match(faults.splice(0), [/400/]);
   await dialog.getByLabel('Type first to confirm').fill('first');
   await page.keyboard.press('Enter');
-  await page.getByText('first is gone for good').waitFor();
+  await page.getByText('first is permanently deleted').waitFor();
   await waitFor(async () => (await page.locator('.item').count()) === 1);
   await waitFor(async () => (await focusedName(page)) === 'Deleted containers');
 
   await page.getByRole('button', { name: 'Restore second' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('Nothing is kept').waitFor();
+  await page.getByText('There are no deleted containers').waitFor();
   await page.getByRole('main').getByRole('link', { name: 'All containers' }).click();
   await page.getByRole('link', { name: 'second' }).waitFor();
   t.same(faults, []);
@@ -99,7 +99,7 @@ t.test('a guest is told that nothing is kept', async (t) => {
   await paged.service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${paged.address}/sign-in`);
-  await page.getByRole('button', { name: 'Look around as a guest' }).click();
+  await page.getByRole('button', { name: 'Continue as a guest' }).click();
   await page.getByText('No containers yet').waitFor();
   await page.keyboard.press('n');
   await page.getByText('Largest').waitFor();
@@ -108,11 +108,11 @@ t.test('a guest is told that nothing is kept', async (t) => {
   await page.locator('.terminal-bar .back').click();
   await page.getByRole('button', { name: 'More for brief' }).click();
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
-  await page.getByText('Guests keep nothing').waitFor();
+  await page.getByText('You are a guest: the files in').waitFor();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByText('No containers yet').waitFor();
   await page.getByRole('link', { name: 'Deleted containers' }).click();
-  await page.getByText(/erased for good in 50 min/).waitFor();
+  await page.getByText(/erased in 50 min/).waitFor();
 });
 
 t.test('people see their limits, and administrators change those of a tier', async (t) => {
@@ -147,7 +147,7 @@ t.test('people see their limits, and administrators change those of a tier', asy
   const limits = page.getByRole('region', { name: 'Your limits' });
   await limits.getByText('Your tier is “enterprise”').waitFor();
   const shown = await limits.locator('dd').allInnerTexts();
-  t.same(shown, ['any number', '300 at once', '256 at once', '128 at once', '7 at once', '128 at once']);
+  t.same(shown, ['unlimited', '300 at once', '256 at once', '128 at once', '7 at once', '128 at once']);
   t.same(faults, []);
 });
 
@@ -180,10 +180,10 @@ t.test('a terminal that cannot be opened now says why', async (t) => {
   const id = await paged.container(await aPerson(paged.service, 'ada'), 'calm-bay');
   const { page } = await signedIn(browser, paged, 'ada');
   await page.goto(`${paged.address}/containers/${id}`);
-  await page.getByText('No new program starts in this container.').waitFor();
+  await page.getByText('This container cannot start new programs.').waitFor();
   t.equal((await root('PATCH', '/api/admin/tiers/free', { max_terminals: 0 })).statusCode, 200);
   // What is known of a credential is remembered for a second.
   paged.clock.advance(2_000);
   await page.reload();
-  await page.getByText('You have as many terminals open as your tier allows.').waitFor();
+  await page.getByText('Your tier allows no more open terminals.').waitFor();
 });

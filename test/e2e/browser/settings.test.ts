@@ -31,9 +31,9 @@ async function enrol({ page, person }: Visit): Promise<string> {
   t.equal(await dialogs(page), 1, 'no dialog stands upon another');
   t.ok(await page.locator('.secret').isVisible(), 'a wrong code is corrected where it was typed');
   await untilAccepted(page, () => codeAt(secret, new Date(Date.now() - STEP_MS)));
-  await page.getByText('Keep your recovery codes').waitFor();
+  await page.getByText('Save your recovery codes').waitFor();
   t.equal(await page.locator('.codes li').count(), 10);
-  await button(page, 'I have kept them').click();
+  await button(page, 'I have saved them').click();
   await page.getByText('10 recovery codes left').waitFor();
   return secret;
 }
@@ -151,9 +151,9 @@ t.test('the audit on the pages: filters, older records, files', async (t) => {
   await page.keyboard.press('Enter');
   await rows(page).nth(20).waitFor({ state: 'detached' });
   t.notOk((await rows(page).allInnerTexts()).join().includes('login_failed'));
-  await page.getByLabel('What').fill('no_such_action');
+  await page.getByLabel('Action').fill('no_such_action');
   await page.keyboard.press('Enter');
-  await page.getByText('Nothing of that kind was recorded.').waitFor();
+  await page.getByText('No matching records.').waitFor();
   await page.getByRole('button', { name: 'Clear' }).click();
   await rows(page).nth(49).waitFor();
 
@@ -176,22 +176,22 @@ t.test('an administrator makes a set of tools by keyboard, and follows how it is
   if (scene === null) return;
   const { address, page, faults, call } = scene;
   await page.goto(`${address}/admin/roles`);
-  const add = page.getByRole('button', { name: 'Add a set' });
+  const add = page.getByRole('button', { name: 'Add a tool set' });
   await add.focus();
   await page.keyboard.press('Enter');
   await page.locator('input:focus').waitFor();
   await page.keyboard.type('broken');
   await page.keyboard.press('Tab');
   await page.keyboard.type('Broken tools');
-  await page.getByLabel('Packages of apt').fill('--force');
+  await page.getByLabel('Packages for apt').fill('--force');
   await page.getByLabel('Script').fill('echo no luck; exit 7');
   await page.getByLabel('Label').press('Enter');
   await page.getByText('Must be names of packages').waitFor();
-  await page.getByLabel('Packages of apt').fill('');
+  await page.getByLabel('Packages for apt').fill('');
   await page.getByLabel('Label').press('Enter');
   await page.getByText('Broken tools is saved').waitFor();
   await page.locator('.item', { hasText: 'Runs a script.' }).waitFor();
-  t.equal(await page.locator(':focus').innerText(), 'Add a set', 'the focus is where it was');
+  t.equal(await page.locator(':focus').innerText(), 'Add a tool set', 'the focus is where it was');
 
   const made = await call('POST', '/api/containers', {
     name: 'dev',

@@ -17,13 +17,13 @@ import { type Member, register, sharedService } from '../../support/process/shar
 t.setTimeout(240_000);
 
 /** Makes a link in the dialog, and answers it. */
-async function makeLink(page: Page, what: 'Look on' | 'Type along'): Promise<string> {
+async function makeLink(page: Page, what: 'View' | 'Type'): Promise<string> {
   await page.getByRole('button', { name: 'Share this terminal' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText(what, { exact: true }).first().click();
   await dialog.getByRole('button', { name: 'Create link' }).click();
   const link = await dialog.locator('.token-secret').innerText();
-  await shoot(page, `sharing-${what === 'Look on' ? 'view' : 'control'}-link`);
+  await shoot(page, `sharing-${what === 'View' ? 'view' : 'control'}-link`);
   await page.keyboard.press('Escape');
   return link;
 }
@@ -54,7 +54,7 @@ t.test('a terminal is shared by a link, typed in together, looked on at, and tak
   await waitForLine(owner.page, PROMPT);
   await typeUntilAnswered(owner.page, 'echo "=$((6*7))="', /^=42=$/);
 
-  const control = await makeLink(owner.page, 'Type along');
+  const control = await makeLink(owner.page, 'Type');
   const bob = await follow(browser, control, bobAccount);
   t.equal(bob.page.url(), `${address}${at}`, 'the code is nowhere in the address');
   await waitForLine(bob.page, /^=42=$/);
@@ -75,7 +75,7 @@ t.test('a terminal is shared by a link, typed in together, looked on at, and tak
     page.locator('.line-facts [title="Columns × rows"]').innerText();
   t.equal(await sizeOf(bob.page), await sizeOf(owner.page), 'the window of the owner rules');
 
-  const view = await makeLink(owner.page, 'Look on');
+  const view = await makeLink(owner.page, 'View');
   const eve = await follow(browser, view, eveAccount);
   await eve.page.getByText('View only').waitFor();
   await waitForLine(eve.page, sized);
@@ -97,24 +97,24 @@ t.test('a terminal is shared by a link, typed in together, looked on at, and tak
   t.ok(await bob.page.getByText('100', { exact: true }).last().isVisible(), 'also in a smaller window');
   await shoot(bob.page, 'sharing-control');
   await owner.page.getByRole('button', { name: `Remove ${bobAccount.username}` }).click();
-  await owner.page.getByText('Nobody has come yet.').waitFor();
-  await bob.page.getByRole('heading', { name: 'dev is shared with you no more' }).waitFor();
+  await owner.page.getByText('Nobody has joined yet.').waitFor();
+  await bob.page.getByRole('heading', { name: 'dev is no longer shared with you' }).waitFor();
   await shoot(bob.page, 'sharing-ended');
   await owner.page
-    .locator('.shares li', { hasText: 'Type along' })
+    .locator('.shares li', { hasText: 'Can type' })
     .getByRole('button', { name: 'End' })
     .click();
-  await owner.page.locator('.shares li', { hasText: 'Type along' }).waitFor({ state: 'detached' });
+  await owner.page.locator('.shares li', { hasText: 'Can type' }).waitFor({ state: 'detached' });
 
   await eve.page.goto(`${address}${at}`);
   await eve.page.getByText('View only').waitFor();
   await shootBoth(eve.page, 'sharing-view');
   await eve.page.getByRole('button', { name: 'Terminal menu' }).click();
-  await eve.page.getByRole('menuitem', { name: 'Leave for good' }).click();
+  await eve.page.getByRole('menuitem', { name: 'Leave shared terminal' }).click();
   await eve.page.getByText('No containers yet').waitFor();
 
   await bob.page.goto(control);
-  await bob.page.getByText('This link leads nowhere any more').waitFor();
+  await bob.page.getByText('This link is no longer valid').waitFor();
   await shoot(bob.page, 'sharing-gone');
   const faults = [...owner.faults, ...bob.faults, ...eve.faults];
   t.same(

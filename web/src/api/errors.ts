@@ -49,7 +49,8 @@ const faultsIn = (value: unknown): FieldFaults =>
 export function errorOf(status: number, body: unknown, retryAfter: string | null): ApiError {
   const wire = isObject(body) ? body : {};
   const code = typeof wire['code'] === 'string' ? wire['code'] : `http_${status}`;
-  const message = typeof wire['error'] === 'string' ? wire['error'] : `the service answered ${status}`;
+  const message =
+    typeof wire['error'] === 'string' ? wire['error'] : `the service responded with status ${status}`;
   const seconds = retryAfter === null ? Number.NaN : Number(retryAfter);
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : null;
   const reason = typeof wire['reason'] === 'string' ? wire['reason'] : null;
@@ -62,6 +63,6 @@ export const sentence = (words: string): string =>
 
 /** Faults by field for a form: the service's own, and codes that are about one field. */
 export function fieldFaults(error: ApiError): FieldFaults {
-  if (error.code === 'name_taken') return { name: 'You already have a container of this name.' };
+  if (error.code === 'name_taken') return { name: 'You already have a container with this name.' };
   return Object.fromEntries(Object.entries(error.fields).map(([name, words]) => [name, sentence(words)]));
 }

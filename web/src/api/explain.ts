@@ -16,7 +16,7 @@ const inSeconds = (seconds: number | null): string => {
 const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
   unreachable: () => ({
     title: 'Berth cannot be reached',
-    next: 'Check that the service runs and that you are online; then try again.',
+    next: 'Check your connection and that the service is running, then try again.',
   }),
   unanswered: () => ({
     title: 'Berth did not respond, so this may or may not have been done',
@@ -28,14 +28,14 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
   }),
   too_many_at_once: () => ({
     title: 'Too many at once',
-    next: 'Close a terminal or page that you do not need, or wait until a command, upload or download ends.',
+    next: 'Close a terminal or page you do not need, or wait for a command, upload or download to finish.',
   }),
   address_full: () => ({
     title: 'Too many terminals and pages are open from your network',
-    next: 'Close one that you do not need. An administrator can allow more for one address.',
+    next: 'Close one you do not need. An administrator can raise the limit per address.',
   }),
   rate_limited: (error) => ({
-    title: 'Too many tries',
+    title: 'Too many attempts',
     next: inSeconds(error.retryAfterSeconds),
   }),
   setup_done: () => ({
@@ -44,19 +44,19 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
   }),
   setup_code_rejected: () => ({
     title: 'This set-up link is not valid',
-    next: 'Use the newest link that Berth printed when it started.',
+    next: 'Use the link that Berth printed when it last started.',
   }),
   registration_closed: () => ({
     title: 'Registration is closed',
     next: 'Ask an administrator of this Berth for an account.',
   }),
   guest_session_expired: () => ({
-    title: 'Your guest time is over',
-    next: 'Sign in with an account to go on. You can still read and delete what is there.',
+    title: 'Your guest access has expired',
+    next: 'Sign in with an account to continue. You can still view and delete what you have.',
   }),
   kept_limit_reached: () => ({
-    title: 'Deleted containers still take up your room',
-    next: 'Delete one of them for good. Its room is free within the hour, mostly in a minute; then try again.',
+    title: 'Deleted containers still count against your tier',
+    next: 'Delete one of them permanently, then try again. Its space is usually freed within a minute, at most within an hour.',
     link: { href: '/deleted', label: 'Deleted containers' },
   }),
   container_limit_reached: () => ({
@@ -64,23 +64,23 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     next: 'Delete one that you no longer need, or ask an administrator for more.',
   }),
   name_taken: () => ({
-    title: 'You already have a container of this name',
+    title: 'You already have a container with this name',
     next: 'Rename or delete that one first, or choose another name.',
   }),
   disk_quota_exceeded: () => ({
-    title: 'The workspace holds more than its disk size',
-    next: 'Give it more disk under “Settings…”: that starts it as well. Nothing is lost meanwhile.',
+    title: 'The workspace is larger than its disk size',
+    next: 'Increase its disk size under “Settings…”. That also starts it. No files are lost.',
   }),
   host_disk_short: () => ({
-    title: 'The host is short of disk space',
-    next: 'Nothing new can be made there until its administrator has made room.',
+    title: 'The host is low on disk space',
+    next: 'Nothing new can be created until an administrator frees some.',
   }),
   image_unavailable: () => ({
-    title: 'The image cannot be had',
-    next: 'Its registry does not answer or does not have it. Choose another image, or ask an administrator.',
+    title: 'The image is not available',
+    next: 'Its registry does not respond or does not have it. Choose another image, or ask an administrator.',
   }),
   container_busy: (error) => ({
-    title: 'Another change is still under way',
+    title: 'Another change is still in progress',
     next: inSeconds(error.retryAfterSeconds),
   }),
   too_many_processes: () => ({
@@ -88,123 +88,124 @@ const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
     next: 'Stop some processes, or restart the container.',
   }),
   container_unresponsive: () => ({
-    title: 'No new program starts in this container',
-    next: 'Try again in a few seconds. If that goes on, stop the container and start it.',
+    title: 'This container cannot start new programs',
+    next: 'Try again in a few seconds. If this keeps happening, stop the container and start it again.',
   }),
   engine_busy: (error) => ({
-    title: 'The container engine has too much to do for you',
+    title: 'Too many of your requests are waiting for the container engine',
     next: inSeconds(error.retryAfterSeconds),
   }),
   container_not_found: () => ({
     title: 'This container is gone',
-    next: 'It was deleted, or it belongs to somebody else.',
+    next: 'It was deleted, or it belongs to another user.',
   }),
   collaboration_not_found: () => ({
-    title: 'This link leads nowhere any more',
-    next: 'What it shared has ended, or the link is not whole. Ask who sent it for a new one.',
+    title: 'This link is no longer valid',
+    next: 'The share has ended, or the link is incomplete. Ask its sender for a new one.',
   }),
   collaboration_limit_reached: () => ({
-    title: 'This terminal is shared as often as it can be',
-    next: 'End a link that you no longer need.',
+    title: 'This container has the most share links it can have',
+    next: 'End a link you no longer need.',
   }),
   sharing_needs_tmux: () => ({
     title: 'This container has no tmux',
     next: 'Sharing needs it. Install tmux in the container, then try again.',
   }),
-  container_not_running: () => ({ title: 'The container does not run', next: 'Start it first.' }),
+  container_not_running: () => ({ title: 'The container is not running', next: 'Start it first.' }),
   validation_failed: () => ({
-    title: 'Some values are not accepted',
+    title: 'Some values are not valid',
     next: 'Correct the marked fields and try again.',
   }),
   code_rejected: () => ({
     title: 'This code was not accepted',
-    next: 'Enter the newest code of your app; each works only once. After five minutes, start over.',
+    next: 'Enter the latest code from your app. Each code works only once. After five minutes, start over.',
   }),
   wrong_code: () => ({
     title: 'Wrong code',
-    next: 'Enter the newest code of your app; each works only once.',
+    next: 'Enter the latest code from your app. Each code works only once.',
   }),
   confirmation_cancelled: () => ({
     title: 'Nothing was changed',
-    next: 'It takes your password, or a code of your authenticator app, to go on.',
+    next: 'To continue, enter your password or a code from your authenticator app.',
   }),
   account_required: () => ({
     title: 'Guests cannot do this',
-    next: 'It belongs to an account with a password. Sign in with one.',
+    next: 'It needs an account with a password. Sign in with one.',
   }),
-  wrong_password: () => ({ title: 'Wrong password', next: 'Enter the password that you have now.' }),
+  wrong_password: () => ({ title: 'Wrong password', next: 'Enter your current password.' }),
   wrong_passcode: () => ({
     title: 'Wrong passcode',
-    next: 'Try again. After five wrong ones in a row you are signed out.',
+    next: 'Try again. Five wrong attempts in a row sign you out.',
   }),
   passkey_refused: () => ({
     title: 'This passkey was not accepted',
-    next: 'It may have been removed from the account. Sign in in another way.',
+    next: 'It may have been removed from the account. Sign in another way.',
   }),
   passkey_cancelled: () => ({
     title: 'No passkey was used',
-    next: 'It was cancelled, or took too long. Try again, or go on without a passkey.',
+    next: 'It was cancelled, or took too long. Try again, or continue without a passkey.',
   }),
   passkey_registered: () => ({
     title: 'This device already has a passkey for your account',
-    next: 'Use it as it is, or add one from another device.',
+    next: 'Use that one, or add one from another device.',
   }),
   passkeys_unavailable: () => ({
     title: 'Passkeys are not available here',
-    next: 'Berth must be reached by https and a domain name; an administrator sets BERTH_PUBLIC_URL.',
+    next: 'They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
   }),
   session_locked: () => ({ title: 'Your session is locked', next: 'Unlock it with your passcode.' }),
   last_administrator: () => ({
     title: 'This is the last administrator',
-    next: 'Make somebody else an administrator first.',
+    next: 'Make another user an administrator first.',
   }),
   ssh_key_exists: () => ({
-    title: 'You have added this SSH key already',
+    title: 'You have already added this SSH key',
     next: 'It is in the list, perhaps under another name.',
   }),
   catalogue_key_taken: () => ({
-    title: 'There is already one of this name',
-    next: 'Change that one, or choose another name.',
+    title: 'This name is already in use',
+    next: 'Change the existing entry, or choose another name.',
   }),
   catalogue_entry_in_use: () => ({
     title: 'It is still in use',
-    next: 'Give the users another tier, or delete the containers that have it, first.',
+    next: 'First move its users to another tier, or delete the containers that use it.',
   }),
   catalogue_entry_needed: () => ({
-    title: 'The service cannot do without it',
-    next: 'It is a default of the service. You can change it instead.',
+    title: 'The service needs this entry',
+    next: 'It is one of the defaults. Change it instead of deleting it.',
   }),
   role_setup_not_needed: () => ({
     title: 'There is nothing to install',
-    next: 'The role of this container has no tools beyond its image.',
+    next: 'The role of this container adds no tools to its image.',
   }),
   role_setup_not_active: () => ({
     title: 'Nothing is being installed',
-    next: 'It has come to its end meanwhile.',
+    next: 'The installation has already ended.',
   }),
   token_limit_reached: () => ({
-    title: 'You have as many API tokens as are allowed',
-    next: 'Revoke one that you no longer need.',
+    title: 'You have reached the limit of API tokens',
+    next: 'Revoke one you no longer need.',
   }),
 };
 
 const byStatus = (error: ApiError): Explanation => {
   const title = sentence(error.message).replace(/\.$/, '');
-  if (error.status === 401) return { title: 'You are signed out', next: 'Sign in again to go on.' };
-  if (error.status === 403) return { title, next: 'Your account may not do this. Ask an administrator.' };
+  if (error.status === 401) return { title: 'You are signed out', next: 'Sign in again to continue.' };
+  if (error.status === 403)
+    return { title, next: 'Your account is not allowed to do this. Ask an administrator.' };
   if (error.status === 503)
     return { title: 'Berth is busy or starting', next: inSeconds(error.retryAfterSeconds) };
   if (error.status >= 500) {
     return {
       title,
-      next: 'Try again. If it stays so, an administrator finds the cause in the log of the service.',
+      next: 'Try again. If this keeps happening, an administrator can find the cause in the service log.',
     };
   }
   return { title, next: 'Check what you entered and try again.' };
 };
 
 const ENGINE_DOWN =
-  'The container engine does not run. Try again once the note about it at the top of the page is gone.';
+  'The container engine is not running. Try again when the notice at the top of the page disappears.';
 
 /** `engineIsDown`: the likely cause of failures that the service does not explain. */
 export function explain(failure: unknown, engineIsDown = false): Explanation {

@@ -16,9 +16,9 @@ export function lossLines({ packages, package_count, files, complete }: Changes)
   const lines = [
     ...(package_count > 0 ? [`Packages: ${named.join(', ')}${more}`] : []),
     ...places.slice(0, MAX_PLACES).map(placeLine),
-    ...(places.length > MAX_PLACES ? [plural(places.length - MAX_PLACES, 'more place')] : []),
+    ...(places.length > MAX_PLACES ? [plural(places.length - MAX_PLACES, 'more path')] : []),
   ];
-  return complete || lines.length === 0 ? lines : [...lines, 'There is more than could be looked at.'];
+  return complete || lines.length === 0 ? lines : [...lines, 'This list is incomplete.'];
 }
 
 function placeLine({ path, added, changed, removed, size_bytes }: Changes['files'][number]): string {

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 24;
 export function toolsHint(role: Pick<Role, 'packages'> | undefined): string {
   const names = Object.values(role?.packages ?? {}).find((list) => list.length > 0) ?? [];
   const [first, ...others] = names;
-  if (first === undefined) return 'What the image has.';
+  if (first === undefined) return 'Only what the image includes.';
   const named = others.reduce((text, name) => {
     const longer = `${text}, ${name}`;
     return longer.length <= MAX_CHARACTERS ? longer : text;

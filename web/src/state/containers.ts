@@ -189,11 +189,11 @@ function sayStarted(
 ): void {
   if (!recreated) toastOk(doneWords('starting', name));
   else if (volume_kept)
-    toastOk(`${name} was gone from the engine and has been made anew. /workspace is as it was.`);
+    toastOk(`${name} was missing from the engine and was recreated. /workspace is unchanged.`);
   else
     toastWarning(
-      `${name} was gone and has been made anew`,
-      'Its volume was gone as well: /workspace is empty.',
+      `${name} was missing from the engine and was recreated`,
+      'Its volume was missing as well: /workspace is empty.',
     );
 }
 

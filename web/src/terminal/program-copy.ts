@@ -39,6 +39,6 @@ export function sizeText(text: string): string {
   return [
     ...(lines > 1 ? [count(lines, 'line')] : []),
     count(text.length, 'character'),
-    ...(whole === text ? [] : ['a line break at its end']),
+    ...(whole === text ? [] : ['ends with a line break']),
   ].join(', ');
 }

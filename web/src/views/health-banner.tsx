@@ -6,11 +6,11 @@ import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
 const HEADLINES: Readonly<Record<string, string>> = {
-  engine: 'The container engine does not run, so containers cannot be started',
+  engine: 'The container engine is not running, so containers cannot start',
   image: 'The default image is not ready yet',
-  disk: 'The size of volumes cannot be kept, so no container can be created',
-  isolation: 'Containers are not shut off from each other and from this machine',
-  database: 'The database cannot be reached',
+  disk: 'Disk quotas cannot be enforced, so no container can be created',
+  isolation: 'Containers are not isolated from each other and from this machine',
+  database: 'Berth cannot reach its database',
 };
 
 /** What of the service is not well, and how to mend it. Nothing while all is. */
@@ -20,12 +20,12 @@ export function HealthBanner() {
   const faults = now?.faults.filter(({ part }) => !['image', 'disk'].includes(part) || !engineIsDown()) ?? [];
   if (faults.length === 0) return null;
   return (
-    <section class="banner" role="status" aria-label="State of the service">
+    <section class="banner" role="status" aria-label="Service status">
       {faults.map((fault) => (
         <FaultLine key={fault.part} fault={fault} />
       ))}
       {faults.every(({ detail }) => detail === null) && (
-        <p class="fault-note">Administrators see why, and how to mend it.</p>
+        <p class="fault-note">Administrators can see the cause and how to fix it.</p>
       )}
     </section>
   );
@@ -36,10 +36,10 @@ function FaultLine({ fault }: { fault: Fault }) {
     <div class="fault">
       <Icon name="warning" size={18} />
       <div class="fault-text">
-        <strong>{HEADLINES[fault.part] ?? `${fault.part} is not well`}</strong>
+        <strong>{HEADLINES[fault.part] ?? `${fault.part} has a problem`}</strong>
         {fault.detail !== null && (
           <p>
-            {sentence(fault.detail)} {fault.mend && `To mend it: ${fault.mend}.`}
+            {sentence(fault.detail)} {fault.mend && `To fix it: ${fault.mend}.`}
           </p>
         )}
         {fault.command && (

@@ -48,7 +48,7 @@ export function LockScreen({ username }: { username: string }) {
           <span>Berth</span>
         </div>
         <h1 id="lock-title">Locked</h1>
-        <p class="lead">{username}, what you were doing is as you left it.</p>
+        <p class="lead">{username}, your terminals keep running.</p>
         <form onSubmit={(event) => void form.submit(event)}>
           {form.failure !== null && <Problem failure={form.failure} />}
           <PasswordField

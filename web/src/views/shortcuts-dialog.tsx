@@ -8,27 +8,27 @@ const LIST: readonly Shortcut[] = [
   [['↑', '↓'], 'Move through the list'],
   [['Enter'], 'Open the terminal of the row'],
   [['Shift', 'L'], 'Lock the screen'],
-  [['?'], 'This overview'],
+  [['?'], 'Show this list'],
   [['Esc'], 'Close a dialog or a menu'],
 ];
 
 const TERMINAL: readonly Shortcut[] = [
   [['Ctrl', 'Shift', 'F'], 'Search the output'],
   [['Ctrl', 'Shift', 'C'], 'Copy the selection'],
-  [['Ctrl', 'C'], 'Copy a selection, else interrupt'],
+  [['Ctrl', 'C'], 'Copy the selection, or interrupt'],
   [['Ctrl', 'Shift', 'V'], 'Paste'],
-  [['Ctrl', 'Shift', 'L'], 'Leave the shell for the bar above'],
+  [['Ctrl', 'Shift', 'L'], 'Move the focus to the bar above'],
   [['Ctrl', '+'], 'Larger text'],
   [['Ctrl', '−'], 'Smaller text'],
-  [['Ctrl', '0'], 'Usual size of text'],
+  [['Ctrl', '0'], 'Default text size'],
 ];
 
 const PANES: readonly Shortcut[] = [
   [['Ctrl', 'Shift', 'E'], 'New pane to the right'],
   [['Ctrl', 'Shift', 'O'], 'New pane below'],
-  [['Ctrl', 'Shift', 'X'], 'Close the pane, end what runs in it'],
+  [['Ctrl', 'Shift', 'X'], 'Close the pane and end its programs'],
   [['Ctrl', 'Shift', '←'], 'Pane to the left; also → ↑ ↓'],
-  [['←', '→'], 'Move the line that has the focus'],
+  [['←', '→'], 'Move the focused divider'],
 ];
 
 function Table({ title, rows }: { title: string; rows: readonly Shortcut[] }) {

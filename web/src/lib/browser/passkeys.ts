@@ -17,7 +17,7 @@ async function ask(prompt: Promise<Credential | null>): Promise<PublicKeyCredent
     if (credential instanceof PublicKeyCredential) return credential;
   } catch (failure) {
     if ((failure as Partial<DOMException>).name === 'InvalidStateError') {
-      throw new ApiError(0, 'passkey_registered', 'the passkey is registered already');
+      throw new ApiError(0, 'passkey_registered', 'the passkey is already registered');
     }
   }
   throw new ApiError(0, 'passkey_cancelled', 'no passkey was used');

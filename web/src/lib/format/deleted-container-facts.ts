@@ -17,5 +17,5 @@ export function keptFacts(container: Container, now: Date): string {
 function keptWords(until: string, now: Date): string {
   const leftMs = Date.parse(until) - now.getTime();
   if (leftMs <= 0) return 'about to be erased';
-  return leftMs > DAY_MS ? `kept until ${onDay(until)}` : `erased for good ${within(until, now)}`;
+  return leftMs > DAY_MS ? `kept until ${onDay(until)}` : `erased ${within(until, now)}`;
 }

@@ -69,7 +69,7 @@ export function stoppedForSpace(
 ): string | null {
   if (container.status !== 'stopped' || !isForSpace(container.status_reason)) return null;
   const warning = spaceWarning(container);
-  return warning?.isFull ? `Stopped: ${warning.words}` : 'Stopped for its space';
+  return warning?.isFull ? `Stopped: ${warning.words}` : 'Stopped for its disk use';
 }
 
 /** What can be done about space that runs out, the easiest first; nothing while there is room. */
@@ -78,21 +78,21 @@ export function spaceAdvice(container: Pick<Container, 'volume' | 'layer' | 'sta
   const isRunning = container.status === 'running';
   return [
     ...(isLow(layer) && isRunning
-      ? ['Remove packages and files outside /workspace that you do not need, or move them to /workspace.']
+      ? ['Remove packages and files you do not need outside /workspace, or move files to /workspace.']
       : []),
     ...(isLow(layer) && !isRunning
       ? [
-          'Start the container and remove something outside /workspace within a minute: then it is counted again.',
+          'Start the container and remove something outside /workspace within a minute, before it is measured again.',
         ]
       : []),
     ...(isLow(layer)
       ? [
-          'Or change its limits under “Settings…” without keeping what was installed: /workspace stays, the rest starts empty.',
+          'Or change its limits under “Settings…” without “Keep what was installed”. That recreates it: only /workspace is kept.',
         ]
       : []),
-    ...(isLow(volume) ? ['Remove files from /workspace, or give it more disk under “Settings…”.'] : []),
+    ...(isLow(volume) ? ['Remove files from /workspace, or increase its disk size under “Settings…”.'] : []),
     ...(isLow(volume) || isLow(layer)
-      ? ['If your tier allows no more, ask an administrator for another one.']
+      ? ['If your tier allows no more, ask an administrator for a larger one.']
       : []),
   ];
 }

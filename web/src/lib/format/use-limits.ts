@@ -8,18 +8,18 @@ const LINES: readonly Line[] = [
   {
     key: 'requests_per_minute',
     label: 'Requests',
-    note: 'Of this page and of all that uses your API tokens.',
+    note: 'From this page and from everything that uses your API tokens.',
   },
-  { key: 'max_terminals', label: 'Open terminals', note: 'Each pane is one.' },
-  { key: 'max_event_sockets', label: 'Open event streams', note: 'Each open page of Berth uses one.' },
+  { key: 'max_terminals', label: 'Open terminals', note: 'Each pane counts as one.' },
+  { key: 'max_event_sockets', label: 'Open event streams', note: 'Each open Berth page uses one.' },
   { key: 'max_commands', label: 'Running commands', note: 'Started over the API, until they end.' },
-  { key: 'max_uploads', label: 'Uploads', note: 'Files on their way into your containers.' },
+  { key: 'max_uploads', label: 'Uploads', note: 'Files being sent to your containers.' },
   { key: 'max_downloads', label: 'Downloads', note: 'Files, archives, recordings, logs and exports.' },
 ];
 
 function inWords(key: Line['key'], limit: number): string {
   const count = limit.toLocaleString('en');
-  if (key === 'requests_per_minute') return limit === 0 ? 'any number' : `${count} a minute`;
+  if (key === 'requests_per_minute') return limit === 0 ? 'unlimited' : `${count} a minute`;
   return limit === 0 ? 'none' : `${count} at once`;
 }
 

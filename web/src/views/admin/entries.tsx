@@ -43,7 +43,7 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
     >
       <Items
         of={list}
-        none="There is none."
+        none="None yet."
         row={(entry) => (
           <Item key={keyOf(entry)} title={labelOf(entry)} facts={props.facts(entry)}>
             <IconButton icon="edit" label={`Change ${labelOf(entry)}`} onClick={() => setEditing(entry)} />
@@ -67,7 +67,7 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
           onDone={reload}
           onClose={() => setRemoving(null)}
         >
-          <p>Nobody can choose it any more. What is in use is not deleted.</p>
+          <p>Users can no longer choose it. An entry in use cannot be deleted.</p>
         </Removal>
       )}
     </Section>

@@ -80,7 +80,7 @@ export function NameFields({ of: { key, label }, isNew, example, onInput, faults
           value={key}
           onInput={(text) => onInput({ key: text })}
           error={faults['key']}
-          hint={`What programs call it, like ${example}.`}
+          hint={`Used in the API, for example ${example}.`}
           input={FIRST_INPUT}
         />
       )}
@@ -89,7 +89,7 @@ export function NameFields({ of: { key, label }, isNew, example, onInput, faults
         value={label}
         onInput={(text) => onInput({ label: text })}
         error={faults['label']}
-        hint="What people choose."
+        hint="Shown to users."
         input={isNew ? KEY_INPUT : FIRST_INPUT}
       />
     </div>

@@ -9,7 +9,7 @@ export const Images = () => (
   <EntriesPage
     kind="images"
     title="Images"
-    lead="What containers can be made of. Those that are there keep theirs."
+    lead="Images for new containers. Existing containers keep theirs."
     add="Add an image"
     keyOf={({ key }) => key}
     labelOf={({ label }) => label}
@@ -48,7 +48,7 @@ function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
             value={image.reference}
             onInput={(reference) => set({ reference: reference.trim() })}
             error={faults['reference']}
-            hint="As in docker pull, like docker.io/library/alpine:3.20."
+            hint="As in docker pull, for example docker.io/library/alpine:3.20."
             input={KEY_INPUT}
           />
           <TextField
@@ -56,7 +56,7 @@ function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
             value={image.digest ?? ''}
             onInput={(digest) => set({ digest: digest.trim() === '' ? null : digest.trim() })}
             error={faults['digest']}
-            hint="sha256:… pins exactly this image. Empty: whatever the tag points at."
+            hint="sha256:… pins this exact image. Empty: the image that the tag points to."
             input={KEY_INPUT}
           />
           <TextField
@@ -64,7 +64,7 @@ function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
             value={image.shell}
             onInput={(shell) => set({ shell })}
             error={faults['shell']}
-            hint="What terminals open."
+            hint="Started by terminals."
             input={KEY_INPUT}
           />
         </>

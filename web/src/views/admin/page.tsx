@@ -9,7 +9,7 @@ import { Tiers } from './tiers.tsx';
 import { Users } from './users.tsx';
 
 const TABS = [
-  { href: '/admin', label: 'People' },
+  { href: '/admin', label: 'Users' },
   { href: '/admin/tiers', label: 'Tiers' },
   { href: '/admin/images', label: 'Images' },
   { href: '/admin/roles', label: 'Tools' },
@@ -36,7 +36,7 @@ function Part({ at }: { at: string }) {
     case '/admin/roles':
       return <Roles />;
     case '/admin/audit':
-      return <Audit of="all" title="Audit" lead="What anybody did here, and from where." />;
+      return <Audit of="all" title="Audit" lead="Every action, who did it and from where." />;
     case '/admin/settings':
       return <AdminSettings />;
     default:

@@ -10,8 +10,8 @@ export const Roles = () => (
   <EntriesPage
     kind="roles"
     title="Tools"
-    lead="Installed after a container is made. Those that are there keep theirs."
-    add="Add a set"
+    lead="Installed after a container is created. Existing containers keep theirs."
+    add="Add a tool set"
     keyOf={({ key }) => key}
     labelOf={({ label }) => label}
     facts={(role) => `${role.key} · ${factsOf(role)}`}
@@ -29,9 +29,9 @@ const factsOf = (role: WholeRole): string =>
   ].join(' ');
 
 const MANAGERS = [
-  { key: 'apt', label: 'Packages of apt', hint: 'Debian, Ubuntu. Separated by spaces.' },
-  { key: 'apk', label: 'Packages of apk', hint: 'Alpine.' },
-  { key: 'dnf', label: 'Packages of dnf', hint: 'Fedora, Rocky Linux.' },
+  { key: 'apt', label: 'Packages for apt', hint: 'Debian, Ubuntu. Separated by spaces.' },
+  { key: 'apk', label: 'Packages for apk', hint: 'Alpine.' },
+  { key: 'dnf', label: 'Packages for dnf', hint: 'Fedora, Rocky Linux.' },
 ] as const;
 
 const FIELDS = ['key', 'label', 'packages', 'script'];
@@ -71,7 +71,7 @@ function RoleForm({ before, onDone, onClose }: FormProps<WholeRole>) {
   return (
     <EntryForm
       kind="roles"
-      title={before === null ? 'Add a set of tools' : `Change ${before.label}`}
+      title={before === null ? 'Add a tool set' : `Change ${before.label}`}
       entryKey={before?.key ?? null}
       body={() => ({ ...(before === null && { key: draft.key }), ...bodyOf(draft) })}
       fields={FIELDS}
@@ -98,7 +98,7 @@ function RoleForm({ before, onDone, onClose }: FormProps<WholeRole>) {
             value={draft.script}
             onInput={(script) => set({ script })}
             error={faults['script']}
-            hint="Run by sh as root of the container, after the packages. It may run again. No secrets."
+            hint="Run by sh as root in the container, after the packages. It may run more than once. Do not put secrets here."
             area={AREA}
           />
         </>

@@ -15,7 +15,7 @@ import { useSubmit } from '../auth/use-submit.ts';
 export function AdminSettings() {
   const { value, failure } = useLoaded(getSettings);
   return (
-    <Section title="Service" lead="Takes effect at once.">
+    <Section title="Service" lead="Changes take effect immediately.">
       {failure !== null && <Problem failure={failure} />}
       {value === null ? (
         <div class="items waiting" role="status" aria-label="Loading" />
@@ -29,27 +29,27 @@ export function AdminSettings() {
 const NUMBERS = [
   {
     key: 'guest_lifetime_hours',
-    label: 'A guest stays for',
+    label: 'Guest access lasts',
     unit: 'hours',
-    hint: 'Then guests can only read and delete.',
+    hint: 'After that, guests can only view and delete.',
   },
   {
     key: 'session_idle_minutes',
-    label: 'Sign out after idling for',
+    label: 'Sign out after inactivity of',
     unit: 'minutes',
     hint: '30 to 1440.',
   },
   {
     key: 'requests_per_minute',
-    label: 'Requests in a minute',
+    label: 'Requests per minute',
     unit: 'at most',
-    hint: 'For one credential or address, besides what the tier allows its users; 0 for no limit at all.',
+    hint: 'Per credential or address, in addition to the limit of the tier. 0: no limit at all.',
   },
   {
     key: 'retention_days',
     label: 'Files of deleted containers are kept for',
     unit: 'days',
-    hint: 'Then for one more day, and then they are erased for good.',
+    hint: 'And for one more day. Then they are erased.',
   },
   {
     key: 'history_days',
@@ -59,13 +59,13 @@ const NUMBERS = [
   },
   {
     key: 'recordings_mb_per_user',
-    label: 'Recordings of one person may take up',
+    label: 'Recordings per user may use',
     unit: 'MB',
-    hint: '0 for no recordings.',
+    hint: '0: no recordings.',
   },
   {
     key: 'sockets_per_address',
-    label: 'Terminals and pages open from one address',
+    label: 'Open terminals and pages per address',
     unit: 'at most',
     hint: '250 or more: everyone in an office may share one address.',
   },
@@ -88,12 +88,12 @@ function SettingsForm({ before }: { before: Settings }) {
     <form class="form" onSubmit={(event) => void form.submit(event)} novalidate>
       {form.failure !== null && <Problem failure={form.failure} />}
       <Check
-        label="Anybody may create an account"
+        label="Anyone can create an account"
         checked={now.open_registration}
         onChange={(open_registration) => setNow({ ...now, open_registration })}
       />
       <Check
-        label="Guests may look around without an account"
+        label="Guests can use Berth without an account"
         checked={now.guests_enabled}
         onChange={(guests_enabled) => setNow({ ...now, guests_enabled })}
       />

@@ -10,7 +10,7 @@ import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, FIRST_INPUT } from './entry-form.tsx';
 
 const requests = (perMinute: number): string =>
-  perMinute === 0 ? 'any number of requests' : `${perMinute.toLocaleString('en')} requests a minute`;
+  perMinute === 0 ? 'unlimited requests' : `${perMinute.toLocaleString('en')} requests a minute`;
 
 const factsOf = (tier: Tier): string =>
   [
@@ -24,7 +24,7 @@ export const Tiers = () => (
   <EntriesPage
     kind="tiers"
     title="Tiers"
-    lead="What people may use. Containers that are there keep their limits."
+    lead="Limits for users and their containers. Existing containers keep theirs."
     add="Add a tier"
     keyOf={({ name }) => name}
     labelOf={({ name }) => name}
@@ -61,7 +61,7 @@ const OF_A_CONTAINER = [
     key: 'layer_mb',
     label: 'Outside /workspace',
     unit: 'MB',
-    hint: 'Packages, /tmp, /root. Above it a container is stopped.',
+    hint: 'Packages, /tmp, /root. Above this, a container is stopped.',
   },
 ] as const;
 
@@ -70,27 +70,27 @@ const OF_A_USER = [
     key: 'max_containers',
     label: 'Containers',
     unit: 'at once',
-    hint: 'Twice as many with deleted ones that are kept.',
+    hint: 'Twice as many including deleted ones that are kept.',
   },
   { key: 'max_agents', label: 'Agents', unit: 'at once', hint: '' },
   {
     key: 'requests_per_minute',
     label: 'Requests',
     unit: 'a minute',
-    hint: 'Of all sessions and tokens of a user. 0: any number.',
+    hint: 'All sessions and tokens of a user. 0: unlimited.',
   },
-  { key: 'max_terminals', label: 'Open terminals', unit: 'at once', hint: 'Each pane is one.' },
+  { key: 'max_terminals', label: 'Open terminals', unit: 'at once', hint: 'Each pane counts as one.' },
   {
     key: 'max_event_sockets',
     label: 'Open event streams',
     unit: 'at once',
-    hint: 'Each open page of Berth uses one.',
+    hint: 'Each open Berth page uses one.',
   },
   {
     key: 'max_commands',
     label: 'Running commands',
     unit: 'at once',
-    hint: 'Also those whose client has left.',
+    hint: 'Including those whose client has disconnected.',
   },
   { key: 'max_uploads', label: 'Uploads', unit: 'at once', hint: '' },
   {

@@ -49,10 +49,10 @@ export function Users() {
   const users = useUsers();
   const tiers = useTiers();
   return (
-    <Section title="People" lead="Everybody with an account here, guests included.">
+    <Section title="Users" lead="Everyone with an account, including guests.">
       <Items
         of={users}
-        none="There is nobody."
+        none="No users."
         row={(user) => <UserItem key={user.id} user={user} tiers={tiers} onChanged={users.replace} />}
       />
       {users.more && <Button onClick={() => void users.more?.()}>Show more</Button>}
@@ -73,7 +73,7 @@ function UserItem({ user, tiers, onChanged }: UserProps) {
     setBusy(true);
     try {
       onChanged(await changeUser(user.id, body));
-      toastOk(`${user.username} is changed`);
+      toastOk(`${user.username} is saved`);
     } catch (failure) {
       toastFailure(failure);
       // why: the selection shows what is, not what was refused
@@ -113,8 +113,8 @@ function UserItem({ user, tiers, onChanged }: UserProps) {
           onClose={() => setAsking(false)}
         >
           <p>
-            {isSelf ? 'You are' : 'They are'} signed out everywhere at once, and API tokens stop working.
-            Containers and files stay, and enabling gives all of it back.
+            {isSelf ? 'You are' : 'They are'} signed out everywhere immediately, and API tokens stop working.
+            Containers and files are kept. Enabling the account restores access.
           </p>
         </Confirm>
       )}

@@ -48,7 +48,7 @@ type Fields = typeof EMPTY;
 
 const LABELS: Readonly<Record<keyof Fields, string>> = {
   user: 'Who',
-  action: 'What',
+  action: 'Action',
   from: 'From',
   to: 'Until',
 };
@@ -100,7 +100,7 @@ export function Filters({ of, onChange }: FiltersProps) {
         <span>{LABELS.action}</span>
         <input
           type="text"
-          placeholder="anything"
+          placeholder="any"
           maxLength={64}
           list={list}
           autocomplete="off"

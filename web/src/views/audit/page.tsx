@@ -26,7 +26,7 @@ export function Audit({ of, title, lead }: AuditProps) {
       {list.value === null && list.failure === null && (
         <div class="items waiting" role="status" aria-label="Loading" />
       )}
-      {list.value?.length === 0 && <p class="none">Nothing of that kind was recorded.</p>}
+      {list.value?.length === 0 && <p class="none">No matching records.</p>}
       {list.value !== null && list.value.length > 0 && (
         <Records of={of} records={list.value} busy={list.busy} />
       )}

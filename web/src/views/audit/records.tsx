@@ -18,7 +18,7 @@ export function Records({ of, records, busy }: RecordsProps) {
         <tr>
           <th scope="col">When</th>
           {of === 'all' && <th scope="col">Who</th>}
-          <th scope="col">What</th>
+          <th scope="col">Action</th>
           <th scope="col">From</th>
         </tr>
       </thead>

@@ -34,7 +34,7 @@ export function PersonFields({ person, onChange, faults }: PersonFieldsProps) {
         value={person.password}
         onInput={(password) => onChange({ ...person, password })}
         error={faults['password']}
-        hint="At least 8 characters; a few unrelated words make a good one."
+        hint="At least 8 characters. A few unrelated words make a good password."
         fresh
       />
     </>

@@ -41,7 +41,7 @@ function RegisterForm() {
       </form>
       <div class="auth-more">
         <p>
-          Have one already? <a href="/sign-in">Sign in</a>
+          Already have an account? <a href="/sign-in">Sign in</a>
         </p>
       </div>
     </AuthFrame>

@@ -29,7 +29,7 @@ export function SecondStep({ waiting, onBack }: StepProps) {
   const failure = form.failure ?? passkey.failure;
   const self = useFormFocus(form.reason);
   return (
-    <AuthFrame title="One more step" lead="The password is right. This account has a second factor.">
+    <AuthFrame title="One more step" lead="The password is correct. This account also needs a second factor.">
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {failure !== null && <Problem failure={failure} />}
         {codes && (

@@ -59,8 +59,12 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
           </p>
         )}
         {options?.guests_enabled && (
-          <Button kind="quiet" onClick={() => void guest.submit()} busy={guest.busy ? 'Entering' : undefined}>
-            Look around as a guest
+          <Button
+            kind="quiet"
+            onClick={() => void guest.submit()}
+            busy={guest.busy ? 'Signing in' : undefined}
+          >
+            Continue as a guest
           </Button>
         )}
       </div>
@@ -88,8 +92,8 @@ function SetupHint() {
     <div class="note">
       <strong>This Berth has no account yet.</strong>
       <p>
-        Open the one-time set-up link that was printed where Berth was started, or{' '}
-        <a href="/setup">enter its code by hand</a>.
+        Open the one-time set-up link that Berth printed when it started, or{' '}
+        <a href="/setup">enter its code manually</a>.
       </p>
     </div>
   );

@@ -39,10 +39,7 @@ export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: Confirm
         onConfirm={() => void stop(container)}
         onClose={onClose}
       >
-        <p>
-          Programs that run in it end now, and its terminals close. Its files stay, and you can start it
-          again.
-        </p>
+        <p>Its programs end now, and its terminals close. Its files are kept, and you can start it again.</p>
       </Confirm>
     );
   }
@@ -55,17 +52,18 @@ export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: Confirm
       onClose={onClose}
     >
       <p>
-        The container is stopped and removed, with everything that was installed in it outside{' '}
+        The container is stopped and removed, with everything that was installed outside{' '}
         <code>/workspace</code>.
       </p>
       {me.value?.guest_until ? (
         <p>
-          Guests keep nothing: the files in <code>/workspace</code> are erased for good within the hour.
+          You are a guest: the files in <code>/workspace</code> are erased within an hour.
         </p>
       ) : (
         <p>
-          The files in <code>/workspace</code> are kept for some days, as an administrator has set it. Until
-          then they count against your tier, and you can restore the container under “Deleted containers”.
+          The files in <code>/workspace</code> are kept for the number of days that an administrator has set.
+          Until then they count against your tier, and you can restore the container under “Deleted
+          containers”.
         </p>
       )}
     </Confirm>

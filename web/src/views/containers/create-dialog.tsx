@@ -54,7 +54,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
           {tier && <SizePicker tier={tier} {...choice} />}
         </div>
         <footer class="dialog-foot">
-          <Button onClick={onClose}>{form.busy ? 'Go on in the background' : 'Cancel'}</Button>
+          <Button onClick={onClose}>{form.busy ? 'Continue in the background' : 'Cancel'}</Button>
           <Button kind="primary" type="submit" busy={form.busy ? 'Creating' : undefined}>
             Create
           </Button>

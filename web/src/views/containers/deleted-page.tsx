@@ -13,9 +13,9 @@ import { useTitle } from '../../ui/use-title.ts';
 import { PurgeDialog } from './purge-dialog.tsx';
 
 const LEAD =
-  'Their files in /workspace are kept for a while and count against your tier. Restore a container, or delete it for good to make room.';
+  'Their files in /workspace are kept for a while and count against your tier. Restore a container, or delete it permanently to free its space.';
 const GUEST_LEAD =
-  'Guests keep nothing: what you delete is erased within the hour. Until then you can restore it, and it takes up your room.';
+  'You are a guest: deleted containers are erased within an hour. Until then you can restore them, and they count against your tier.';
 const EVERY_MS = 10_000;
 
 function useDeleted() {
@@ -51,7 +51,7 @@ export function DeletedPage() {
       <Section title="Kept for now" lead={me.value?.guest_until ? GUEST_LEAD : LEAD}>
         <Items
           of={list}
-          none="Nothing is kept: every container that you deleted is erased or restored."
+          none="There are no deleted containers to restore."
           row={(container) => (
             <Kept
               key={container.db_id}
@@ -87,7 +87,7 @@ function Kept({ container, onChanged, onPurge }: KeptProps) {
       </Button>
       <IconButton
         icon="trash"
-        label={`Delete ${container.name} for good`}
+        label={`Delete ${container.name} permanently`}
         onClick={onPurge}
         disabled={isRestoring}
       />

@@ -60,8 +60,8 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
           )}
           <p class={resized ? 'note' : 'note still'} aria-live="polite">
             {resized
-              ? `Other limits make the container anew and ${container.status === 'running' ? 'restart' : 'start'} it: programs in it end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is gone'}. /workspace stays.`
-              : 'A new name takes effect at once; the container goes on running.'}
+              ? `New limits recreate and ${container.status === 'running' ? 'restart' : 'start'} the container: its programs end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is lost'}. /workspace is kept.`
+              : 'A new name takes effect immediately, without a restart.'}
           </p>
           {resized && <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />}
         </div>

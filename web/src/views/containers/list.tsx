@@ -48,8 +48,8 @@ export function EmptyList({ onCreate }: { onCreate: () => void }) {
       <Icon name="anchor" size={44} />
       <h2>No containers yet</h2>
       <p>
-        A container is your own Linux machine, isolated from everybody else’s. It starts in seconds, and what
-        you keep in <code>/workspace</code> stays.
+        A container is your own Linux machine, isolated from those of other users. It starts in seconds, and
+        files in <code>/workspace</code> are kept.
       </p>
       <Button kind="primary" icon="plus" onClick={onCreate}>
         Create your first container

@@ -21,19 +21,17 @@ export function Losses({ id, keep, onKeep }: LossesProps) {
         label="Keep what was installed"
         checked={keep}
         onChange={onKeep}
-        hint="Takes longer: all that is outside /workspace becomes an image of this container's own. It is stopped meanwhile."
+        hint="Takes longer: everything outside /workspace is saved as a private image. The container is stopped meanwhile."
       />
       <div class="losses" aria-live="polite">
-        {changes === null && <p class="field-note">Looking at what is outside /workspace…</p>}
-        {changes === 'unknown' && (
-          <p class="field-note">What is outside /workspace could not be looked at.</p>
-        )}
+        {changes === null && <p class="field-note">Checking what is outside /workspace…</p>}
+        {changes === 'unknown' && <p class="field-note">Berth could not check what is outside /workspace.</p>}
         {changes !== null && changes !== 'unknown' && lines.length === 0 && (
           <p class="field-note">Nothing was installed outside /workspace.</p>
         )}
         {lines.length > 0 && (
           <>
-            <p class="field-note">{keep ? 'This is kept:' : 'This would be gone:'}</p>
+            <p class="field-note">{keep ? 'This is kept:' : 'This would be lost:'}</p>
             <ul>
               {lines.map((line) => (
                 <li key={line}>{line}</li>

@@ -28,16 +28,18 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
   const [typed, setTyped] = useState('');
   const form = useSubmit(async () => {
     await purgeContainer(db_id, typed.trim());
-    toastOk(`${name} is gone for good. Its room is free within the hour, mostly in a minute.`);
+    toastOk(
+      `${name} is permanently deleted. Its space is usually freed within a minute, at most within an hour.`,
+    );
     onClose();
     onDone();
   }, ['name']);
   return (
-    <Dialog title={`Delete ${name} for good?`} onClose={onClose} locked={form.busy} narrow>
+    <Dialog title={`Delete ${name} permanently?`} onClose={onClose} locked={form.busy} narrow>
       <form onSubmit={(event) => void form.submit(event)} novalidate>
         <div class="dialog-body">
           <p>
-            Its files in <code>/workspace</code> are erased, and nobody can bring them back.
+            Its files in <code>/workspace</code> are erased. This cannot be undone.
           </p>
           {form.failure !== null && <Problem failure={form.failure} />}
           <TextField
@@ -53,7 +55,7 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
             Cancel
           </Button>
           <Button kind="danger" type="submit" busy={form.busy ? 'Deleting' : undefined}>
-            Delete for good
+            Delete permanently
           </Button>
         </footer>
       </form>

@@ -16,7 +16,7 @@ const LEADS: Readonly<Record<string, string>> = {
   none: 'Nothing is being installed now.',
   installing: 'The tools are being installed. You can use the container meanwhile.',
   ready: 'The tools are installed.',
-  failed: 'The tools are not all there. You can use the container without them.',
+  failed: 'Some tools are missing. You can use the container without them.',
 };
 
 /** How far the tools of a container are, what the installer says, and what can be done about it. */

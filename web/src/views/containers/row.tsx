@@ -68,7 +68,7 @@ function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk'])
       disabled: busy,
       onSelect: () => onAsk({ what: 'edit', container }),
     },
-    { label: 'Space…', icon: 'space', onSelect: () => onAsk({ what: 'space', container }) },
+    { label: 'Disk use…', icon: 'space', onSelect: () => onAsk({ what: 'space', container }) },
     {
       label: 'Stop…',
       icon: 'stop',

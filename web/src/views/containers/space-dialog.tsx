@@ -23,7 +23,7 @@ type SpaceProps = {
 export function SpaceDialog({ container, onClose, onSettings }: SpaceProps) {
   const advice = spaceAdvice(container);
   return (
-    <Dialog title={`Space of ${container.name}`} onClose={onClose}>
+    <Dialog title={`Disk use of ${container.name}`} onClose={onClose}>
       <div class="dialog-body">
         {stoppedForSpace(container) !== null && (
           <p class="space-reason">{sentence(container.status_reason ?? '')}</p>
@@ -33,10 +33,10 @@ export function SpaceDialog({ container, onClose, onSettings }: SpaceProps) {
         </SpaceLine>
         <SpaceLine
           title="Layer"
-          where="Packages, /tmp, /root and all else outside /workspace."
+          where="Packages, /tmp, /root and everything else outside /workspace."
           space={layerSpace(container)}
         >
-          Counted each minute. Above its limit the container is stopped.
+          Measured every minute. Above its limit, the container is stopped.
         </SpaceLine>
         {advice.length > 0 && (
           <section class="advice">
@@ -62,8 +62,8 @@ export function SpaceDialog({ container, onClose, onSettings }: SpaceProps) {
 function volumeEnd(container: Container): string {
   const stopsAt = stoppedAboveMb(container);
   return stopsAt === null
-    ? 'When it is full, programs get “No space left on device”, and the container runs on.'
-    : `Counted each minute. Above ${stopsAt.toLocaleString('en')} MB the container is stopped.`;
+    ? 'When it is full, programs get “No space left on device”. The container keeps running.'
+    : `Measured every minute. Above ${stopsAt.toLocaleString('en')} MB, the container is stopped.`;
 }
 
 type LineProps = {
@@ -87,7 +87,7 @@ function SpaceLine({ title, where, space, children }: LineProps) {
         value={Math.min(usedMb ?? 0, limitMb)}
       />
       <p class="field-note">
-        {where} {usedMb === null && 'Not counted yet. '}
+        {where} {usedMb === null && 'Not measured yet. '}
         {children}
       </p>
     </section>

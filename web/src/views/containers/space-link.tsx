@@ -9,7 +9,7 @@ export function SpaceLink({ container, onOpen }: { container: Container; onOpen:
     <button
       type="button"
       class={warning.isFull ? 'tools-link failed' : 'tools-link low'}
-      aria-label={`Space of ${container.name}: ${warning.words}`}
+      aria-label={`Disk use of ${container.name}: ${warning.words}`}
       onClick={onOpen}
     >
       {warning.words}

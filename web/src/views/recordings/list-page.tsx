@@ -57,11 +57,11 @@ export function RecordingsPage() {
       </div>
       <Section
         title="Your terminals"
-        lead="What they showed, echoes of your typing included; the keys themselves are never recorded."
+        lead="Their output, including the echo of your typing. Keystrokes are never recorded."
       >
         <Items
           of={list}
-          none="There is no recording. Open a terminal and press the red circle in its bar to make one."
+          none="No recordings yet. To start one, open a terminal and press the red circle in its bar."
           row={(recording) => (
             <Row
               key={recording.id}
@@ -82,7 +82,7 @@ export function RecordingsPage() {
           onDone={() => void list.reload()}
           onClose={() => setRemoving(null)}
         >
-          <p>It cannot be brought back. Download it first if you may need it.</p>
+          <p>This cannot be undone. Download it first if you may need it.</p>
         </Removal>
       )}
     </div>

@@ -64,13 +64,13 @@ function Playback({ recording, cast }: Loaded) {
           Delete
         </Button>
       </div>
-      {recording.duration_ms === 0 && <p class="none">Nothing was shown while this was recorded.</p>}
+      {recording.duration_ms === 0 && <p class="none">The terminal showed nothing during this recording.</p>}
       <Screen cast={cast} lengthMs={recording.duration_ms} skipPauses={skipPauses} />
       <div class="playback-foot">
         <Check label="Skip pauses" checked={skipPauses} onChange={setSkipPauses} />
         <p class="playback-keys">
-          <kbd>Space</kbd> plays and pauses, <kbd>←</kbd> <kbd>→</kbd> move by 5 s, <kbd>.</kbd> goes one step
-          on, <kbd>f</kbd> fills the screen
+          <kbd>Space</kbd> plays and pauses, <kbd>←</kbd> <kbd>→</kbd> move by 5 s, <kbd>.</kbd> steps
+          forward, <kbd>f</kbd> fills the screen
         </p>
       </div>
       {removing && (
@@ -82,7 +82,7 @@ function Playback({ recording, cast }: Loaded) {
           onDone={() => location.assign('/recordings')}
           onClose={() => setRemoving(false)}
         >
-          <p>It cannot be brought back. Download it first if you may need it.</p>
+          <p>This cannot be undone. Download it first if you may need it.</p>
         </Removal>
       )}
     </>

@@ -55,7 +55,7 @@ function Part({ at, profile }: { at: string; profile: Me }) {
     case '/settings/ssh-keys':
       return <SshKeys />;
     case '/settings/activity':
-      return <Audit of="own" title="Activity" lead="What was done in your name, and from where." />;
+      return <Audit of="own" title="Activity" lead="Every action in your name, and from where." />;
     default:
       return (
         <>

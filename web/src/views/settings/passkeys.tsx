@@ -54,13 +54,13 @@ export function Passkeys() {
       {adding.failure !== null && <Problem failure={adding.failure} />}
       {!possible && (
         <p class="none">
-          This browser cannot make a passkey at this address: it needs https and a domain name.
+          This browser cannot create a passkey at this address. Passkeys need HTTPS and a domain name.
         </p>
       )}
       {(possible || (list.value?.length ?? 0) > 0) && (
         <Items
           of={list}
-          none="You have no passkey yet."
+          none="You have no passkeys yet."
           row={(passkey) => (
             <Item key={passkey.id} title={passkey.name} facts={factsOf(passkey)}>
               <IconButton
@@ -118,7 +118,7 @@ function AskDialog({ ask: { what, passkey }, confirmed, onDone, onClose }: AskPr
       onDone={onDone}
       onClose={onClose}
     >
-      <p>It signs nobody in any more. Remove it from your device as well.</p>
+      <p>It can no longer be used to sign in. Remove it from your device as well.</p>
     </Removal>
   );
 }

@@ -85,7 +85,7 @@ function Password() {
           value={fresh}
           onInput={setFresh}
           error={form.faults['new_password'] ?? form.faults['password']}
-          hint="At least 8 characters; a few unrelated words make a good one."
+          hint="At least 8 characters. A few unrelated words make a good password."
           fresh
         />
         <Button type="submit" busy={form.busy ? 'Changing' : undefined}>

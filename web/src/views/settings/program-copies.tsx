@@ -10,7 +10,7 @@ export function ProgramCopies() {
         label="Allow programs to copy"
         checked={programsMayCopy()}
         onChange={letProgramsCopy}
-        hint="A program such as vim or tmux can put text into your clipboard. Otherwise the page shows the text and asks first."
+        hint="Programs such as vim or tmux can copy text to your clipboard. When off, the page shows the text and asks first."
       />
     </Section>
   );

@@ -14,11 +14,11 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
     if (await copyText(text)) toastOk('Recovery codes copied');
   };
   return (
-    <Dialog title="Keep your recovery codes" onClose={onClose} locked narrow>
+    <Dialog title="Save your recovery codes" onClose={onClose} locked narrow>
       <div class="dialog-body">
         <p>
-          Each of them signs you in once, when your phone is lost. They are shown only now: keep them in a
-          safe place.
+          Each code signs you in once if you lose your phone. They are shown only now. Store them in a safe
+          place.
         </p>
         <ol class="codes">
           {codes.map((code) => (
@@ -38,7 +38,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
       </div>
       <footer class="dialog-foot">
         <Button kind="primary" onClick={onClose}>
-          I have kept them
+          I have saved them
         </Button>
       </footer>
     </Dialog>

@@ -20,7 +20,7 @@ export function ScreenLock({ profile }: { profile: Me }) {
   return (
     <Section
       title="Screen lock"
-      lead="A passcode covers this page while you are away; your terminals go on below."
+      lead="A passcode covers this page while you are away. Your terminals keep running."
       action={
         passcode_set && (
           <Button icon="lock" onClick={() => void lockNow().catch(toastFailure)}>
@@ -66,7 +66,7 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
         value={passcode}
         onInput={set}
         error={form.faults['passcode']}
-        hint="4 to 64 characters. Another one than your password."
+        hint="4 to 64 characters. Do not reuse your password."
         {...PASSCODE_INPUT}
       />
       <div class="section-actions">
@@ -91,7 +91,7 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
           }}
           onClose={() => setRemoving(false)}
         >
-          <p>The screen is then never locked, neither by you nor by itself.</p>
+          <p>Without a passcode, the screen cannot be locked, by you or automatically.</p>
         </Removal>
       )}
     </form>
@@ -112,14 +112,14 @@ function AutoLock({ minutes }: { minutes: number | null }) {
   return (
     <div class="form">
       <SelectField
-        label="Lock by itself"
+        label="Lock automatically"
         value={minutes === null ? '' : String(minutes)}
         onChange={(value) => void change(value)}
       >
         <option value="">Never</option>
         {choices.map((each) => (
           <option key={each} value={String(each)}>
-            after {each} min without you
+            after {each} min of inactivity
           </option>
         ))}
       </SelectField>

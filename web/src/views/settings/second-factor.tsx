@@ -94,11 +94,11 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
       return (
         <CodeDialog
           title="New recovery codes"
-          action="Make new codes"
+          action="Create new codes"
           work={async (code) => show(await renewRecoveryCodes(code))}
           onClose={onClose}
         >
-          <p>The codes that you have now stop working.</p>
+          <p>Your current codes stop working.</p>
         </CodeDialog>
       );
     case 'disable':
@@ -114,7 +114,7 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
           }}
           onClose={onClose}
         >
-          <p>From then on your password alone opens the account, and the recovery codes are void.</p>
+          <p>From then on, your password alone signs you in, and the recovery codes stop working.</p>
         </CodeDialog>
       );
   }

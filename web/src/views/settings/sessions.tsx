@@ -9,7 +9,7 @@ import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { Removal } from './remove-dialog.tsx';
 
-/** Those in use, this one first. */
+/** Those in use, this session first. */
 async function inUse(): Promise<readonly Session[]> {
   const sessions = (await listSessions()).filter(({ revoked_at }) => revoked_at === null);
   return [...sessions].sort((a, b) => Number(b.is_current) - Number(a.is_current));
@@ -39,7 +39,7 @@ export function Sessions() {
     >
       <Items
         of={list}
-        none="There is none."
+        none="No sessions."
         row={(session) => (
           <Item key={session.id} title={<Name session={session} />} facts={factsOf(session)}>
             {!session.is_current && <Button onClick={() => setAsk(session)}>Sign out</Button>}
@@ -50,12 +50,12 @@ export function Sessions() {
         <Removal
           title={ask === 'others' ? 'Sign out everywhere else?' : `Sign out ${browserOf(ask.user_agent)}?`}
           action="Sign out"
-          done="Signed out there"
+          done="Signed out"
           work={() => (ask === 'others' ? revokeOtherSessions() : revokeSession(ask.id))}
           onDone={() => void list.reload()}
           onClose={() => setAsk(null)}
         >
-          <p>It happens at once, and terminals open there are closed. Programs in containers go on.</p>
+          <p>Terminals open there close immediately. Programs in containers keep running.</p>
         </Removal>
       )}
     </Section>
@@ -65,7 +65,7 @@ export function Sessions() {
 function Name({ session }: { session: Session }) {
   return (
     <span title={session.user_agent}>
-      {browserOf(session.user_agent)} {session.is_current && <span class="tag">this one</span>}
+      {browserOf(session.user_agent)} {session.is_current && <span class="tag">this session</span>}
     </span>
   );
 }

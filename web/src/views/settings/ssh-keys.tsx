@@ -31,7 +31,7 @@ export function SshKeys() {
     >
       <Items
         of={list}
-        none="You have no SSH key here yet."
+        none="You have no SSH keys yet."
         row={(key) => (
           <Item key={key.id} title={key.name} facts={<Facts sshKey={key} />}>
             <IconButton icon="trash" label={`Remove ${key.name}`} onClick={() => setRemoving(key)} />
@@ -48,7 +48,7 @@ export function SshKeys() {
           onDone={reload}
           onClose={() => setRemoving(null)}
         >
-          <p>Whoever holds its private half is refused from now on.</p>
+          <p>Its private key is refused from now on.</p>
         </Removal>
       )}
     </Section>
@@ -102,7 +102,7 @@ function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => voi
             value={name}
             onInput={setName}
             error={form.faults['name']}
-            hint="Without one, the comment at the end of the key."
+            hint="If empty, the comment at the end of the key."
             input={NAME_INPUT}
           />
         </div>

@@ -11,8 +11,8 @@ import { useSubmit } from '../auth/use-submit.ts';
 
 const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly hint: string }[] = [
   { scope: 'read', label: 'Read', hint: 'See containers and their files.' },
-  { scope: 'write', label: 'Write', hint: 'Also make, change and use them.' },
-  { scope: 'admin', label: 'Administer', hint: 'Also everything that administrators may do.' },
+  { scope: 'write', label: 'Write', hint: 'Also create, change and use them.' },
+  { scope: 'admin', label: 'Administer', hint: 'Also everything that administrators can do.' },
 ];
 
 const LIVES: readonly (readonly [days: string, label: string])[] = [
@@ -20,7 +20,7 @@ const LIVES: readonly (readonly [days: string, label: string])[] = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'a year'],
-  ['', 'for ever'],
+  ['', 'no expiry'],
 ];
 
 const NAME_INPUT = {
@@ -92,7 +92,7 @@ function Scopes({ isAdmin, value, onChange, error }: ScopesProps) {
     onChange(on ? [...value, scope] : value.filter((each) => each !== scope));
   return (
     <fieldset class="checks">
-      <legend>It may</legend>
+      <legend>Permissions</legend>
       {offered.map(({ scope, label, hint }) => (
         <Check
           key={scope}
@@ -112,7 +112,7 @@ export function TokenSecret({ made, onClose }: { made: CreatedToken; onClose: ()
   return (
     <Dialog title={`Your token “${made.name}”`} onClose={onClose} narrow>
       <div class="dialog-body">
-        <p>Copy it now: it is not shown again, and Berth keeps only its digest.</p>
+        <p>Copy it now. It is not shown again, and Berth stores only its hash.</p>
         <div class="secret">
           <code class="token-secret">{made.token}</code>
           <CopyButton text={made.token} label="Copy the token" />

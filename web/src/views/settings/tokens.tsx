@@ -47,7 +47,7 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
     >
       <Items
         of={list}
-        none="You have no API token yet."
+        none="You have no API tokens yet."
         row={(token) => <TokenItem key={token.id} token={token} onAsk={setAsk} />}
       />
       {creating && (
@@ -93,8 +93,8 @@ function AskDialog({ ask: { what, token }, onDone, onClose }: AskProps) {
       onClose={onClose}
     >
       <p>
-        Whatever uses it is refused from now on.{' '}
-        {revoking ? 'It stays in the list, so that you see what it was.' : 'It also leaves the list.'}
+        Programs that use it are refused from now on.{' '}
+        {revoking ? 'It stays in the list for reference.' : 'It is also removed from the list.'}
       </p>
     </Removal>
   );

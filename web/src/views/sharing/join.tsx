@@ -26,9 +26,9 @@ export function JoinPage() {
   if (code.current === '') {
     return (
       <div class="empty">
-        <h1>Open the link once more</h1>
+        <h1>Open the link again</h1>
         <p>
-          The way to a shared terminal is in the link that its owner has sent you. Open it again, or{' '}
+          To join a shared terminal, open the link that its owner sent you, or{' '}
           <a href="/">go to your containers</a>.
         </p>
       </div>

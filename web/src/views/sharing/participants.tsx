@@ -11,7 +11,7 @@ function wordsOf(others: readonly Person[]): string {
 }
 
 const rightOf = ({ owner, mode }: Person): string =>
-  owner ? 'owner' : mode === 'view' ? 'looks on' : 'types along';
+  owner ? 'owner' : mode === 'view' ? 'can view' : 'can type';
 
 type ParticipantsProps = {
   readonly people: readonly Person[];

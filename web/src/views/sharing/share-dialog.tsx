@@ -13,8 +13,8 @@ import { useCollaborations } from './use-collaborations.ts';
 
 const MODES: readonly { readonly mode: CollaborationMode; readonly label: string; readonly hint: string }[] =
   [
-    { mode: 'view', label: 'Look on', hint: 'They see the terminal. They cannot type.' },
-    { mode: 'control', label: 'Type along', hint: 'They can do all that you can do in this container.' },
+    { mode: 'view', label: 'View', hint: 'They see the terminal. They cannot type.' },
+    { mode: 'control', label: 'Type', hint: 'They can do everything you can do in this container.' },
   ];
 
 const TIMES: readonly (readonly [minutes: string, label: string])[] = [
@@ -66,7 +66,7 @@ function NewLink({ container, onMade }: NewLinkProps) {
     <form class="share-form" onSubmit={(event) => void form.submit(event)}>
       {form.failure !== null && <Problem failure={form.failure} />}
       <fieldset class="share-modes">
-        <legend>Who has the link can</legend>
+        <legend>Anyone with the link can</legend>
         {MODES.map((one) => (
           <label class="size-card" key={one.mode}>
             <input
@@ -82,11 +82,11 @@ function NewLink({ container, onMade }: NewLinkProps) {
         ))}
       </fieldset>
       <SelectField
-        label="For"
+        label="Valid for"
         value={minutes}
         onChange={setMinutes}
         error={form.faults['expires_in_minutes']}
-        hint="You can end it at any time before."
+        hint="You can end it earlier."
       >
         {TIMES.map(([value, label]) => (
           <option key={value} value={value}>
@@ -106,8 +106,9 @@ function Link({ made, onAnother }: { made: SharedTerminal; onAnother: () => void
   return (
     <div class="share-form">
       <p>
-        Send this link to those whom you trust to {made.mode === 'view' ? 'look on' : 'type along'}. They sign
-        in to this Berth with an account of their own. It is not shown again.
+        Send this link to people you trust to{' '}
+        {made.mode === 'view' ? 'view your terminal' : 'type in your terminal'}. They sign in to this Berth
+        with their own account. The link is not shown again.
       </p>
       <div class="secret">
         <code class="token-secret">{made.url}</code>
@@ -141,9 +142,9 @@ function Share({ share, onEnded }: { share: Collaboration; onEnded: () => Promis
   return (
     <li>
       <div>
-        <strong>{share.mode === 'view' ? 'Look on' : 'Type along'}</strong>
+        <strong>{share.mode === 'view' ? 'Can view' : 'Can type'}</strong>
         <span class="share-time">ends {within(share.expires_at, now.value)}</span>
-        {share.participants.length === 0 && <p>Nobody has come yet.</p>}
+        {share.participants.length === 0 && <p>Nobody has joined yet.</p>}
         {share.participants.map((one) => (
           <ParticipantLine key={one.user_id} share={share} participant={one} onRemoved={onEnded} />
         ))}
@@ -173,7 +174,7 @@ function ParticipantLine({ share, participant, onRemoved }: ParticipantLineProps
         <span>{participant.username}</span>
         <IconButton
           icon="close"
-          label={`Remove ${participant.username}: this link does not bring them back`}
+          label={`Remove ${participant.username}: this link no longer lets them in`}
           onClick={() => void removing.submit()}
         />
       </div>

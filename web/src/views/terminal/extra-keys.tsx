@@ -35,7 +35,7 @@ export function ExtraKeys({ terminal }: { terminal: TerminalController }) {
   return (
     <div class="extra-keys" role="toolbar" aria-label="Extra keys">
       <Key label="Escape" text="Esc" onPress={() => press('\x1b')} />
-      <Key label="Tabulator" text="Tab" onPress={() => press('\t')} />
+      <Key label="Tab" text="Tab" onPress={() => press('\t')} />
       <Key
         label="Control, for the next key"
         text="Ctrl"

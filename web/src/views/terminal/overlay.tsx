@@ -26,14 +26,14 @@ type OverlayProps = {
 type Words = { readonly title: string; readonly text: string };
 
 const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Words } = {
-  stopped: (name) => ({ title: `${name} is stopped`, text: 'Its files are kept. Start it to go on.' }),
+  stopped: (name) => ({ title: `${name} is stopped`, text: 'Its files are kept. Start it to continue.' }),
   deleted: () => ({
     title: 'This container is gone',
-    text: 'It was deleted, or it belongs to somebody else.',
+    text: 'It was deleted, or it belongs to another user.',
   }),
   replaced: () => ({
     title: 'Open in another window',
-    text: 'This terminal is shown somewhere else now. Take it back to go on here; nothing in it is lost.',
+    text: 'This terminal is now open somewhere else. Use it here to continue. Nothing in it is lost.',
   }),
   unauthorized: () => ({
     title: 'You are signed out',
@@ -44,20 +44,20 @@ const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Wo
     text: 'Your programs keep running. You can connect again.',
   }),
   collaboration_ended: (name) => ({
-    title: `${name} is shared with you no more`,
-    text: 'Its owner ended that, its time is over, or you left. For more, ask the owner for a new link.',
+    title: `${name} is no longer shared with you`,
+    text: 'The owner ended the share, it expired, or you left. To return, ask the owner for a new link.',
   }),
   refused: () => ({
-    title: 'This terminal may not be opened',
-    text: 'Your account has no right to it now. Ask an administrator, or go back and look at the container.',
+    title: 'You cannot open this terminal',
+    text: 'Your account has no access to it. Ask an administrator, or go back and check the container.',
   }),
 };
 
 const ended = (exitCode: number | null): Words => ({
   title: 'The shell has ended',
   text: exitCode
-    ? `It returned exit code ${exitCode}.`
-    : 'What it ran is over. A new one starts in /workspace.',
+    ? `It exited with code ${exitCode}.`
+    : 'Its programs have ended. A new shell starts in /workspace.',
 });
 
 const BEING: Readonly<Record<string, string>> = { creating: 'being created', updating: 'being updated' };
@@ -98,10 +98,10 @@ const SOON_SECONDS = 3;
 const FULL =
   'This container has reached its process limit, so no shell can start. Stop some processes, or restart the container.';
 
-const HUNG = 'No new program starts in this container. If that goes on, stop the container and start it.';
+const HUNG =
+  'This container cannot start new programs. If this keeps happening, stop the container and start it again.';
 
-const MANY =
-  'You have as many terminals open as your tier allows. Close one that you do not need, and this one opens.';
+const MANY = 'Your tier allows no more open terminals. Close one you do not need, and this one opens.';
 
 function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   if (how === 'offline') return 'You are offline.';

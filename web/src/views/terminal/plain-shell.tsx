@@ -15,8 +15,8 @@ export function PlainShell({ terminal }: { terminal: TerminalController }) {
       <div>
         <strong>Plain shell: tmux could not start</strong>
         <p>
-          What runs here ends minutes after you leave, and with a restart of Berth. Close what you do not need
-          in this container, type <code>exit</code>, and open a new shell to try tmux again.
+          Programs here end a few minutes after you leave, and when Berth restarts. End programs you do not
+          need in this container, type <code>exit</code>, and open a new shell to try tmux again.
         </p>
       </div>
       <Button onClick={dismiss}>Dismiss</Button>

@@ -85,7 +85,13 @@ export const toolsItem = (container: Container | null, onSelect: () => void): re
 export const leaveItem = (container: Container | null): readonly MenuItem[] =>
   container?.collaboration === undefined
     ? []
-    : [{ label: 'Leave for good', icon: 'leave', onSelect: () => void leave(container.collaboration?.id) }];
+    : [
+        {
+          label: 'Leave shared terminal',
+          icon: 'leave',
+          onSelect: () => void leave(container.collaboration?.id),
+        },
+      ];
 
 async function leave(id: string | undefined): Promise<void> {
   if (id === undefined) return;

@@ -114,7 +114,7 @@ function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalControll
     <>
       {terminal.readOnly.value && terminal.connection.value?.kind === 'open' && (
         <div class="looks-on" role="status">
-          View only: what you type has no effect
+          View only: your typing has no effect
         </div>
       )}
       {terminal.link.value && <div class="link-hint">{terminal.link.value}</div>}

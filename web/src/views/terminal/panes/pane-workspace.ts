@@ -129,9 +129,9 @@ export class Workspace {
     const [now, places] = [this.#state.peek(), this.places.peek()];
     if (now === null || places === null) return;
     if (places.panes.length >= MAX_PANES) {
-      toastWarning(`${MAX_PANES} panes are the most`, 'Close one of them first.');
+      toastWarning(`You can have at most ${MAX_PANES} panes`, 'Close one of them first.');
     } else if (!mayHalve(places, now.active, axis)) {
-      toastWarning('There is no room to split this pane', 'Make it or the window larger.');
+      toastWarning('This pane is too small to split', 'Enlarge the pane or the window.');
     } else {
       const added = paneId(randomKey());
       this.#state.value = { layout: splitPane(now.layout, now.active, axis, added), active: added };
@@ -147,7 +147,11 @@ export class Workspace {
   #close(): void {
     const { id } = this.active.peek();
     if (id !== MAIN_PANE) this.#remove(id);
-    else toastWarning('The main pane stays', 'Its programs go on when you leave the page. Close the others.');
+    else
+      toastWarning(
+        'The main pane cannot be closed',
+        'Its programs keep running when you leave the page. Close the other panes.',
+      );
   }
 
   #remove(id: string): void {
