@@ -6,6 +6,7 @@ import { actionOf, type TerminalAction } from '../panes/shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './csp-styles.ts';
 import { fitting } from './fit.ts';
+import { guardParser } from './parser-guard.ts';
 import type { LookBack } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
@@ -109,6 +110,7 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
   const terminal = makeTerminal(look);
   let fontPx = look.fontPx;
   const fit = fitting(terminal, host, () => fontPx);
+  guardParser(terminal);
   loadAddons(terminal, listener);
   handleKeys(terminal, listener);
   const setLook = await draw(terminal, host, fit.now);
