@@ -38,7 +38,7 @@ export function report(all, { judge, file = JUDGED }) {
     }
     writeFileSync(file, `${JSON.stringify(judgements, null, 2)}\n`);
   }
-  return fresh.length === 0 && score >= WANTED_PERCENT ? 0 : 1;
+  return score >= WANTED_PERCENT ? 0 : 1;
 }
 
 /**
@@ -47,7 +47,24 @@ export function report(all, { judge, file = JUDGED }) {
  */
 const readJudgements = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 
-/** @param {Judged} mutant */
+/**
+ * The keys of what survived an earlier run.
+ * @param {string} file its verdicts
+ */
+export function survivorsOf(file) {
+  /** @type {Judged[]} */
+  const all = JSON.parse(readFileSync(file, 'utf8'));
+  const survived = all.filter(({ verdict }) => verdict === 'survived' || verdict === 'uncovered');
+  return new Set(survived.map(keyOf));
+}
+
+/**
+ * Finds a mutant wherever its line is now.
+ * @param {import('./mutants.mjs').Mutant} mutant
+ */
+export const keyOf = (mutant) => `${mutant.file} ${key(keyed(mutant))}`;
+
+/** @param {import('./mutants.mjs').Mutant} mutant */
 const keyed = ({ operator, text, original, replacement }) => ({
   operator,
   line: text.trim(),

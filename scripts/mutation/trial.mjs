@@ -1,3 +1,4 @@
+import { keyOf } from './report.mjs';
 import { forEach } from './workers.mjs';
 
 /**
@@ -9,7 +10,7 @@ import { forEach } from './workers.mjs';
  */
 
 /** What the tests of one mutant may take in all, in milliseconds of their usual time. */
-const BUDGET_MS = 8_000;
+const BUDGET_MS = 15_000;
 
 /** The most tests for what runs when its module is loaded: each loads the sources. */
 const MOST_ANEW = 12;
@@ -21,16 +22,18 @@ const LOAD_MS = 50;
 const RECENT = 6;
 
 /**
- * Tries every n-th mutant.
+ * Tries every n-th mutant, or every n-th of those that survived before.
  * @param {readonly Mutant[]} mutants
  * @param {Survey} known
- * @param {{ every: number, jobs: number, where: { root: string, code: string } }} options
+ * @param {{ sample: { every: number, from: number }, before: Set<string> | null, jobs: number,
+ *   where: { root: string, code: string } }} options
  * @returns {Promise<Judged[]>}
  */
-export async function tryAll(mutants, known, { every, jobs, where }) {
-  const candidates = mutants.filter((mutant) => known.loaded.has(mutant.file) && !isTrivial(mutant, known));
-  const chosen = candidates.filter((_, at) => at % every === 0);
-  console.log(`# ${candidates.length} mutants in reach, ${chosen.length} of them tried`);
+export async function tryAll(mutants, known, { sample, before, jobs, where }) {
+  const inReach = mutants.filter((mutant) => known.loaded.has(mutant.file) && !isTrivial(mutant, known));
+  const candidates = before === null ? inReach : inReach.filter((mutant) => before.has(keyOf(mutant)));
+  const chosen = candidates.filter((_, at) => (at - sample.from) % sample.every === 0);
+  console.log(`# ${inReach.length} mutants in reach, ${chosen.length} of them tried`);
   const unloaded = new Set(mutants.map(({ file }) => file).filter((file) => !known.loaded.has(file)));
   for (const file of unloaded) console.log(`# none of the tests loads ${file}`);
   /** @type {Map<string, KnownTest[]>} */
