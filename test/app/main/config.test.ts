@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { type Config, readConfig } from '../../../src/app/main/config.ts';
-import { addressOf, originsOf } from '../../../src/app/main/process/listen-address.ts';
+import { addressOf, originsOf, requireFreePort } from '../../../src/app/main/process/listen-address.ts';
 
 const config = (env: NodeJS.ProcessEnv): Config => {
   const read = readConfig(env);
@@ -87,26 +89,89 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     BERTH_PROT: '8081',
   });
   const faults = 'faults' in read ? read.faults : [];
-  const named = faults.map((fault) => fault.split(' ', 1)[0]);
-  t.same(named.sort(), [
-    'BERTH_ADMIN_EMAIL',
-    'BERTH_ALLOWED_ORIGINS',
-    'BERTH_DISK_FLOOR_MB',
-    'BERTH_DISK_QUOTA',
-    'BERTH_ENGINE',
-    'BERTH_ENGINE_POOL_MB',
-    'BERTH_JWT_SECRET',
-    'BERTH_LOG_LEVEL',
-    'BERTH_METRICS_LOCAL',
-    'BERTH_PORT',
-    'BERTH_PROT',
-    'BERTH_PUBLIC_URL',
-    'BERTH_TRUST_PROXY',
-    'BERTH_WARM_POOL',
-    'DATABASE_URL',
-    'DOCKER_HOST',
+  t.same(faults.toSorted(), [
+    'BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together',
+    'BERTH_ALLOWED_ORIGINS must be http(s) origins without a path, separated by commas',
+    'BERTH_DISK_FLOOR_MB must be a whole number of MB',
+    'BERTH_DISK_QUOTA must be auto, hard or soft',
+    'BERTH_ENGINE must be auto or external',
+    'BERTH_ENGINE_POOL_MB must be a whole number of MB',
+    'BERTH_JWT_SECRET must be one or two secrets of at least 32 characters each, separated by a comma',
+    'BERTH_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace',
+    'BERTH_METRICS_LOCAL must be auto, on or off',
+    'BERTH_PORT must be a port from 0 to 65535',
+    'BERTH_PROT is not a setting',
+    'BERTH_PUBLIC_URL must be an http(s) origin',
+    'BERTH_TRUST_PROXY must be addresses or ranges, separated by commas',
+    'BERTH_WARM_POOL must be a number from 0 to 100',
+    'DATABASE_URL must be a postgres:// address',
+    'DOCKER_HOST must be a unix:// or tcp:// address',
   ]);
   t.notMatch(faults.join(), 'my-short-secret');
+});
+
+const long = 'x'.repeat(1024);
+/** What each setting takes, and what is just beyond that. */
+const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly string[]; must: string }>> = {
+  DATABASE_URL: {
+    yes: ['postgres://a', 'postgresql://a'],
+    no: ['x postgres://a', 'postgres:a'],
+    must: 'a postgres:// address',
+  },
+  DOCKER_HOST: {
+    yes: ['unix:///run/docker.sock', 'tcp://a:1', 'http://a', 'https://a'],
+    no: ['unix://', 'x unix://a', 'ssh://a'],
+    must: 'a unix:// or tcp:// address',
+  },
+  BERTH_PORT: { yes: ['0', '65535'], no: ['-1', '65536', 'x'], must: 'a port from 0 to 65535' },
+  BERTH_WARM_POOL: { yes: ['0', '100'], no: ['-1', '101', 'x'], must: 'a number from 0 to 100' },
+  BERTH_DISK_FLOOR_MB: { yes: ['0', '1'], no: ['-1', 'x'], must: 'a whole number of MB' },
+  BERTH_ENGINE_POOL_MB: { yes: ['0', '1'], no: ['-1', 'x'], must: 'a whole number of MB' },
+  BERTH_PUBLIC_URL: {
+    yes: ['http://a', 'https://a/', 'https://a:1'],
+    no: ['https://', 'https://a/b', 'x https://a', 'ftp://a'],
+    must: 'an http(s) origin',
+  },
+  BERTH_ALLOWED_ORIGINS: {
+    yes: ['http://a', 'https://a:1,http://b', 'http://a , https://b'],
+    no: ['http://', 'http://a/', 'x http://a', 'http://a,', 'http://a,b', 'http://a b'],
+    must: 'http(s) origins without a path, separated by commas',
+  },
+  BERTH_TRUST_PROXY: {
+    yes: ['10.0.0.1', '127.0.0.1/32', '::1', 'fe80::/10', '10.0.0.1, ::1'],
+    no: ['10.0.0', '10.0.0.1/', '10.0.0.1/1234', '10.0.0.1.1', 'a', 'x 10.0.0.1', '10.0.0.1 ::1', '::1 x'],
+    must: 'addresses or ranges, separated by commas',
+  },
+  BERTH_ENGINE: { yes: ['auto', 'external'], no: ['own'], must: 'auto or external' },
+  BERTH_DISK_QUOTA: { yes: ['auto', 'hard', 'soft'], no: ['off'], must: 'auto, hard or soft' },
+  BERTH_METRICS_LOCAL: { yes: ['auto', 'on', 'off'], no: ['true'], must: 'auto, on or off' },
+  BERTH_LOG_LEVEL: {
+    yes: ['fatal', 'error', 'warn', 'info', 'debug', 'trace'],
+    no: ['silent'],
+    must: 'one of fatal, error, warn, info, debug, trace',
+  },
+};
+
+t.test('each setting takes what it should up to its bounds, and nothing beyond', async (t) => {
+  const faultsOf = (env: NodeJS.ProcessEnv): readonly string[] => {
+    const read = readConfig(env);
+    return 'faults' in read ? read.faults : [];
+  };
+  for (const [name, { yes, no, must }] of Object.entries(TAKEN)) {
+    for (const value of yes) t.same(faultsOf({ [name]: value }), [], `${name}=${value}`);
+    for (const value of no)
+      t.same(faultsOf({ [name]: value }), [`${name} must be ${must}`], `${name}=${value}`);
+  }
+  const admin = (email: string, password: string) =>
+    faultsOf({ BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password });
+  for (const password of ['x'.repeat(8), long]) t.same(admin('a@b', password), []);
+  for (const password of ['x'.repeat(7), `${long}x`])
+    t.same(admin('a@b', password), ['BERTH_ADMIN_PASSWORD must be 8 to 1024 characters']);
+  for (const email of ['a', 'a@', '@b', 'a@b c', 'a@b@c'])
+    t.same(admin(email, long), ['BERTH_ADMIN_EMAIL must be an email address'], email);
+  t.same(faultsOf({ BERTH_ADMIN_PASSWORD: long }), [
+    'BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together',
+  ]);
 });
 
 t.test('a secret is long and random; two of them differ', async (t) => {
@@ -129,18 +194,37 @@ t.test('a secret is long and random; two of them differ', async (t) => {
     const read = readConfig({ BERTH_JWT_SECRET: secret });
     const faults = 'faults' in read ? read.faults : [];
     t.equal(faults.length, 1, secret);
-    t.match(faults[0], /^BERTH_JWT_SECRET must /);
+    t.match(faults[0], /^BERTH_JWT_SECRET must (be one or two secrets|be random: `|hold two different)/);
     t.notMatch(faults[0], secret.slice(0, 20));
   }
 });
 
+t.test('a port that is taken, or cannot be, is refused with the setting to change', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  await t.rejects(requireFreePort('127.0.0.1', port), {
+    message: `port ${port} is in use: set BERTH_PORT to a free one`,
+  });
+  await t.rejects(requireFreePort('192.0.2.1', port), {
+    message: `cannot listen on 192.0.2.1:${port} (EADDRNOTAVAIL): check BERTH_HOST and BERTH_PORT`,
+  });
+  await requireFreePort('127.0.0.1', 0);
+});
+
 t.test('the printed address and its loopback names may open sockets, and nothing else', async (t) => {
   t.equal(addressOf('0.0.0.0', 80), 'http://127.0.0.1:80');
+  t.equal(addressOf('::', 80), 'http://127.0.0.1:80');
   t.equal(addressOf('::1', 80), 'http://[::1]:80');
   t.same(originsOf('http://127.0.0.1:8080'), [
     'http://127.0.0.1:8080',
     'http://127.0.0.1:8080',
     'http://localhost:8080',
   ]);
-  t.same(originsOf('https://berth.example')[0], 'https://berth.example');
+  t.same(originsOf('https://berth.example'), [
+    'https://berth.example',
+    'https://127.0.0.1',
+    'https://localhost',
+  ]);
 });
