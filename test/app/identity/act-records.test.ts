@@ -16,10 +16,11 @@ const ran = (command: string, dbId = 'box', sessionId = 's1'): Act => ({
 /** With a clock that the test moves and an audit that can fail. */
 function scene() {
   const entries: AuditEntry[] = [];
-  const state = { nowMs: 0, fault: null as Error | null };
+  const state = { nowMs: 0, fault: null as Error | null, meanwhile: async (): Promise<void> => {} };
   const acts = actRecords({
     audit: {
       append: async (...more) => {
+        await state.meanwhile();
         if (state.fault !== null) throw state.fault;
         const known = new Set(entries.map(({ id }) => id));
         entries.push(...more.filter(({ id }) => id === undefined || !known.has(id)));
@@ -92,6 +93,32 @@ t.test('what could not be written is written later, once; the end writes all', a
   await acts.flushAll();
   t.equal(details().at(-1)?.command, 'rm');
   t.equal(entries.length, 3);
+});
+
+t.test('an act that comes while the minute is closed is not lost', async (t) => {
+  const { acts, entries, state, after, details } = scene();
+  await acts.record(ran('ls'));
+  state.meanwhile = async () => {
+    state.meanwhile = async () => {};
+    await acts.record(ran('rm'));
+  };
+  await after(FOLDED_FOR_MS);
+  t.equal(entries.length, 1, 'it is folded');
+  await after(FOLDED_FOR_MS);
+  t.match(details().slice(1), [{ command: 'rm' }]);
+});
+
+t.test('the first of many acts at once fails for itself alone', async (t) => {
+  const { acts, state, after, details } = scene();
+  state.meanwhile = async () => {
+    state.meanwhile = async () => {};
+    await acts.record(ran('rm'));
+    state.fault = new Error('down');
+  };
+  await t.rejects(acts.record(ran('ls')), /down/);
+  state.fault = null;
+  await after(FOLDED_FOR_MS);
+  t.match(details(), [{ command: 'rm' }], 'the second was done, so it is on record');
 });
 
 t.test('a record has the first word and a path as text, and nothing else', async (t) => {

@@ -65,6 +65,10 @@ t.test('whoever is stuck says so, with 503', async (t) => {
 
 const log = pino({ level: 'silent' });
 const host: Reached = { what: 'host', at: '10.0.0.1:4000' };
+const ELSEWHERE: readonly Reached[] = [
+  { what: 'engine', at: '/run/docker.sock' },
+  { what: 'metadata', at: '169.254.169.254:80' },
+];
 const neighbour: Reached = { what: 'neighbour', at: '10.0.0.3:8099' };
 
 /** What the part says after canaries that find these things, one after the other. */
@@ -114,9 +118,12 @@ t.test('what a canary finds is what the readiness says', async (t) => {
     mend: /packet filter/,
     asserted: 1,
   });
+  t.match(await after([ELSEWHERE, ELSEWHERE]), {
+    detail: 'containers can reach the container engine, the metadata address 169.254.169.254',
+  });
   t.match(await after([new Error('no engine')]), {
     status: 'degraded',
-    detail: /could not be tried/,
+    detail: /^it could not be tried/,
     mend: /log/,
   });
   t.match(
@@ -129,6 +136,28 @@ t.test('what a canary finds is what the readiness says', async (t) => {
     { status: 'ready' },
     'and the next one may find it well',
   );
+});
+
+t.test('a canary that is replaced before it flew does not fly, and the last one is stopped', async (t) => {
+  const parts = { isolation: NOT_LOOKED };
+  const watched = watchIsolation({ parts, log, assertRules: async () => [], firstAfterMs: 1, everyMs: 1 });
+  const flown: string[] = [];
+  const stopped: string[] = [];
+  const canary = (name: string, flies: () => void) => ({
+    prove: async () => {
+      flown.push(name);
+      flies();
+      return [];
+    },
+    stop: async () => void stopped.push(name),
+  });
+  await new Promise<void>((resolve) => {
+    watched.begin(canary('first', () => {}));
+    watched.begin(canary('second', resolve));
+  });
+  await watched.stop();
+  t.same([new Set(flown), stopped], [new Set(['second']), ['second']]);
+  t.match(parts.isolation, { status: 'ready', detail: /^proved at / });
 });
 
 t.test(
@@ -156,6 +185,8 @@ t.test(
     t.same([parts.isolation, lines], [proved, []]);
     await look(['gone: -A INPUT -j BERTH-1-IN']);
     t.match(parts.isolation, { status: 'degraded', detail: /changed by others \(1 rule\)/, mend: /log/ });
+    await look(['gone: a', 'gone: b']);
+    t.match(parts.isolation, { detail: /changed by others \(2 rules\)/ });
     t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
     t.equal(await look(new Error('no iptables')), 'no iptables');
     t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });

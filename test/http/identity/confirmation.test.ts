@@ -102,6 +102,17 @@ t.test('with a second factor on it takes a code, and each code once', async (t: 
   t.equal(none.statusCode, 404);
 });
 
+t.test('a password that is replaced while it is checked confirms nothing', async (t) => {
+  const { service, late } = await somebody(20);
+  const call = as(service, await late());
+  const change = { old_password: password, new_password: 'another one of mine' };
+  const [changed, confirmed] = await Promise.all([
+    call('POST', '/api/me/password', change),
+    call('POST', '/api/me/confirm', { password }),
+  ]);
+  t.same([changed.statusCode, confirmed.statusCode, confirmed.json().code], [200, 403, 'wrong_password']);
+});
+
 t.test('neither unlocking nor a confirmation counts as a sign-in', async (t) => {
   const { service, late } = await somebody(20);
   const call = as(service, await late());

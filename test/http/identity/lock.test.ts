@@ -41,6 +41,16 @@ t.test('a passcode is checked and never shown, and without one there is nothing 
   t.equal((await call('GET', '/api/me')).json().passcode_set, true);
 });
 
+t.test('of two changes of the passcode at once one wins', async (t) => {
+  const { service, call } = await aScene();
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  const answers = await Promise.all(
+    ['1111', '2222'].map((passcode) => call('PUT', '/api/me/lock', { passcode, current_passcode: '1234' })),
+  );
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 403]);
+  t.same([count(service, 'passcode_changed'), count(service, 'confirmation_failed')], [2, 1]);
+});
+
 t.test('a locked session says who it is, may leave, and opens with its passcode', async (t) => {
   const { service, ada, call, use } = await aScene('1234');
   const refused = await call('GET', '/api/containers');
