@@ -3,10 +3,10 @@ import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import { SSH_KEYS } from '../support/samples/ssh.ts';
 import {
-  actions,
   aServiceInTime,
   codeAt,
   from,
+  type InTime,
   logIn,
   STEP_MS,
   withMfa,
@@ -18,6 +18,9 @@ import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 const MINUTE_MS = 60_000;
+type AuditRecord = { userId: string | null; action: string; details: string };
+const records = (service: InTime): AuditRecord[] =>
+  (service.ports.storage as unknown as { state: { audit: AuditRecord[] } }).state.audit;
 const HOUR_MS = 60 * MINUTE_MS;
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const range = (min: number, max: number) => ({ min, max });
@@ -221,12 +224,105 @@ const DEEDS: Readonly<Record<AuditAction, Deed>> = {
   },
 };
 
-t.test('whatever the audit can record is recorded when it happens', async (t) => {
+/** What is on record beside the action: by whom, and the details with ids and times taken out. */
+const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId }: Scene): string => {
+  const names: Record<string, string> = {
+    [root.id]: 'root',
+    [ada.id]: 'ada',
+    [bob.who.id]: 'bob',
+    [eve.id]: 'eve',
+    [dbId]: 'box',
+  };
+  const plain = details
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => names[id] ?? 'ID')
+    .replace(/svc_[A-Za-z0-9_-]{8}/g, 'PREFIX');
+  return `${names[userId ?? ''] ?? 'other'}: ${plain}`;
+};
+
+/** By whom each is recorded and with which details, as `shape` has them. */
+const RECORDED: Readonly<Record<AuditAction, string>> = {
+  login: 'ada: ID',
+  login_failed: 'ada: password',
+  logged_out: 'ada: ID',
+  session_revoked: 'ada: ID',
+  sessions_revoked_others: 'ada: ID',
+  container_created: 'eve: ID',
+  container_stopped: 'ada: box',
+  container_started: 'ada: box',
+  container_updated: 'ada: box',
+  container_deleted: 'ada: box',
+  container_restored: 'ada: box',
+  container_over_share:
+    'ada: {"container_id":"box","counter":"inotifyInstances","used":1000000,"limit":1000}',
+  container_purged: 'ada: ID',
+  role_setup_retried: 'ada: ID',
+  role_setup_cancelled: 'ada: ID',
+  terminal_opened: 'ada: box',
+  terminal_closed: 'root: {"id":"ID","user_id":"ada","container_id":"box"}',
+  recording_started: 'ada: {"id":"ID","container_id":"box","connection_id":"main"}',
+  recording_deleted: 'ada: {"id":"ID","container_id":"box","connection_id":"main"}',
+  recording_downloaded: 'ada: {"container_id":"box","session_id":"ID","recording_id":"ID"}',
+  command_run: 'ada: {"container_id":"box","session_id":"ID","command":"true"}',
+  file_uploaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
+  file_downloaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
+  file_deleted: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
+  collaboration_started: 'ada: {"id":"ID","container_id":"box","mode":"view"}',
+  collaboration_joined: 'eve: {"id":"ID","container_id":"box","mode":"view"}',
+  collaboration_left: 'eve: {"id":"ID","container_id":"box","mode":"view"}',
+  collaboration_participant_removed:
+    'ada: {"id":"ID","container_id":"box","mode":"view","participant_id":"eve"}',
+  collaboration_ended: 'ada: {"id":"ID","container_id":"box","mode":"view"}',
+  token_created: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
+  token_revoked: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
+  token_deleted: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
+  user_updated: 'root: {"id":"eve","tier":"pro"}',
+  ssh_key_added: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
+  ssh_key_removed: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
+  settings_updated: 'root: {"retentionDays":6}',
+  tier_created:
+    'root: {"name":"tiny","memoryMb":{"min":64,"max":128},"cpuMillicores":{"min":10,"max":100},"diskMb":{"min":64,"max":512},"layerMb":2048,"maxContainers":1,"maxAgents":0,"requestsPerMinute":1200,"maxTerminals":64,"maxEventSockets":64,"maxCommands":32,"maxUploads":16,"maxDownloads":32}',
+  tier_updated: 'root: {"key":"tiny","maxContainers":2}',
+  tier_deleted: 'root: {"key":"tiny"}',
+  image_created:
+    'root: {"digest":null,"key":"alpine","label":"Alpine","reference":"alpine:3.20","shell":"/bin/ash"}',
+  image_updated: 'root: {"key":"alpine","label":"Small"}',
+  image_deleted: 'root: {"key":"alpine"}',
+  role_created: 'root: {"packages":{"apt":["ruby"]},"script":null,"key":"ruby","label":"Ruby"}',
+  role_updated: 'root: {"key":"ruby","label":"Rubies"}',
+  role_deleted: 'root: {"key":"ruby"}',
+  mfa_enabled: 'other: ',
+  recovery_codes_replaced: 'bob: ',
+  confirmation_failed: 'bob: code',
+  recovery_code_used: 'other: ',
+  mfa_disabled: 'bob: ',
+  passkey_added: 'bob: ID',
+  passkey_renamed: 'bob: ID',
+  passkey_removed: 'bob: ID',
+  passcode_changed: 'ada: ',
+  screen_locked: 'ada: ID',
+  screen_unlock_failed: 'ada: ID',
+  screen_unlocked: 'ada: ID',
+  passcode_removed: 'ada: ',
+  password_changed: 'ada: ',
+  users_listed: 'root: ',
+  terminals_listed: 'root: ',
+  audit_listed: 'root: ',
+  audit_exported: 'root: ',
+  volume_removed: 'ada: ID',
+};
+
+t.test('whatever the audit can record is recorded when it happens, with who did it to what', async (t) => {
   const scene = await aScene(t);
   for (const [action, deed] of Object.entries(DEEDS)) {
-    const before = actions(scene.service).length;
+    const before = records(scene.service).length;
     const answer = (await deed(scene)) as { statusCode?: number; body?: string } | undefined;
-    const recorded = actions(scene.service).slice(before);
-    t.ok(recorded.includes(action), `${action}: ${answer?.statusCode} ${answer?.body} ${recorded}`);
+    const recorded = records(scene.service).slice(before);
+    const found = recorded.find((one) => one.action === action);
+    const names = recorded.map((one) => one.action);
+    t.equal(
+      found && shape(found, scene),
+      RECORDED[action as AuditAction],
+      `${action}: ${answer?.statusCode} ${answer?.body} ${names}`,
+    );
   }
 });
