@@ -7,6 +7,7 @@ import {
 } from '../../ports/idempotency-key-store.ts';
 import { clockNow, leaseEnd } from './database-clock.ts';
 import type { Database } from './schema/database-schema.ts';
+import { changedOne } from './sql.ts';
 
 const SWEEP_AT_MOST = 100;
 const TRIES = 3;
@@ -88,15 +89,11 @@ export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
         .execute();
     },
 
-    async link(holder, subject) {
-      const done = await held(holder).set({ subject }).executeTakeFirst();
-      return done.numUpdatedRows === 1n;
-    },
+    link: (holder, subject) => held(holder).set({ subject }).$call(changedOne),
 
     async finish(holder, { status, body }) {
       const answer = JSON.stringify(body);
-      const done = await held(holder).set({ status, answer }).executeTakeFirst();
-      return done.numUpdatedRows === 1n;
+      return await held(holder).set({ status, answer }).$call(changedOne);
     },
 
     async forget(holder) {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { Database } from './schema/database-schema.ts';
+import { changedOne } from './sql.ts';
 
 export const postgresInstallation = (db: Kysely<Database>): InstallationRepository => ({
   async id() {
@@ -32,12 +33,10 @@ export const postgresInstallation = (db: Kysely<Database>): InstallationReposito
     return row !== undefined;
   },
 
-  async spendSetupCode(hash) {
-    const done = await db
+  spendSetupCode: (hash) =>
+    db
       .updateTable('installation')
       .set({ setup_code_hash: null })
       .where('setup_code_hash', '=', hash)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
+      .$call(changedOne),
 });

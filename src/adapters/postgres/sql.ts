@@ -33,3 +33,29 @@ export const toUseLimits = (row: UseLimitsRow): UseLimits => ({
   maxUploads: row.max_uploads,
   maxDownloads: row.max_downloads,
 });
+
+/** For `$call`: the first row as `read` reads it; null when there is none. */
+export const firstAs =
+  <Row, T>(read: (row: Row) => T) =>
+  async (query: { executeTakeFirst(): Promise<Row | undefined> }): Promise<T | null> => {
+    const row = await query.executeTakeFirst();
+    return row === undefined ? null : read(row);
+  };
+
+/** For `$call`: every row as `read` reads it. */
+export const allAs =
+  <Row, T>(read: (row: Row) => T) =>
+  async (query: { execute(): Promise<readonly Row[]> }): Promise<T[]> =>
+    (await query.execute()).map((row) => read(row));
+
+type Changed = {
+  numInsertedOrUpdatedRows?: bigint | undefined;
+  numUpdatedRows?: bigint;
+  numDeletedRows?: bigint;
+};
+
+/** For `$call`: whether the statement has changed one row. */
+export async function changedOne(query: { executeTakeFirst(): Promise<Changed> }): Promise<boolean> {
+  const { numInsertedOrUpdatedRows, numUpdatedRows, numDeletedRows } = await query.executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? numUpdatedRows ?? numDeletedRows) === 1n;
+}

@@ -10,7 +10,7 @@ import {
 import type { Tier } from '../../../domain/containers/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
 import type { Database, RolesTable, TierRow } from '../schema/database-schema.ts';
-import { toUseLimits } from '../sql.ts';
+import { changedOne, firstAs, toUseLimits } from '../sql.ts';
 
 export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => ({
   async tiers() {
@@ -18,10 +18,7 @@ export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => 
     return rows.map(toTier).sort(compareTiers);
   },
 
-  async tier(name) {
-    const row = await db.selectFrom('tiers').selectAll().where('name', '=', name).executeTakeFirst();
-    return row === undefined ? null : toTier(row);
-  },
+  tier: (name) => db.selectFrom('tiers').selectAll().where('name', '=', name).$call(firstAs(toTier)),
 
   async images() {
     const rows = await db.selectFrom('images').selectAll().execute();
@@ -33,10 +30,7 @@ export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => 
     return rows.map(toRole).sort(defaultFirst(DEFAULT_ROLE_KEY));
   },
 
-  async role(key) {
-    const row = await db.selectFrom('roles').selectAll().where('key', '=', key).executeTakeFirst();
-    return row === undefined ? null : toRole(row);
-  },
+  role: (key) => db.selectFrom('roles').selectAll().where('key', '=', key).$call(firstAs(toRole)),
 
   async keep(imageKey, roleKey) {
     const image = await db
@@ -58,23 +52,14 @@ export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => 
 });
 
 const tierEdits = (db: Kysely<Database>): CatalogueEdits<Tier> => ({
-  async insert(tier) {
-    const done = await db
+  insert: (tier) =>
+    db
       .insertInto('tiers')
       .values(fromTier(tier))
       .onConflict((conflict) => conflict.column('name').doNothing())
-      .executeTakeFirst();
-    return done.numInsertedOrUpdatedRows === 1n;
-  },
-  async hold(name) {
-    const row = await db
-      .selectFrom('tiers')
-      .selectAll()
-      .where('name', '=', name)
-      .forUpdate()
-      .executeTakeFirst();
-    return row === undefined ? null : toTier(row);
-  },
+      .$call(changedOne),
+  hold: (name) =>
+    db.selectFrom('tiers').selectAll().where('name', '=', name).forUpdate().$call(firstAs(toTier)),
   async replace(tier) {
     const { name, ...limits } = fromTier(tier);
     await db.updateTable('tiers').set(limits).where('name', '=', name).execute();
@@ -89,14 +74,12 @@ const tierEdits = (db: Kysely<Database>): CatalogueEdits<Tier> => ({
 });
 
 const imageEdits = (db: Kysely<Database>): CatalogueEdits<Image> => ({
-  async insert(image) {
-    const done = await db
+  insert: (image) =>
+    db
       .insertInto('images')
       .values(image)
       .onConflict((conflict) => conflict.column('key').doNothing())
-      .executeTakeFirst();
-    return done.numInsertedOrUpdatedRows === 1n;
-  },
+      .$call(changedOne),
   async hold(key) {
     const row = await db
       .selectFrom('images')
@@ -116,23 +99,13 @@ const imageEdits = (db: Kysely<Database>): CatalogueEdits<Image> => ({
 });
 
 const roleEdits = (db: Kysely<Database>): CatalogueEdits<Role> => ({
-  async insert(role) {
-    const done = await db
+  insert: (role) =>
+    db
       .insertInto('roles')
       .values({ ...role, packages: JSON.stringify(role.packages) })
       .onConflict((conflict) => conflict.column('key').doNothing())
-      .executeTakeFirst();
-    return done.numInsertedOrUpdatedRows === 1n;
-  },
-  async hold(key) {
-    const row = await db
-      .selectFrom('roles')
-      .selectAll()
-      .where('key', '=', key)
-      .forUpdate()
-      .executeTakeFirst();
-    return row === undefined ? null : toRole(row);
-  },
+      .$call(changedOne),
+  hold: (key) => db.selectFrom('roles').selectAll().where('key', '=', key).forUpdate().$call(firstAs(toRole)),
   async replace({ key, label, packages, script }) {
     const row = { label, packages: JSON.stringify(packages), script };
     await db.updateTable('roles').set(row).where('key', '=', key).execute();

@@ -9,6 +9,7 @@ import {
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
 import type { ContainersTable, Database } from '../schema/database-schema.ts';
+import { allAs, firstAs } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
 
@@ -46,27 +47,21 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
       return row !== undefined;
     },
 
-    async findOwned(ref, ownerId) {
-      const row = await byRef(live(), ref).where('c.owner_id', '=', ownerId).executeTakeFirst();
-      return row === undefined ? null : toContainer(row);
-    },
+    findOwned: (ref, ownerId) =>
+      byRef(live(), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),
 
-    async listOwned(ownerId) {
-      const rows = await live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').execute();
-      return rows.map(toContainer);
-    },
+    listOwned: (ownerId) =>
+      live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').$call(allAs(toContainer)),
 
-    async listDeleted(ownerId) {
-      const rows = await all()
+    listDeleted: (ownerId) =>
+      all()
         .where('c.owner_id', '=', ownerId)
         .where('c.state', '=', 'deleted')
         .where('c.runtime_id', 'is not', null)
         .where('c.volume_claimed_at', 'is', null)
         .where('c.volume_purged_at', 'is', null)
         .orderBy('c.deleted_at', 'desc')
-        .execute();
-      return rows.map(toContainer);
-    },
+        .$call(allAs(toContainer)),
 
     async countLive(ownerId) {
       const row = await db
@@ -126,8 +121,8 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
       await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
     },
 
-    async claimDiskMeasure(seconds) {
-      const rows = await db
+    claimDiskMeasure: (seconds) =>
+      db
         .updateTable('containers as c')
         .from('users as u')
         .whereRef('u.id', '=', 'c.owner_id')
@@ -136,26 +131,19 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
         .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
         .returningAll('c')
         .returning(ofOwner)
-        .execute();
-      return rows.map(toContainer);
-    },
+        .$call(allAs(toContainer)),
 
-    async findAny(dbId) {
-      const row = await all().where('c.db_id', '=', dbId).executeTakeFirst();
-      return row === undefined ? null : toContainer(row);
-    },
+    findAny: (dbId) => all().where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
 
-    async findDeleted(dbId, ownerId) {
-      const row = await all()
+    findDeleted: (dbId, ownerId) =>
+      all()
         .where('c.db_id', '=', dbId)
         .where('c.owner_id', '=', ownerId)
         .where('c.state', '=', 'deleted')
         .where('c.volume_claimed_at', 'is', null)
         .where('c.volume_purged_at', 'is', null)
         .forUpdate('c')
-        .executeTakeFirst();
-      return row === undefined ? null : toContainer(row);
-    },
+        .$call(firstAs(toContainer)),
 
     async rememberOrphans(runtimeIds) {
       const forget = db.deleteFrom('orphans');
@@ -173,9 +161,7 @@ export function postgresContainers(db: Kysely<Database>): ContainerRepository {
       return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
     },
 
-    async listAllLive() {
-      return (await live().execute()).map(toContainer);
-    },
+    listAllLive: () => live().$call(allAs(toContainer)),
   };
 }
 

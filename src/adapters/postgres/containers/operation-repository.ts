@@ -6,6 +6,7 @@ import type {
 } from '../../../ports/containers/operation-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database, OperationsTable } from '../schema/database-schema.ts';
+import { allAs, changedOne, firstAs } from '../sql.ts';
 
 export function postgresOperations(db: Kysely<Database>): OperationRepository {
   const mine = (id: string, owner: string) =>
@@ -18,29 +19,22 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
   const uncommitted = (id: string, owner: string) => mine(id, owner).where('phase', '<>', 'committed');
 
   return {
-    async begin(operation, leaseSeconds, step = 'begin') {
-      const done = await db
+    begin: (operation, leaseSeconds, step = 'begin') =>
+      db
         .insertInto('operations')
         .values({ ...toRow(operation), step, lease_until: leaseEnd(leaseSeconds) })
         .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
-        .executeTakeFirst();
-      return done.numInsertedOrUpdatedRows === 1n;
-    },
+        .$call(changedOne),
 
-    async find(id) {
-      const row = await db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : toOperation(row);
-    },
+    find: (id) => db.selectFrom('operations').selectAll().where('id', '=', id).$call(firstAs(toOperation)),
 
-    async active(dbId) {
-      const row = await db
+    active: (dbId) =>
+      db
         .selectFrom('operations')
         .selectAll()
         .where('db_id', '=', dbId)
         .where('finished_at', 'is', null)
-        .executeTakeFirst();
-      return row === undefined ? null : toOperation(row);
-    },
+        .$call(firstAs(toOperation)),
 
     async busy() {
       const rows = await db
@@ -53,18 +47,13 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
 
     async record(id, owner, progress) {
       const staysCommitted = (progress.phase ?? 'committed') === 'committed';
-      const done = await (staysCommitted ? mine : uncommitted)(id, owner)
-        .set(toUpdate(progress))
-        .executeTakeFirst();
-      return done.numUpdatedRows === 1n;
+      return await (staysCommitted ? mine : uncommitted)(id, owner).set(toUpdate(progress)).$call(changedOne);
     },
 
-    async finish(id, owner, outcome, progress = {}) {
-      const done = await (outcome === 'failed' ? uncommitted : mine)(id, owner)
+    finish: (id, owner, outcome, progress = {}) =>
+      (outcome === 'failed' ? uncommitted : mine)(id, owner)
         .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
-        .executeTakeFirst();
-      return done.numUpdatedRows === 1n;
-    },
+        .$call(changedOne),
 
     async renew(owner, ids, leaseSeconds) {
       await db
@@ -80,8 +69,8 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
       await mine(id, owner).set({ lease_until: clockNow }).execute();
     },
 
-    async takeOver(owner, leaseSeconds, own) {
-      const rows = await db
+    takeOver: (owner, leaseSeconds, own) =>
+      db
         .updateTable('operations')
         .set({ lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
         .where('id', 'in', (eb) =>
@@ -99,9 +88,7 @@ export function postgresOperations(db: Kysely<Database>): OperationRepository {
             .skipLocked(),
         )
         .returningAll()
-        .execute();
-      return rows.map(toOperation);
-    },
+        .$call(allAs(toOperation)),
   };
 }
 

@@ -3,6 +3,7 @@ import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts'
 import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database } from '../schema/database-schema.ts';
+import { allAs, firstAs } from '../sql.ts';
 import { ofOwner, toContainer } from './container-repository.ts';
 
 export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
@@ -10,17 +11,15 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
   const mine = (owner: string) => db.updateTable('containers').where('role_setup_owner', '=', owner);
 
   return {
-    async hold(dbId) {
-      const row = await db
+    hold: (dbId) =>
+      db
         .selectFrom('containers as c')
         .innerJoin('users as u', 'u.id', 'c.owner_id')
         .selectAll('c')
         .select(ofOwner)
         .where('c.db_id', '=', dbId)
         .forNoKeyUpdate('c')
-        .executeTakeFirst();
-      return row === undefined ? null : toContainer(row);
-    },
+        .$call(firstAs(toContainer)),
 
     async set(dbId, setup) {
       const row = await rows()
@@ -32,8 +31,8 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
       return toContainer(row);
     },
 
-    async takeUp(owner, leaseSeconds, own, limit) {
-      const taken = await db
+    takeUp: (owner, leaseSeconds, own, limit) =>
+      db
         .with('due', (query) => whatIsDue(query, owner, own).limit(limit).forNoKeyUpdate().skipLocked())
         .updateTable('containers as c')
         .from(['users as u', 'due'])
@@ -48,20 +47,17 @@ export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
         })
         .returningAll('c')
         .returning(ofOwner)
-        .execute();
-      return taken.map(toContainer);
-    },
+        .$call(allAs(toContainer)),
 
     async record(id, owner, setup) {
       const over = setup.id === null ? { role_setup_owner: null, role_setup_until: null } : {};
-      const row = await rows()
+      return await rows()
         .set({ ...toColumns(setup), ...over })
         .where('c.role_setup_id', '=', id)
         .where('c.role_setup_owner', '=', owner)
         .returningAll('c')
         .returning(ofOwner)
-        .executeTakeFirst();
-      return row === undefined ? null : toContainer(row);
+        .$call(firstAs(toContainer));
     },
 
     async renew(ids, owner, leaseSeconds) {

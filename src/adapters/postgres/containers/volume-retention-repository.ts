@@ -7,6 +7,7 @@ import {
 import type { VolumeRetention } from '../../../ports/containers/volume-retention-repository.ts';
 import { clockNow } from '../database-clock.ts';
 import type { Database } from '../schema/database-schema.ts';
+import { allAs, changedOne } from '../sql.ts';
 
 const AT_ONCE = 20;
 
@@ -35,8 +36,8 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
         .execute();
     },
 
-    async claim(retentionDays) {
-      const rows = await db
+    claim: (retentionDays) =>
+      db
         .updateTable('containers')
         .set({ volume_claimed_at: clockNow })
         .where('db_id', 'in', (eb) =>
@@ -70,21 +71,17 @@ export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
             .skipLocked(),
         )
         .returning(['db_id', 'owner_id', 'volume'])
-        .execute();
-      return rows.map((row) => ({ dbId: row.db_id, ownerId: row.owner_id, volume: row.volume }));
-    },
+        .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id, volume: row.volume }))),
 
     async purge(dbId) {
       await kept().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).execute();
     },
 
-    async markRemoved(dbId) {
-      const done = await kept()
+    markRemoved: (dbId) =>
+      kept()
         .set({ volume_removed_at: clockNow })
         .where('db_id', '=', dbId)
         .where('volume_claimed_at', 'is not', null)
-        .executeTakeFirst();
-      return done.numUpdatedRows === 1n;
-    },
+        .$call(changedOne),
   };
 }

@@ -3,11 +3,12 @@ import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database, WarmPoolTable } from '../schema/database-schema.ts';
+import { allAs, changedOne, firstAs } from '../sql.ts';
 
 export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
   return {
-    async list(owner, own) {
-      const rows = await db
+    list: (owner, own) =>
+      db
         .selectFrom('warm_pool')
         .selectAll()
         .select((eb) =>
@@ -17,9 +18,7 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
         )
         .orderBy('created_at')
         .orderBy('db_id')
-        .execute();
-      return rows.map((row) => ({ ...toMember(row), abandoned: Boolean(row.abandoned) }));
-    },
+        .$call(allAs((row) => ({ ...toMember(row), abandoned: Boolean(row.abandoned) }))),
 
     async ids() {
       const rows = await db.selectFrom('warm_pool').select('db_id').execute();
@@ -42,19 +41,17 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
       });
     },
 
-    async markReady(dbId, owner, runtimeId) {
-      const done = await db
+    markReady: (dbId, owner, runtimeId) =>
+      db
         .updateTable('warm_pool')
         .set({ state: 'ready', runtime_id: runtimeId })
         .where('db_id', '=', dbId)
         .where('lease_owner', '=', owner)
         .where('state', '=', 'making')
-        .executeTakeFirst();
-      return done.numUpdatedRows === 1n;
-    },
+        .$call(changedOne),
 
-    async retire(dbId, owner, leaseSeconds) {
-      const done = await db
+    retire: (dbId, owner, leaseSeconds) =>
+      db
         .updateTable('warm_pool')
         .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
         .where('db_id', '=', dbId)
@@ -65,9 +62,7 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
             eb('lease_until', '<=', clockNow),
           ]),
         )
-        .executeTakeFirst();
-      return done.numUpdatedRows === 1n;
-    },
+        .$call(changedOne),
 
     async forget(dbId, owner) {
       await db
@@ -78,8 +73,8 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
         .execute();
     },
 
-    async claim({ node, image, imageId, diskMb }) {
-      const row = await db
+    claim: ({ node, image, imageId, diskMb }) =>
+      db
         .deleteFrom('warm_pool')
         .where('db_id', '=', (eb) =>
           eb
@@ -96,9 +91,7 @@ export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
             .skipLocked(),
         )
         .returningAll()
-        .executeTakeFirst();
-      return row === undefined ? null : toMember(row);
-    },
+        .$call(firstAs(toMember)),
   };
 }
 

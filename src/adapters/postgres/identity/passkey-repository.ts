@@ -3,10 +3,11 @@ import type { Passkey } from '../../../domain/identity/passkey.ts';
 import type { PasskeyRepository } from '../../../ports/identity/passkey-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
 import type { PasskeysTable } from '../schema/identity-tables.ts';
+import { allAs, changedOne, firstAs } from '../sql.ts';
 
 export const postgresPasskeys = (db: Kysely<Database>): PasskeyRepository => ({
-  async insert(passkey) {
-    const row = await db
+  insert: (passkey) =>
+    db
       .insertInto('passkeys')
       .values({
         user_id: passkey.userId,
@@ -19,58 +20,38 @@ export const postgresPasskeys = (db: Kysely<Database>): PasskeyRepository => ({
       })
       .onConflict((conflict) => conflict.column('credential_id').doNothing())
       .returningAll()
-      .executeTakeFirst();
-    return row === undefined ? null : toPasskey(row);
-  },
+      .$call(firstAs(toPasskey)),
 
-  async listOf(userId) {
-    const rows = await db
+  listOf: (userId) =>
+    db
       .selectFrom('passkeys')
       .selectAll()
       .where('user_id', '=', userId)
       .orderBy('created_at')
-      .execute();
-    return rows.map(toPasskey);
-  },
+      .$call(allAs(toPasskey)),
 
-  async findByCredential(credentialId) {
-    const row = await db
-      .selectFrom('passkeys')
-      .selectAll()
-      .where('credential_id', '=', credentialId)
-      .executeTakeFirst();
-    return row === undefined ? null : toPasskey(row);
-  },
+  findByCredential: (credentialId) =>
+    db.selectFrom('passkeys').selectAll().where('credential_id', '=', credentialId).$call(firstAs(toPasskey)),
 
-  async used(id, counter, backedUp) {
-    const done = await db
+  used: (id, counter, backedUp) =>
+    db
       .updateTable('passkeys')
       .set({ counter, backed_up: backedUp, last_used_at: sql<Date>`now()` })
       .where('id', '=', id)
       .where(sql<boolean>`(counter < ${counter}::bigint or counter = 0 and ${counter}::bigint = 0)`)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
+      .$call(changedOne),
 
-  async rename(id, userId, name) {
-    const row = await db
+  rename: (id, userId, name) =>
+    db
       .updateTable('passkeys')
       .set({ name })
       .where('id', '=', id)
       .where('user_id', '=', userId)
       .returningAll()
-      .executeTakeFirst();
-    return row === undefined ? null : toPasskey(row);
-  },
+      .$call(firstAs(toPasskey)),
 
-  async remove(id, userId) {
-    const done = await db
-      .deleteFrom('passkeys')
-      .where('id', '=', id)
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    return done.numDeletedRows === 1n;
-  },
+  remove: (id, userId) =>
+    db.deleteFrom('passkeys').where('id', '=', id).where('user_id', '=', userId).$call(changedOne),
 });
 
 const toPasskey = (row: Selectable<PasskeysTable>): Passkey => ({

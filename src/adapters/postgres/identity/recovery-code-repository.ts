@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { RecoveryCodeRepository } from '../../../ports/identity/recovery-code-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
+import { changedOne } from '../sql.ts';
 
 export const postgresRecoveryCodes = (db: Kysely<Database>): RecoveryCodeRepository => ({
   async replace(userId, hashes) {
@@ -9,16 +10,14 @@ export const postgresRecoveryCodes = (db: Kysely<Database>): RecoveryCodeReposit
     if (rows.length > 0) await db.insertInto('recovery_codes').values(rows).execute();
   },
 
-  async spend(userId, hash) {
-    const done = await db
+  spend: (userId, hash) =>
+    db
       .updateTable('recovery_codes')
       .set({ used_at: sql<Date>`now()` })
       .where('user_id', '=', userId)
       .where('hash', '=', hash)
       .where('used_at', 'is', null)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
+      .$call(changedOne),
 
   async left(userId) {
     const row = await db

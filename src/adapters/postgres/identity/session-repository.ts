@@ -10,7 +10,7 @@ import type { SessionRepository, SessionWithUser } from '../../../ports/identity
 import { clockNow } from '../database-clock.ts';
 import type { Database, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
-import { fromJson, numberSetting, toUseLimits, unnested } from '../sql.ts';
+import { allAs, changedOne, fromJson, numberSetting, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
@@ -81,27 +81,24 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
       .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
       .orderBy('id')
       .forUpdate();
-    const rows = await db
+    return await db
       .with('held', () => held)
       .updateTable('sessions')
       .from('held')
       .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
       .whereRef('sessions.id', '=', 'held.id')
       .returning('sessions.id')
-      .execute();
-    return rows.map(({ id }) => id);
+      .$call(allAs(({ id }) => id));
   },
 
-  async revoke(id, userId, reason) {
-    const done = await db
+  revoke: (id, userId, reason) =>
+    db
       .updateTable('sessions')
       .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
       .where('id', '=', id)
       .where('user_id', '=', userId)
       .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
+      .$call(changedOne),
 
   async seenAt(userId, ipAddress) {
     const group = addressGroup(ipAddress);

@@ -3,21 +3,20 @@ import type { SshKey } from '../../../domain/identity/ssh-key.ts';
 import type { SshKeyRepository } from '../../../ports/identity/ssh-key-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
 import type { SshKeysTable } from '../schema/identity-tables.ts';
+import { allAs, firstAs } from '../sql.ts';
 
 export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
-  async insert({ userId, name, type, publicKey, fingerprint }) {
-    const row = await db
+  insert: ({ userId, name, type, publicKey, fingerprint }) =>
+    db
       .insertInto('ssh_keys')
       .values({ user_id: userId, name, type, public_key: publicKey, fingerprint })
       .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
       .returningAll()
-      .executeTakeFirst();
-    return row === undefined ? null : toKey(row);
-  },
+      .$call(firstAs(toKey)),
 
   async listOwned(userId) {
     const query = db.selectFrom('ssh_keys').selectAll().where('user_id', '=', userId);
-    return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').execute()).map(toKey);
+    return await query.orderBy('created_at', 'desc').orderBy('id', 'desc').$call(allAs(toKey));
   },
 
   async count(userId) {
@@ -31,8 +30,7 @@ export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
 
   async remove(id, userId) {
     const query = db.deleteFrom('ssh_keys').where('id', '=', id).where('user_id', '=', userId);
-    const row = await query.returningAll().executeTakeFirst();
-    return row === undefined ? null : toKey(row);
+    return await query.returningAll().$call(firstAs(toKey));
   },
 });
 

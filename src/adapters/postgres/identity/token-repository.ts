@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Database, UseLimitsRow } from '../schema/database-schema.ts';
 import type { ApiTokensTable, UsersTable } from '../schema/identity-tables.ts';
-import { fromJson, toUseLimits, unnested } from '../sql.ts';
+import { allAs, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 /** All that is known of a token but its hash. */
@@ -42,8 +42,7 @@ export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
 
   async listOwned(userId) {
     const query = db.selectFrom('api_tokens').select(SHOWN).where('user_id', '=', userId);
-    const rows = await query.orderBy('created_at', 'desc').orderBy('id', 'desc').execute();
-    return rows.map(toToken);
+    return await query.orderBy('created_at', 'desc').orderBy('id', 'desc').$call(allAs(toToken));
   },
 
   findWithUser: (hashes) => findWithUsers(db, sql`t.hash = any(${hashes}::bytea[])`),
@@ -67,8 +66,7 @@ export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
 
   async delete(id, userId) {
     const query = db.deleteFrom('api_tokens').where('id', '=', id).where('user_id', '=', userId);
-    const row = await query.returning(SHOWN).executeTakeFirst();
-    return row === undefined ? null : toToken(row);
+    return await query.returning(SHOWN).$call(firstAs(toToken));
   },
 
   async touch(uses) {

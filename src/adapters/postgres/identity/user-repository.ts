@@ -4,6 +4,7 @@ import type { UserRepository } from '../../../ports/identity/user-repository.ts'
 import { isAfter, position, toPage } from '../pagination.ts';
 import type { Database } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
+import { allAs, changedOne, firstAs } from '../sql.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -36,10 +37,7 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
     return 'taken' in row ? row : { user: toUser(row) };
   },
 
-  async findById(id) {
-    const row = await db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
-    return row === undefined ? null : toUser(row);
-  },
+  findById: (id) => db.selectFrom('users').selectAll().where('id', '=', id).$call(firstAs(toUser)),
 
   async findForLogin(login) {
     const row = await db
@@ -73,15 +71,13 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
     return row === undefined ? null : toUser(row);
   },
 
-  async changePassword(id, fromHash, toHash) {
-    const done = await db
+  changePassword: (id, fromHash, toHash) =>
+    db
       .updateTable('users')
       .set({ password_hash: toHash })
       .where('id', '=', id)
       .where('password_hash', '=', fromHash)
-      .executeTakeFirst();
-    return done.numUpdatedRows === 1n;
-  },
+      .$call(changedOne),
 
   async page({ after, limit }) {
     const rows = await db
@@ -96,20 +92,18 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
     return toPage(rows, limit, toUser);
   },
 
-  async lockAdmins() {
-    const rows = await db
+  lockAdmins: () =>
+    db
       .selectFrom('users')
       .select('id')
       .where('role', '=', 'admin')
       .where('disabled_at', 'is', null)
       .orderBy('id')
       .forUpdate()
-      .execute();
-    return rows.map(({ id }) => id);
-  },
+      .$call(allAs(({ id }) => id)),
 
-  async change(id, { tier, role, disabled }) {
-    const row = await db
+  change: (id, { tier, role, disabled }) =>
+    db
       .updateTable('users')
       .set({
         ...(tier === undefined ? {} : { tier }),
@@ -120,9 +114,7 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
       })
       .where('id', '=', id)
       .returningAll()
-      .executeTakeFirst();
-    return row === undefined ? null : toUser(row);
-  },
+      .$call(firstAs(toUser)),
 
   async lock(id) {
     // Rows that refer to the user may still be written: a stronger lock would wait for those who wait for us.

@@ -5,6 +5,7 @@ import { clockNow } from '../database-clock.ts';
 import { isAfter, position, toPage } from '../pagination.ts';
 import type { Database } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
+import { allAs, changedOne, firstAs } from '../sql.ts';
 
 export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
   const going = (id: string, userId: string) =>
@@ -39,8 +40,7 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
         .selectAll()
         .where('id', '=', id)
         .where('user_id', '=', userId);
-      const row = await query.executeTakeFirst();
-      return row === undefined ? null : toRecording(row);
+      return await query.$call(firstAs(toRecording));
     },
 
     async page(userId, dbId, { after, limit }) {
@@ -71,38 +71,33 @@ export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
 
     async progress(id, userId, { sizeBytes, durationMs }) {
       const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: clockNow };
-      return (await going(id, userId).set(values).executeTakeFirst()).numUpdatedRows === 1n;
+      return await going(id, userId).set(values).$call(changedOne);
     },
 
-    async end(id, userId, { state, sizeBytes, durationMs }) {
-      const row = await going(id, userId)
+    end: (id, userId, { state, sizeBytes, durationMs }) =>
+      going(id, userId)
         .set({ state, size_bytes: sizeBytes, duration_ms: durationMs, ended_at: clockNow })
         .returningAll()
-        .executeTakeFirst();
-      return row === undefined ? null : toRecording(row);
-    },
+        .$call(firstAs(toRecording)),
 
     async goingIn(dbId) {
       const query = db.selectFrom('recordings').selectAll().where('container_id', '=', dbId);
-      return (await query.where('state', '=', 'recording').execute()).map(toRecording);
+      return await query.where('state', '=', 'recording').$call(allAs(toRecording));
     },
 
     async remove(id, userId) {
       const query = db.deleteFrom('recordings').where('id', '=', id).where('user_id', '=', userId);
-      const row = await query.returningAll().executeTakeFirst();
-      return row === undefined ? null : toRecording(row);
+      return await query.returningAll().$call(firstAs(toRecording));
     },
 
-    async silent(forSeconds, replica) {
-      const rows = await db
+    silent: (forSeconds, replica) =>
+      db
         .selectFrom('recordings')
         .selectAll()
         .where('state', '=', 'recording')
         .where('seen_at', '<=', sql<Date>`clock_timestamp() - make_interval(secs => ${forSeconds})`)
         .$if(replica !== null, (query) => query.where('replica', '=', replica ?? ''))
-        .execute();
-      return rows.map(toRecording);
-    },
+        .$call(allAs(toRecording)),
 
     async known(ids) {
       if (ids.length === 0) return new Set();

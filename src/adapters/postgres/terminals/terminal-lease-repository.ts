@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { TerminalHolds } from '../../../ports/terminals/terminal-lease-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
+import { allAs } from '../sql.ts';
 
 /** A run that is forgotten has been silent for longer than anybody asks about. */
 const FORGOTTEN_SECONDS = 3_600;
@@ -68,7 +69,7 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
 
   async unattended({ replica, run, streams }, silentSeconds) {
     const oldest = sql<Date>`now() - make_interval(secs => ${silentSeconds})`;
-    const rows = await db
+    return await db
       .selectFrom('terminal_holds as h')
       .leftJoin('replica_runs as r', 'r.run', 'h.run')
       .select('h.container_id')
@@ -83,7 +84,6 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
           ]),
         ]),
       )
-      .execute();
-    return rows.map((row) => row.container_id);
+      .$call(allAs((row) => row.container_id));
   },
 });

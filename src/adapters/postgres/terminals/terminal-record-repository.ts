@@ -8,6 +8,7 @@ import {
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
+import { allAs, changedOne, firstAs } from '../sql.ts';
 
 const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
@@ -78,24 +79,22 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
 
   async find(id) {
     const query = db.selectFrom('terminal_records').selectAll().where('id', '=', id);
-    const row = await query.where('last_ping_at', '>=', OLDEST).executeTakeFirst();
-    return row === undefined ? null : toRecord(row);
+    return await query.where('last_ping_at', '>=', OLDEST).$call(firstAs(toRecord));
   },
 
   async askToClose(id) {
     const update = db.updateTable('terminal_records').set({ closing: true });
-    const done = await update.where('id', '=', id).where('closing', '=', false).executeTakeFirst();
-    return done.numUpdatedRows === 1n;
+    return await update.where('id', '=', id).where('closing', '=', false).$call(changedOne);
   },
 
   async askedToClose(replica) {
     const query = db.selectFrom('terminal_records').select('id').where('replica', '=', replica);
-    return (await query.where('closing', '=', true).execute()).map(({ id }) => id);
+    return await query.where('closing', '=', true).$call(allAs(({ id }) => id));
   },
 
   async newest(keys) {
     if (keys.length === 0) return [];
-    const rows = await db
+    return await db
       .selectFrom('terminal_records')
       .selectAll()
       .distinctOn('terminal_key')
@@ -104,8 +103,7 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
       .orderBy('terminal_key')
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
-      .execute();
-    return rows.map(toRecord);
+      .$call(allAs(toRecord));
   },
 
   async places(dbIds) {
