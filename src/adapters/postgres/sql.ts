@@ -59,3 +59,9 @@ export async function changedOne(query: { executeTakeFirst(): Promise<Changed> }
   const { numInsertedOrUpdatedRows, numUpdatedRows, numDeletedRows } = await query.executeTakeFirst();
   return (numInsertedOrUpdatedRows ?? numUpdatedRows ?? numDeletedRows) === 1n;
 }
+
+export const COUNT = sql<number>`count(*)::int`.as('count');
+
+/** For `$call`, where `COUNT` is selected. */
+export const countOf = async (query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }) =>
+  (await query.executeTakeFirstOrThrow()).count;

@@ -9,7 +9,7 @@ import {
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
 import type { ContainersTable, Database } from '../schema/database-schema.ts';
-import { allAs, firstAs } from '../sql.ts';
+import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
 
@@ -30,140 +30,151 @@ const containersWithOwner = (db: Kysely<Database>) =>
 export const liveContainers = (db: Kysely<Database>) =>
   containersWithOwner(db).where('c.state', '<>', 'deleted');
 
-export function postgresContainers(db: Kysely<Database>): ContainerRepository {
-  const all = () => containersWithOwner(db);
-  const live = () => liveContainers(db);
+export const postgresContainers = (db: Kysely<Database>): ContainerRepository => ({
+  ...containerReads(db),
+  ...deletedContainers(db),
+  ...containerChanges(db),
+  ...containerUpkeep(db),
+});
 
-  return {
-    async insert(container) {
-      await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
-    },
+const containerReads = (
+  db: Kysely<Database>,
+): Pick<
+  ContainerRepository,
+  'nameInUse' | 'findOwned' | 'listOwned' | 'listAllLive' | 'countLive' | 'findAny'
+> => ({
+  async nameInUse(ownerId, name) {
+    const row = await liveContainers(db)
+      .where('c.owner_id', '=', ownerId)
+      .where('c.name', '=', name)
+      .executeTakeFirst();
+    return row !== undefined;
+  },
 
-    async nameInUse(ownerId, name) {
-      const row = await live()
-        .where('c.owner_id', '=', ownerId)
-        .where('c.name', '=', name)
-        .executeTakeFirst();
-      return row !== undefined;
-    },
+  findOwned: (ref, ownerId) =>
+    byRef(liveContainers(db), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),
 
-    findOwned: (ref, ownerId) =>
-      byRef(live(), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),
+  listOwned: (ownerId) =>
+    liveContainers(db)
+      .where('c.owner_id', '=', ownerId)
+      .orderBy('c.created_at', 'desc')
+      .$call(allAs(toContainer)),
 
-    listOwned: (ownerId) =>
-      live().where('c.owner_id', '=', ownerId).orderBy('c.created_at', 'desc').$call(allAs(toContainer)),
+  listAllLive: () => liveContainers(db).$call(allAs(toContainer)),
 
-    listDeleted: (ownerId) =>
-      all()
-        .where('c.owner_id', '=', ownerId)
-        .where('c.state', '=', 'deleted')
-        .where('c.runtime_id', 'is not', null)
-        .where('c.volume_claimed_at', 'is', null)
-        .where('c.volume_purged_at', 'is', null)
-        .orderBy('c.deleted_at', 'desc')
-        .$call(allAs(toContainer)),
+  countLive: (ownerId) =>
+    db
+      .selectFrom('containers')
+      .select(COUNT)
+      .where('owner_id', '=', ownerId)
+      .where('state', '<>', 'deleted')
+      .$call(countOf),
 
-    async countLive(ownerId) {
-      const row = await db
-        .selectFrom('containers')
-        .select(sql<number>`count(*)::int`.as('count'))
-        .where('owner_id', '=', ownerId)
-        .where('state', '<>', 'deleted')
-        .executeTakeFirstOrThrow();
-      return row.count;
-    },
+  findAny: (dbId) => containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
+});
 
-    async countKept(ownerId) {
-      const row = await db
-        .selectFrom('containers')
-        .select(sql<number>`count(*)::int`.as('count'))
-        .where('owner_id', '=', ownerId)
-        .where('state', '=', 'deleted')
-        .where('runtime_id', 'is not', null)
-        .where('volume_removed_at', 'is', null)
-        .executeTakeFirstOrThrow();
-      return row.count;
-    },
+const deletedContainers = (
+  db: Kysely<Database>,
+): Pick<ContainerRepository, 'listDeleted' | 'findDeleted' | 'countKept'> => ({
+  listDeleted: (ownerId) =>
+    containersWithOwner(db)
+      .where('c.owner_id', '=', ownerId)
+      .where('c.state', '=', 'deleted')
+      .where('c.runtime_id', 'is not', null)
+      .where('c.volume_claimed_at', 'is', null)
+      .where('c.volume_purged_at', 'is', null)
+      .orderBy('c.deleted_at', 'desc')
+      .$call(allAs(toContainer)),
 
-    async changeState(dbId, from, change) {
-      const row = await db
-        // An update takes its place in the order of transactions before it waits for the row, and events come in that order.
-        .with('held', (query) =>
-          query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
-        )
-        .updateTable('containers as c')
-        .from(['users as u', 'held'])
-        .whereRef('u.id', '=', 'c.owner_id')
-        .whereRef('c.db_id', '=', 'held.db_id')
-        .set(toUpdate(change))
-        .where('c.state', 'in', from)
-        .returningAll('c')
-        .returning(ofOwner)
-        .executeTakeFirst()
-        .catch(nameTaken);
-      return row === undefined ? null : toContainer(row);
-    },
+  findDeleted: (dbId, ownerId) =>
+    containersWithOwner(db)
+      .where('c.db_id', '=', dbId)
+      .where('c.owner_id', '=', ownerId)
+      .where('c.state', '=', 'deleted')
+      .where('c.volume_claimed_at', 'is', null)
+      .where('c.volume_purged_at', 'is', null)
+      .forUpdate('c')
+      .$call(firstAs(toContainer)),
 
-    async touch(dbId) {
-      await db
-        .updateTable('containers')
-        .set({ last_used_at: sql<Date>`now()` })
-        .where('db_id', '=', dbId)
-        .execute();
-    },
+  countKept: (ownerId) =>
+    db
+      .selectFrom('containers')
+      .select(COUNT)
+      .where('owner_id', '=', ownerId)
+      .where('state', '=', 'deleted')
+      .where('runtime_id', 'is not', null)
+      .where('volume_removed_at', 'is', null)
+      .$call(countOf),
+});
 
-    async recordDisk(dbId, { quota, usedMb, layerUsedMb }) {
-      const set = {
-        ...(quota === undefined ? {} : { disk_quota: quota }),
-        ...(usedMb === undefined ? {} : { disk_used_mb: usedMb }),
-        ...(layerUsedMb === undefined ? {} : { layer_used_mb: layerUsedMb }),
-      };
-      await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
-    },
+const containerChanges = (
+  db: Kysely<Database>,
+): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
+  async insert(container) {
+    await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
+  },
 
-    claimDiskMeasure: (seconds) =>
-      db
-        .updateTable('containers as c')
-        .from('users as u')
-        .whereRef('u.id', '=', 'c.owner_id')
-        .set({ disk_measured_at: sql<Date>`now()` })
-        .where('c.state', '=', 'running')
-        .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
-        .returningAll('c')
-        .returning(ofOwner)
-        .$call(allAs(toContainer)),
+  async changeState(dbId, from, change) {
+    const row = await db
+      // An update takes its place in the order of transactions before it waits for the row, and events come in that order.
+      .with('held', (query) =>
+        query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
+      )
+      .updateTable('containers as c')
+      .from(['users as u', 'held'])
+      .whereRef('u.id', '=', 'c.owner_id')
+      .whereRef('c.db_id', '=', 'held.db_id')
+      .set(toUpdate(change))
+      .where('c.state', 'in', from)
+      .returningAll('c')
+      .returning(ofOwner)
+      .executeTakeFirst()
+      .catch(nameTaken);
+    return row === undefined ? null : toContainer(row);
+  },
 
-    findAny: (dbId) => all().where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
+  async touch(dbId) {
+    const set = { last_used_at: sql<Date>`now()` };
+    await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
+  },
+});
 
-    findDeleted: (dbId, ownerId) =>
-      all()
-        .where('c.db_id', '=', dbId)
-        .where('c.owner_id', '=', ownerId)
-        .where('c.state', '=', 'deleted')
-        .where('c.volume_claimed_at', 'is', null)
-        .where('c.volume_purged_at', 'is', null)
-        .forUpdate('c')
-        .$call(firstAs(toContainer)),
+const containerUpkeep = (
+  db: Kysely<Database>,
+): Pick<ContainerRepository, 'recordDisk' | 'claimDiskMeasure' | 'rememberOrphans'> => ({
+  async recordDisk(dbId, { quota, usedMb, layerUsedMb }) {
+    const set = { disk_quota: quota, disk_used_mb: usedMb, layer_used_mb: layerUsedMb };
+    await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
+  },
 
-    async rememberOrphans(runtimeIds) {
-      const forget = db.deleteFrom('orphans');
-      if (runtimeIds.length === 0) {
-        await forget.execute();
-        return new Map();
-      }
-      await forget.where('runtime_id', 'not in', runtimeIds).execute();
-      await db
-        .insertInto('orphans')
-        .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-      const rows = await db.selectFrom('orphans').selectAll().execute();
-      return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
-    },
+  claimDiskMeasure: (seconds) =>
+    db
+      .updateTable('containers as c')
+      .from('users as u')
+      .whereRef('u.id', '=', 'c.owner_id')
+      .set({ disk_measured_at: sql<Date>`now()` })
+      .where('c.state', '=', 'running')
+      .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
+      .returningAll('c')
+      .returning(ofOwner)
+      .$call(allAs(toContainer)),
 
-    listAllLive: () => live().$call(allAs(toContainer)),
-  };
-}
+  async rememberOrphans(runtimeIds) {
+    const forget = db.deleteFrom('orphans');
+    if (runtimeIds.length === 0) {
+      await forget.execute();
+      return new Map();
+    }
+    await forget.where('runtime_id', 'not in', runtimeIds).execute();
+    await db
+      .insertInto('orphans')
+      .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const rows = await db.selectFrom('orphans').selectAll().execute();
+    return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
+  },
+});
 
 function nameTaken(error: unknown): never {
   const { constraint } = error as { constraint?: string };
@@ -201,20 +212,17 @@ const toRow = (container: NewContainer) => ({
   volume: container.volume,
 });
 
+/** What is undefined stays as it is. */
 const toUpdate = (change: StateChange) => ({
   state: change.state,
   state_reason: change.reason ?? null,
   ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId, layer_used_mb: null }),
-  ...(change.node === undefined ? {} : { node: change.node }),
-  ...(change.name === undefined ? {} : { name: change.name }),
-  ...(change.resources === undefined
-    ? {}
-    : {
-        memory_mb: change.resources.memoryMb,
-        cpu_millicores: change.resources.cpuMillicores,
-        disk_mb: change.resources.diskMb,
-      }),
-  ...(change.generation === undefined ? {} : { generation: change.generation }),
+  node: change.node,
+  name: change.name,
+  memory_mb: change.resources?.memoryMb,
+  cpu_millicores: change.resources?.cpuMillicores,
+  disk_mb: change.resources?.diskMb,
+  generation: change.generation,
   ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
   ...(change.state === 'deleted' ? {} : { volume_condemned_at: null }),
   deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,

@@ -8,89 +8,101 @@ import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database, OperationsTable } from '../schema/database-schema.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export function postgresOperations(db: Kysely<Database>): OperationRepository {
-  const mine = (id: string, owner: string) =>
+export const postgresOperations = (db: Kysely<Database>): OperationRepository => ({
+  ...operationReads(db),
+  ...operationProgress(db),
+  ...operationLeases(db),
+});
+
+const operationReads = (db: Kysely<Database>): Pick<OperationRepository, 'find' | 'active' | 'busy'> => ({
+  find: (id) => db.selectFrom('operations').selectAll().where('id', '=', id).$call(firstAs(toOperation)),
+
+  active: (dbId) =>
+    db
+      .selectFrom('operations')
+      .selectAll()
+      .where('db_id', '=', dbId)
+      .where('finished_at', 'is', null)
+      .$call(firstAs(toOperation)),
+
+  async busy() {
+    const rows = await db.selectFrom('operations').select('db_id').where('finished_at', 'is', null).execute();
+    return new Set(rows.map((row) => row.db_id));
+  },
+});
+
+const operationProgress = (
+  db: Kysely<Database>,
+): Pick<OperationRepository, 'begin' | 'record' | 'finish'> => ({
+  begin: (operation, leaseSeconds, step = 'begin') =>
+    db
+      .insertInto('operations')
+      .values({ ...toRow(operation), step, lease_until: leaseEnd(leaseSeconds) })
+      .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
+      .$call(changedOne),
+
+  async record(id, owner, progress) {
+    const staysCommitted = (progress.phase ?? 'committed') === 'committed';
+    return await (staysCommitted ? mine : uncommitted)(db, id, owner)
+      .set(toUpdate(progress))
+      .$call(changedOne);
+  },
+
+  finish: (id, owner, outcome, progress = {}) =>
+    (outcome === 'failed' ? uncommitted : mine)(db, id, owner)
+      .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
+      .$call(changedOne),
+});
+
+const operationLeases = (
+  db: Kysely<Database>,
+): Pick<OperationRepository, 'renew' | 'release' | 'takeOver'> => ({
+  async renew(owner, ids, leaseSeconds) {
+    await db
+      .updateTable('operations')
+      .set({ lease_until: leaseEnd(leaseSeconds) })
+      .where('lease_owner', '=', owner)
+      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+      .where('finished_at', 'is', null)
+      .execute();
+  },
+
+  async release(id, owner) {
+    await mine(db, id, owner).set({ lease_until: clockNow }).execute();
+  },
+
+  takeOver: (owner, leaseSeconds, own) =>
     db
       .updateTable('operations')
-      .where('id', '=', id)
-      .where('lease_owner', '=', owner)
-      .where('finished_at', 'is', null);
-  /** For writes that a committed one must not see. */
-  const uncommitted = (id: string, owner: string) => mine(id, owner).where('phase', '<>', 'committed');
+      .set({ lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('operations')
+          .select('id')
+          .where('finished_at', 'is', null)
+          .where((where) =>
+            where.or([
+              where('lease_until', '<=', clockNow),
+              ...(own ? [where('lease_owner', '=', owner)] : []),
+            ]),
+          )
+          .forUpdate()
+          .skipLocked(),
+      )
+      .returningAll()
+      .$call(allAs(toOperation)),
+});
 
-  return {
-    begin: (operation, leaseSeconds, step = 'begin') =>
-      db
-        .insertInto('operations')
-        .values({ ...toRow(operation), step, lease_until: leaseEnd(leaseSeconds) })
-        .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
-        .$call(changedOne),
+const mine = (db: Kysely<Database>, id: string, owner: string) =>
+  db
+    .updateTable('operations')
+    .where('id', '=', id)
+    .where('lease_owner', '=', owner)
+    .where('finished_at', 'is', null);
 
-    find: (id) => db.selectFrom('operations').selectAll().where('id', '=', id).$call(firstAs(toOperation)),
-
-    active: (dbId) =>
-      db
-        .selectFrom('operations')
-        .selectAll()
-        .where('db_id', '=', dbId)
-        .where('finished_at', 'is', null)
-        .$call(firstAs(toOperation)),
-
-    async busy() {
-      const rows = await db
-        .selectFrom('operations')
-        .select('db_id')
-        .where('finished_at', 'is', null)
-        .execute();
-      return new Set(rows.map((row) => row.db_id));
-    },
-
-    async record(id, owner, progress) {
-      const staysCommitted = (progress.phase ?? 'committed') === 'committed';
-      return await (staysCommitted ? mine : uncommitted)(id, owner).set(toUpdate(progress)).$call(changedOne);
-    },
-
-    finish: (id, owner, outcome, progress = {}) =>
-      (outcome === 'failed' ? uncommitted : mine)(id, owner)
-        .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
-        .$call(changedOne),
-
-    async renew(owner, ids, leaseSeconds) {
-      await db
-        .updateTable('operations')
-        .set({ lease_until: leaseEnd(leaseSeconds) })
-        .where('lease_owner', '=', owner)
-        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-        .where('finished_at', 'is', null)
-        .execute();
-    },
-
-    async release(id, owner) {
-      await mine(id, owner).set({ lease_until: clockNow }).execute();
-    },
-
-    takeOver: (owner, leaseSeconds, own) =>
-      db
-        .updateTable('operations')
-        .set({ lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('operations')
-            .select('id')
-            .where('finished_at', 'is', null)
-            .where((where) =>
-              where.or([
-                where('lease_until', '<=', clockNow),
-                ...(own ? [where('lease_owner', '=', owner)] : []),
-              ]),
-            )
-            .forUpdate()
-            .skipLocked(),
-        )
-        .returningAll()
-        .$call(allAs(toOperation)),
-  };
-}
+/** For writes that a committed one must not see. */
+const uncommitted = (db: Kysely<Database>, id: string, owner: string) =>
+  mine(db, id, owner).where('phase', '<>', 'committed');
 
 const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   id: operation.id,
@@ -113,16 +125,17 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   lease_owner: operation.leaseOwner,
 });
 
+/** What is undefined stays as it is. */
 const toUpdate = (progress: Progress) => ({
-  ...(progress.step === undefined ? {} : { step: progress.step }),
-  ...(progress.phase === undefined ? {} : { phase: progress.phase }),
-  ...(progress.verified === undefined ? {} : { verified: progress.verified }),
-  ...(progress.unfitted === undefined ? {} : { unfitted: progress.unfitted }),
-  ...(progress.volumeKept === undefined ? {} : { volume_kept: progress.volumeKept }),
-  ...(progress.freshRuntimeId === undefined ? {} : { fresh_runtime_id: progress.freshRuntimeId }),
-  ...(progress.freshImage === undefined ? {} : { fresh_image: progress.freshImage }),
-  ...(progress.measured === undefined ? {} : { measured: progress.measured }),
-  ...(progress.leftBehind === undefined ? {} : { left_behind: JSON.stringify(progress.leftBehind) }),
+  step: progress.step,
+  phase: progress.phase,
+  verified: progress.verified,
+  unfitted: progress.unfitted,
+  volume_kept: progress.volumeKept,
+  fresh_runtime_id: progress.freshRuntimeId,
+  fresh_image: progress.freshImage,
+  measured: progress.measured,
+  left_behind: progress.leftBehind === undefined ? undefined : JSON.stringify(progress.leftBehind),
 });
 
 const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({

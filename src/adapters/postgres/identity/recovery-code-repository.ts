@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { RecoveryCodeRepository } from '../../../ports/identity/recovery-code-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
-import { changedOne } from '../sql.ts';
+import { COUNT, changedOne, countOf } from '../sql.ts';
 
 export const postgresRecoveryCodes = (db: Kysely<Database>): RecoveryCodeRepository => ({
   async replace(userId, hashes) {
@@ -19,13 +19,11 @@ export const postgresRecoveryCodes = (db: Kysely<Database>): RecoveryCodeReposit
       .where('used_at', 'is', null)
       .$call(changedOne),
 
-  async left(userId) {
-    const row = await db
+  left: (userId) =>
+    db
       .selectFrom('recovery_codes')
-      .select(sql<number>`count(*)::int`.as('count'))
+      .select(COUNT)
       .where('user_id', '=', userId)
       .where('used_at', 'is', null)
-      .executeTakeFirstOrThrow();
-    return row.count;
-  },
+      .$call(countOf),
 });

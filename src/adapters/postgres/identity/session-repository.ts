@@ -18,33 +18,17 @@ const MAX_LISTED = 1_000;
 const MAX_ADDRESSES = 1_000;
 
 export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
-  async insert(session) {
-    const row = await db
-      .insertInto('sessions')
-      .values({
-        user_id: session.userId,
-        ip_address: session.ipAddress,
-        user_agent: session.userAgent,
-        expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return toSession(row);
-  },
+  ...sessionReads(db),
+  ...sessionChanges(db),
+  ...refreshTokens(db),
+});
 
+const sessionReads = (
+  db: Kysely<Database>,
+): Pick<SessionRepository, 'findWithUser' | 'findAllWithUser' | 'listOwned' | 'seenAt'> => ({
   findWithUser: async (id) => (await findAllWithUser(db, [id]))[0] ?? null,
 
   findAllWithUser: (ids) => findAllWithUser(db, ids),
-
-  async touch(uses) {
-    await sql`
-      with held as (
-        select s.id, u.at from sessions s join ${unnested(uses)} on s.id = u.id
-        where s.last_seen_at < u.at order by s.id for no key update of s
-      )
-      update sessions s set last_seen_at = held.at from held where s.id = held.id
-    `.execute(db);
-  },
 
   async listOwned(userId) {
     const since = sql<Date>`now() - make_interval(days => ${REVOKED_LISTED_DAYS})`;
@@ -71,35 +55,6 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     };
   },
 
-  async revokeOthers(userId, keepId, reason) {
-    // Locked in the order in which uses are written, so that neither waits for the other in a circle.
-    const held = db
-      .selectFrom('sessions')
-      .select('id')
-      .where('user_id', '=', userId)
-      .where('revoked_at', 'is', null)
-      .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
-      .orderBy('id')
-      .forUpdate();
-    return await db
-      .with('held', () => held)
-      .updateTable('sessions')
-      .from('held')
-      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
-      .whereRef('sessions.id', '=', 'held.id')
-      .returning('sessions.id')
-      .$call(allAs(({ id }) => id));
-  },
-
-  revoke: (id, userId, reason) =>
-    db
-      .updateTable('sessions')
-      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
-      .where('id', '=', id)
-      .where('user_id', '=', userId)
-      .where('revoked_at', 'is', null)
-      .$call(changedOne),
-
   async seenAt(userId, ipAddress) {
     const group = addressGroup(ipAddress);
     const exact = await db
@@ -122,7 +77,68 @@ export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
     `.execute(db);
     return rows.some(({ ip }) => addressGroup(ip) === group);
   },
+});
 
+const sessionChanges = (
+  db: Kysely<Database>,
+): Pick<SessionRepository, 'insert' | 'touch' | 'revoke' | 'revokeOthers'> => ({
+  async insert(session) {
+    const row = await db
+      .insertInto('sessions')
+      .values({
+        user_id: session.userId,
+        ip_address: session.ipAddress,
+        user_agent: session.userAgent,
+        expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toSession(row);
+  },
+
+  async touch(uses) {
+    await sql`
+      with held as (
+        select s.id, u.at from sessions s join ${unnested(uses)} on s.id = u.id
+        where s.last_seen_at < u.at order by s.id for no key update of s
+      )
+      update sessions s set last_seen_at = held.at from held where s.id = held.id
+    `.execute(db);
+  },
+
+  revoke: (id, userId, reason) =>
+    db
+      .updateTable('sessions')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .$call(changedOne),
+
+  async revokeOthers(userId, keepId, reason) {
+    // Locked in the order in which uses are written, so that neither waits for the other in a circle.
+    const held = db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .$if(keepId !== null, (query) => query.where('id', '<>', keepId))
+      .orderBy('id')
+      .forUpdate();
+    return await db
+      .with('held', () => held)
+      .updateTable('sessions')
+      .from('held')
+      .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
+      .whereRef('sessions.id', '=', 'held.id')
+      .returning('sessions.id')
+      .$call(allAs(({ id }) => id));
+  },
+});
+
+const refreshTokens = (
+  db: Kysely<Database>,
+): Pick<SessionRepository, 'insertRefreshToken' | 'lockRefreshToken' | 'spendRefreshToken'> => ({
   async insertRefreshToken(hash, sessionId) {
     await db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).execute();
   },

@@ -1,9 +1,9 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { SshKey } from '../../../domain/identity/ssh-key.ts';
 import type { SshKeyRepository } from '../../../ports/identity/ssh-key-repository.ts';
 import type { Database } from '../schema/database-schema.ts';
 import type { SshKeysTable } from '../schema/identity-tables.ts';
-import { allAs, firstAs } from '../sql.ts';
+import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
 export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
   insert: ({ userId, name, type, publicKey, fingerprint }) =>
@@ -19,14 +19,7 @@ export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
     return await query.orderBy('created_at', 'desc').orderBy('id', 'desc').$call(allAs(toKey));
   },
 
-  async count(userId) {
-    const row = await db
-      .selectFrom('ssh_keys')
-      .select(sql<number>`count(*)::int`.as('count'))
-      .where('user_id', '=', userId)
-      .executeTakeFirstOrThrow();
-    return row.count;
-  },
+  count: (userId) => db.selectFrom('ssh_keys').select(COUNT).where('user_id', '=', userId).$call(countOf),
 
   async remove(id, userId) {
     const query = db.deleteFrom('ssh_keys').where('id', '=', id).where('user_id', '=', userId);

@@ -16,6 +16,45 @@ function takenField(error: unknown): 'email' | 'username' | null {
 }
 
 export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
+  ...userReads(db),
+  ...userChanges(db),
+  ...userLocks(db),
+});
+
+const userReads = (db: Kysely<Database>): Pick<UserRepository, 'findById' | 'findForLogin' | 'page'> => ({
+  findById: (id) => db.selectFrom('users').selectAll().where('id', '=', id).$call(firstAs(toUser)),
+
+  async findForLogin(login) {
+    const row = await db
+      .selectFrom('users')
+      .selectAll()
+      .where((eb) =>
+        eb.or([
+          eb(sql`lower(email)`, '=', login.toLowerCase()),
+          eb(sql`lower(username)`, '=', login.toLowerCase()),
+        ]),
+      )
+      .executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
+  },
+
+  async page({ after, limit }) {
+    const rows = await db
+      .selectFrom('users')
+      .selectAll()
+      .select(position('users').as('position'))
+      .where(isAfter('users', after))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    return toPage(rows, limit, toUser);
+  },
+});
+
+const userChanges = (
+  db: Kysely<Database>,
+): Pick<UserRepository, 'insert' | 'rename' | 'changePassword' | 'change'> => ({
   async insert(user) {
     const row = await db
       .insertInto('users')
@@ -35,27 +74,6 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
         return { taken };
       });
     return 'taken' in row ? row : { user: toUser(row) };
-  },
-
-  findById: (id) => db.selectFrom('users').selectAll().where('id', '=', id).$call(firstAs(toUser)),
-
-  async findForLogin(login) {
-    const row = await db
-      .selectFrom('users')
-      .selectAll()
-      .where((eb) =>
-        eb.or([
-          eb(sql`lower(email)`, '=', login.toLowerCase()),
-          eb(sql`lower(username)`, '=', login.toLowerCase()),
-        ]),
-      )
-      .executeTakeFirst();
-    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
-  },
-
-  async holdForSignIn(id) {
-    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
-    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
   },
 
   async rename(id, username) {
@@ -79,17 +97,25 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
       .where('password_hash', '=', fromHash)
       .$call(changedOne),
 
-  async page({ after, limit }) {
-    const rows = await db
-      .selectFrom('users')
-      .selectAll()
-      .select(position('users').as('position'))
-      .where(isAfter('users', after))
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    return toPage(rows, limit, toUser);
+  change: (id, { tier, role, disabled }) =>
+    db
+      .updateTable('users')
+      .set({
+        tier,
+        role,
+        ...(disabled === undefined
+          ? {}
+          : { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null }),
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .$call(firstAs(toUser)),
+});
+
+const userLocks = (db: Kysely<Database>): Pick<UserRepository, 'holdForSignIn' | 'lockAdmins' | 'lock'> => ({
+  async holdForSignIn(id) {
+    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
   },
 
   lockAdmins: () =>
@@ -101,20 +127,6 @@ export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
       .orderBy('id')
       .forUpdate()
       .$call(allAs(({ id }) => id)),
-
-  change: (id, { tier, role, disabled }) =>
-    db
-      .updateTable('users')
-      .set({
-        ...(tier === undefined ? {} : { tier }),
-        ...(role === undefined ? {} : { role }),
-        ...(disabled === undefined
-          ? {}
-          : { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null }),
-      })
-      .where('id', '=', id)
-      .returningAll()
-      .$call(firstAs(toUser)),
 
   async lock(id) {
     // Rows that refer to the user may still be written: a stronger lock would wait for those who wait for us.

@@ -7,105 +7,108 @@ import type { Database } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export function postgresRecordings(db: Kysely<Database>): RecordingRepository {
-  const going = (id: string, userId: string) =>
-    db
-      .updateTable('recordings')
-      .where('id', '=', id)
+export const postgresRecordings = (db: Kysely<Database>): RecordingRepository => ({
+  ...recordingReads(db),
+  ...recordingChanges(db),
+});
+
+const recordingReads = (
+  db: Kysely<Database>,
+): Pick<RecordingRepository, 'find' | 'page' | 'usedBytes' | 'goingIn' | 'silent' | 'known'> => ({
+  async find(id, userId) {
+    const query = db.selectFrom('recordings').selectAll().where('id', '=', id).where('user_id', '=', userId);
+    return await query.$call(firstAs(toRecording));
+  },
+
+  async page(userId, dbId, { after, limit }) {
+    const rows = await db
+      .selectFrom('recordings')
+      .selectAll()
+      .select(position('recordings').as('position'))
       .where('user_id', '=', userId)
-      .where('state', '=', 'recording');
+      .where(isAfter('recordings', after))
+      .$if(dbId !== null, (query) => query.where('container_id', '=', dbId ?? ''))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    return toPage(rows, limit, toRecording);
+  },
 
-  return {
-    async insert({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) {
-      const row = await db
-        .insertInto('recordings')
-        .values({
-          id,
-          user_id: userId,
-          container_id: dbId,
-          container_name: containerName,
-          connection_id: connectionId,
-          cols,
-          rows,
-          replica,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return toRecording(row);
-    },
+  async usedBytes(userId) {
+    const { used } = await db
+      .selectFrom('recordings')
+      .select(sql<string>`coalesce(sum(greatest(size_bytes, ${sql.lit(LEAST_BYTES)})), 0)::bigint`.as('used'))
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow();
+    return Number(used);
+  },
 
-    async find(id, userId) {
-      const query = db
-        .selectFrom('recordings')
-        .selectAll()
-        .where('id', '=', id)
-        .where('user_id', '=', userId);
-      return await query.$call(firstAs(toRecording));
-    },
+  async goingIn(dbId) {
+    const query = db.selectFrom('recordings').selectAll().where('container_id', '=', dbId);
+    return await query.where('state', '=', 'recording').$call(allAs(toRecording));
+  },
 
-    async page(userId, dbId, { after, limit }) {
-      const rows = await db
-        .selectFrom('recordings')
-        .selectAll()
-        .select(position('recordings').as('position'))
-        .where('user_id', '=', userId)
-        .where(isAfter('recordings', after))
-        .$if(dbId !== null, (query) => query.where('container_id', '=', dbId ?? ''))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return toPage(rows, limit, toRecording);
-    },
+  silent: (forSeconds, replica) =>
+    db
+      .selectFrom('recordings')
+      .selectAll()
+      .where('state', '=', 'recording')
+      .where('seen_at', '<=', sql<Date>`clock_timestamp() - make_interval(secs => ${forSeconds})`)
+      .$if(replica !== null, (query) => query.where('replica', '=', replica ?? ''))
+      .$call(allAs(toRecording)),
 
-    async usedBytes(userId) {
-      const { used } = await db
-        .selectFrom('recordings')
-        .select(
-          sql<string>`coalesce(sum(greatest(size_bytes, ${sql.lit(LEAST_BYTES)})), 0)::bigint`.as('used'),
-        )
-        .where('user_id', '=', userId)
-        .executeTakeFirstOrThrow();
-      return Number(used);
-    },
+  async known(ids) {
+    if (ids.length === 0) return new Set();
+    const rows = await db.selectFrom('recordings').select('id').where('id', 'in', ids).execute();
+    return new Set(rows.map(({ id }) => id));
+  },
+});
 
-    async progress(id, userId, { sizeBytes, durationMs }) {
-      const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: clockNow };
-      return await going(id, userId).set(values).$call(changedOne);
-    },
+const recordingChanges = (
+  db: Kysely<Database>,
+): Pick<RecordingRepository, 'insert' | 'progress' | 'end' | 'remove'> => ({
+  async insert({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) {
+    const row = await db
+      .insertInto('recordings')
+      .values({
+        id,
+        user_id: userId,
+        container_id: dbId,
+        container_name: containerName,
+        connection_id: connectionId,
+        cols,
+        rows,
+        replica,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toRecording(row);
+  },
 
-    end: (id, userId, { state, sizeBytes, durationMs }) =>
-      going(id, userId)
-        .set({ state, size_bytes: sizeBytes, duration_ms: durationMs, ended_at: clockNow })
-        .returningAll()
-        .$call(firstAs(toRecording)),
+  async progress(id, userId, { sizeBytes, durationMs }) {
+    const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: clockNow };
+    return await going(db, id, userId).set(values).$call(changedOne);
+  },
 
-    async goingIn(dbId) {
-      const query = db.selectFrom('recordings').selectAll().where('container_id', '=', dbId);
-      return await query.where('state', '=', 'recording').$call(allAs(toRecording));
-    },
+  end: (id, userId, { state, sizeBytes, durationMs }) =>
+    going(db, id, userId)
+      .set({ state, size_bytes: sizeBytes, duration_ms: durationMs, ended_at: clockNow })
+      .returningAll()
+      .$call(firstAs(toRecording)),
 
-    async remove(id, userId) {
-      const query = db.deleteFrom('recordings').where('id', '=', id).where('user_id', '=', userId);
-      return await query.returningAll().$call(firstAs(toRecording));
-    },
+  async remove(id, userId) {
+    const query = db.deleteFrom('recordings').where('id', '=', id).where('user_id', '=', userId);
+    return await query.returningAll().$call(firstAs(toRecording));
+  },
+});
 
-    silent: (forSeconds, replica) =>
-      db
-        .selectFrom('recordings')
-        .selectAll()
-        .where('state', '=', 'recording')
-        .where('seen_at', '<=', sql<Date>`clock_timestamp() - make_interval(secs => ${forSeconds})`)
-        .$if(replica !== null, (query) => query.where('replica', '=', replica ?? ''))
-        .$call(allAs(toRecording)),
-
-    async known(ids) {
-      if (ids.length === 0) return new Set();
-      const rows = await db.selectFrom('recordings').select('id').where('id', 'in', ids).execute();
-      return new Set(rows.map(({ id }) => id));
-    },
-  };
-}
+const going = (db: Kysely<Database>, id: string, userId: string) =>
+  db
+    .updateTable('recordings')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where('state', '=', 'recording');
 
 const toRecording = (row: Selectable<RecordingsTable>): Recording => ({
   id: row.id,

@@ -14,6 +14,73 @@ const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
 
 export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords => ({
+  ...terminalReads(db),
+  ...terminalChanges(db),
+  ...terminalClosing(db),
+});
+
+const terminalReads = (
+  db: Kysely<Database>,
+): Pick<TerminalRecords, 'list' | 'find' | 'newest' | 'places'> => ({
+  async list() {
+    const rows = await db
+      .selectFrom('terminal_records as t')
+      .innerJoin('users as u', 'u.id', 't.user_id')
+      .innerJoin('containers as c', 'c.db_id', 't.container_id')
+      .selectAll('t')
+      .select(['u.username', 'c.name as container_name'])
+      .where('t.last_ping_at', '>=', OLDEST)
+      .orderBy('t.created_at', 'desc')
+      .orderBy('t.id', 'desc')
+      .execute();
+    return rows.map((row) => ({
+      ...toRecord(row),
+      username: row.username,
+      containerName: row.container_name,
+    }));
+  },
+
+  async find(id) {
+    const query = db.selectFrom('terminal_records').selectAll().where('id', '=', id);
+    return await query.where('last_ping_at', '>=', OLDEST).$call(firstAs(toRecord));
+  },
+
+  async newest(keys) {
+    if (keys.length === 0) return [];
+    return await db
+      .selectFrom('terminal_records')
+      .selectAll()
+      .distinctOn('terminal_key')
+      .where('terminal_key', '=', sql<string>`any(${keys}::text[])`)
+      .where('last_ping_at', '>=', OLDEST)
+      .orderBy('terminal_key')
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .$call(allAs(toRecord));
+  },
+
+  async places(dbIds) {
+    if (dbIds.length === 0) return [];
+    const rows = await db
+      .selectFrom('containers as c')
+      .leftJoin('operations as o', (join) =>
+        join.onRef('o.db_id', '=', 'c.db_id').on('o.finished_at', 'is', null),
+      )
+      .select(['c.db_id', 'c.state', 'c.runtime_id', 'o.kind'])
+      .where('c.db_id', '=', sql<string>`any(${dbIds}::uuid[])`)
+      .execute();
+    return rows.map((row) => ({
+      dbId: row.db_id,
+      state: row.state,
+      runtimeId: row.runtime_id,
+      operation: row.kind,
+    }));
+  },
+});
+
+const terminalChanges = (
+  db: Kysely<Database>,
+): Pick<TerminalRecords, 'insert' | 'ping' | 'resize' | 'remove' | 'removeAllOf' | 'sweep'> => ({
   async insert(record) {
     const values = { ...toRow(record), created_at: NOW };
     const insert = db.insertInto('terminal_records').values(values).returning('created_at');
@@ -58,30 +125,9 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
   async sweep() {
     await db.deleteFrom('terminal_records').where('last_ping_at', '<', OLDEST).execute();
   },
+});
 
-  async list() {
-    const rows = await db
-      .selectFrom('terminal_records as t')
-      .innerJoin('users as u', 'u.id', 't.user_id')
-      .innerJoin('containers as c', 'c.db_id', 't.container_id')
-      .selectAll('t')
-      .select(['u.username', 'c.name as container_name'])
-      .where('t.last_ping_at', '>=', OLDEST)
-      .orderBy('t.created_at', 'desc')
-      .orderBy('t.id', 'desc')
-      .execute();
-    return rows.map((row) => ({
-      ...toRecord(row),
-      username: row.username,
-      containerName: row.container_name,
-    }));
-  },
-
-  async find(id) {
-    const query = db.selectFrom('terminal_records').selectAll().where('id', '=', id);
-    return await query.where('last_ping_at', '>=', OLDEST).$call(firstAs(toRecord));
-  },
-
+const terminalClosing = (db: Kysely<Database>): Pick<TerminalRecords, 'askToClose' | 'askedToClose'> => ({
   async askToClose(id) {
     const update = db.updateTable('terminal_records').set({ closing: true });
     return await update.where('id', '=', id).where('closing', '=', false).$call(changedOne);
@@ -90,38 +136,6 @@ export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords =
   async askedToClose(replica) {
     const query = db.selectFrom('terminal_records').select('id').where('replica', '=', replica);
     return await query.where('closing', '=', true).$call(allAs(({ id }) => id));
-  },
-
-  async newest(keys) {
-    if (keys.length === 0) return [];
-    return await db
-      .selectFrom('terminal_records')
-      .selectAll()
-      .distinctOn('terminal_key')
-      .where('terminal_key', '=', sql<string>`any(${keys}::text[])`)
-      .where('last_ping_at', '>=', OLDEST)
-      .orderBy('terminal_key')
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .$call(allAs(toRecord));
-  },
-
-  async places(dbIds) {
-    if (dbIds.length === 0) return [];
-    const rows = await db
-      .selectFrom('containers as c')
-      .leftJoin('operations as o', (join) =>
-        join.onRef('o.db_id', '=', 'c.db_id').on('o.finished_at', 'is', null),
-      )
-      .select(['c.db_id', 'c.state', 'c.runtime_id', 'o.kind'])
-      .where('c.db_id', '=', sql<string>`any(${dbIds}::uuid[])`)
-      .execute();
-    return rows.map((row) => ({
-      dbId: row.db_id,
-      state: row.state,
-      runtimeId: row.runtime_id,
-      operation: row.kind,
-    }));
   },
 });
 
