@@ -15,64 +15,13 @@ const TRIES = 3;
 const tooOld = sql<Date>`clock_timestamp() - make_interval(hours => ${sql.raw(String(KEPT_HOURS))})`;
 
 export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
-  const held = (holder: string) =>
-    db.updateTable('idempotency_keys').where('holder', '=', holder).where('status', 'is', null);
-  const rowOf = ({ userId, route, key }: KeyedRequest) =>
-    db
-      .selectFrom('idempotency_keys')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .where('route', '=', route)
-      .where('key', '=', key);
-
-  /** Each new one takes some old ones away, so that they never pile up; its own old one always. */
-  const sweep = async ({ userId, route, key }: KeyedRequest): Promise<void> => {
-    await db
-      .deleteFrom('idempotency_keys')
-      .where('holder', 'in', (eb) =>
-        eb
-          .selectFrom('idempotency_keys')
-          .select('holder')
-          .where('created_at', '<=', tooOld)
-          .orderBy(sql`(user_id, route, key) = (${userId}, ${route}, ${key})`, 'desc')
-          .limit(SWEEP_AT_MOST)
-          .forUpdate()
-          .skipLocked(),
-      )
-      .execute();
-  };
-
-  /** A new row, or one whose holder is gone; null when neither. */
-  const take = async (
-    { userId, route, key }: KeyedRequest,
-    bodyHash: Buffer,
-    holder: string,
-    leaseSeconds: number,
-  ): Promise<Begun | null> => {
-    const lease = { holder, lease_until: leaseEnd(leaseSeconds) };
-    const row = await db
-      .insertInto('idempotency_keys')
-      .values({ user_id: userId, route, key, body_hash: bodyHash, ...lease })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['user_id', 'route', 'key'])
-          .doUpdateSet(lease)
-          .where('idempotency_keys.status', 'is', null)
-          .where('idempotency_keys.lease_until', '<=', clockNow)
-          .where('idempotency_keys.body_hash', '=', bodyHash),
-      )
-      .returning('subject')
-      .executeTakeFirst();
-    return row === undefined ? null : { kind: 'begun', subject: row.subject };
-  };
-
   return {
     async begin(request, bodyHash, holder, leaseSeconds) {
-      await sweep(request);
+      await sweep(db, request);
       for (let n = 0; n < TRIES; n += 1) {
-        const taken = await take(request, bodyHash, holder, leaseSeconds);
+        const taken = await take(db, request, bodyHash, holder, leaseSeconds);
         if (taken !== null) return taken;
-        const row = await rowOf(request).executeTakeFirst();
+        const row = await rowOf(db, request).executeTakeFirst();
         // It was forgotten in between.
         if (row === undefined) continue;
         const { subject, status, answer } = row;
@@ -84,16 +33,16 @@ export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
     },
 
     async renew(holder, leaseSeconds) {
-      await held(holder)
+      await held(db, holder)
         .set({ lease_until: leaseEnd(leaseSeconds) })
         .execute();
     },
 
-    link: (holder, subject) => held(holder).set({ subject }).$call(changedOne),
+    link: (holder, subject) => held(db, holder).set({ subject }).$call(changedOne),
 
     async finish(holder, { status, body }) {
       const answer = JSON.stringify(body);
-      return await held(holder).set({ status, answer }).$call(changedOne);
+      return await held(db, holder).set({ status, answer }).$call(changedOne);
     },
 
     async forget(holder) {
@@ -103,7 +52,60 @@ export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
         .where('status', 'is', null)
         .where('subject', 'is', null)
         .execute();
-      await held(holder).set({ lease_until: clockNow }).execute();
+      await held(db, holder).set({ lease_until: clockNow }).execute();
     },
   };
 }
+
+const held = (db: Kysely<Database>, holder: string) =>
+  db.updateTable('idempotency_keys').where('holder', '=', holder).where('status', 'is', null);
+
+const rowOf = (db: Kysely<Database>, { userId, route, key }: KeyedRequest) =>
+  db
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('route', '=', route)
+    .where('key', '=', key);
+
+/** Each new one takes some old ones away, so that they never pile up; its own old one always. */
+const sweep = async (db: Kysely<Database>, { userId, route, key }: KeyedRequest): Promise<void> => {
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('holder', 'in', (eb) =>
+      eb
+        .selectFrom('idempotency_keys')
+        .select('holder')
+        .where('created_at', '<=', tooOld)
+        .orderBy(sql`(user_id, route, key) = (${userId}, ${route}, ${key})`, 'desc')
+        .limit(SWEEP_AT_MOST)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .execute();
+};
+
+/** A new row, or one whose holder is gone; null when neither. */
+const take = async (
+  db: Kysely<Database>,
+  { userId, route, key }: KeyedRequest,
+  bodyHash: Buffer,
+  holder: string,
+  leaseSeconds: number,
+): Promise<Begun | null> => {
+  const lease = { holder, lease_until: leaseEnd(leaseSeconds) };
+  const row = await db
+    .insertInto('idempotency_keys')
+    .values({ user_id: userId, route, key, body_hash: bodyHash, ...lease })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['user_id', 'route', 'key'])
+        .doUpdateSet(lease)
+        .where('idempotency_keys.status', 'is', null)
+        .where('idempotency_keys.lease_until', '<=', clockNow)
+        .where('idempotency_keys.body_hash', '=', bodyHash),
+    )
+    .returning('subject')
+    .executeTakeFirst();
+  return row === undefined ? null : { kind: 'begun', subject: row.subject };
+};

@@ -1,4 +1,9 @@
-import { counterHolds, type Passkey, userHandleOf } from '../../domain/identity/passkey.ts';
+import {
+  counterHolds,
+  type Passkey,
+  type RelyingParty,
+  userHandleOf,
+} from '../../domain/identity/passkey.ts';
 import type { PasskeyCeremonies } from '../../ports/identity/passkey-ceremonies.ts';
 
 /** Read at the first passkey: it is a seventh of all code that a start would read. */
@@ -40,6 +45,17 @@ async function hasCertificates(attestationObject: string): Promise<boolean> {
   return format !== 'none' && (format !== 'packed' || decoded.get('attStmt').get('x5c') !== undefined);
 }
 
+const expected = (party: RelyingParty, challenge: string) => ({
+  expectedChallenge: challenge,
+  expectedOrigin: party.origin,
+  expectedRPID: party.id,
+});
+
+const credentialOf = ({ id, rawId }: { readonly id: string; readonly rawId: string }) => ({
+  ...{ id, rawId, clientExtensionResults: {} },
+  type: 'public-key' as const,
+});
+
 export const passkeyCeremonies = (): PasskeyCeremonies => ({
   async creationOptions(party, user, challenge, exclude) {
     const { generateRegistrationOptions } = await webauthn();
@@ -73,22 +89,12 @@ export const passkeyCeremonies = (): PasskeyCeremonies => ({
 
   register: (party, challenge, answer) =>
     orNull(async () => {
-      if (await hasCertificates(answer.response.attestationObject)) return null;
+      const { clientDataJSON, attestationObject } = answer.response;
+      if (await hasCertificates(attestationObject)) return null;
       const { verifyRegistrationResponse } = await webauthn();
       const { verified, registrationInfo } = await verifyRegistrationResponse({
-        response: {
-          id: answer.id,
-          rawId: answer.rawId,
-          type: 'public-key',
-          clientExtensionResults: {},
-          response: {
-            clientDataJSON: answer.response.clientDataJSON,
-            attestationObject: answer.response.attestationObject,
-          },
-        },
-        expectedChallenge: challenge,
-        expectedOrigin: party.origin,
-        expectedRPID: party.id,
+        ...expected(party, challenge),
+        response: { ...credentialOf(answer), response: { clientDataJSON, attestationObject } },
         requireUserVerification: false,
         supportedAlgorithmIDs: ALGORITHMS,
       });
@@ -108,16 +114,8 @@ export const passkeyCeremonies = (): PasskeyCeremonies => ({
       const { clientDataJSON, authenticatorData, signature } = answer.response;
       const { verifyAuthenticationResponse } = await webauthn();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        response: {
-          id: answer.id,
-          rawId: answer.rawId,
-          type: 'public-key',
-          clientExtensionResults: {},
-          response: { clientDataJSON, authenticatorData, signature },
-        },
-        expectedChallenge: challenge,
-        expectedOrigin: party.origin,
-        expectedRPID: party.id,
+        ...expected(party, challenge),
+        response: { ...credentialOf(answer), response: { clientDataJSON, authenticatorData, signature } },
         credential: {
           id: passkey.credentialId,
           publicKey: new Uint8Array(passkey.publicKey),

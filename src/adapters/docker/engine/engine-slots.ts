@@ -25,23 +25,16 @@ type Asked = Omit<SlotRequest, 'id'>;
 
 const MAX_KNOWN = 10_000;
 
-/** Lets a few calls change something in an engine at a time, fairly between users and containers. */
-export function engineSlots() {
+/** Those that have a slot, and those that wait for one. */
+function slotQueue() {
   const settle = new Map<string, (start: boolean) => void>();
-  const owners = new Map<string, string>();
-  // Containers whose last process start was late, also when nobody waits for it any more.
-  const suspects = new Set<string>();
   let queue = EMPTY_QUEUE;
-  let told = (_wait: EngineWait): void => {};
 
   function apply(event: QueueEvent): void {
     const { queue: after, start } = nextQueue(queue, event, ENGINE_LIMITS);
     queue = after;
     for (const id of start) settle.get(id)?.(true);
   }
-
-  const userOf = ({ runtimeId, userId }: OnBehalf): string =>
-    userId ?? owners.get(runtimeId ?? '') ?? runtimeId ?? 'berth';
 
   /** Resolves with whether the slot has come in time. */
   async function wait(request: SlotRequest, ms: number): Promise<boolean> {
@@ -56,9 +49,40 @@ export function engineSlots() {
     return isStarted;
   }
 
+  return { apply, wait, now: () => queue };
+}
+
+/** Calls `late` when the work takes too long. One that is late and gets no answer leaves the container unresponsive. */
+async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promise<T> {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    late();
+  }, ENGINE_LATE_MS);
+  try {
+    return await work();
+  } catch (error) {
+    const isLost = isLate && error instanceof RuntimeUnavailable;
+    throw isLost ? new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets a few calls change something in an engine at a time, fairly between users and containers. */
+export function engineSlots() {
+  const { apply, wait, now } = slotQueue();
+  const owners = new Map<string, string>();
+  // Containers whose last process start was late, also when nobody waits for it any more.
+  const suspects = new Set<string>();
+  let told = (_wait: EngineWait): void => {};
+
+  const userOf = ({ runtimeId, userId }: OnBehalf): string =>
+    userId ?? owners.get(runtimeId ?? '') ?? runtimeId ?? 'berth';
+
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const code =
-      isUnresponsive(queue, runtimeId) || suspects.has(runtimeId) ? 'container_unresponsive' : 'engine_busy';
+      isUnresponsive(now(), runtimeId) || suspects.has(runtimeId) ? 'container_unresponsive' : 'engine_busy';
     told({ work: 'calls', seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
@@ -66,7 +90,7 @@ export function engineSlots() {
   async function inTurn<T>(asked: Asked, isLimited: boolean, work: (id: string) => Promise<T>): Promise<T> {
     const id = randomUUID();
     const since = performance.now();
-    if (isLimited && isFull(queue, asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
+    if (isLimited && isFull(now(), asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
     const patience = suspects.has(asked.resourceId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
     const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
     const seconds = (performance.now() - since) / 1000;
@@ -86,23 +110,13 @@ export function engineSlots() {
      */
     start: <T>(runtimeId: string, work: () => Promise<T>): Promise<T> =>
       inTurn({ userId: userOf({ runtimeId }), resourceId: runtimeId }, true, async (id) => {
-        let isLate = false;
-        const timer = setTimeout(() => {
-          isLate = true;
+        const result = await reportedLate(work, () => {
           suspects.add(runtimeId);
           trim(suspects);
           apply({ type: 'late', id });
-        }, ENGINE_LATE_MS);
-        try {
-          const result = await work();
-          suspects.delete(runtimeId);
-          return result;
-        } catch (error) {
-          const isLost = isLate && error instanceof RuntimeUnavailable;
-          throw isLost ? new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS) : error;
-        } finally {
-          clearTimeout(timer);
-        }
+        });
+        suspects.delete(runtimeId);
+        return result;
       }),
 
     /** Whose container it is, for what is started in it from now on. */
@@ -120,7 +134,7 @@ export function engineSlots() {
     isSuspect: (runtimeId: string): boolean => suspects.has(runtimeId),
 
     /** How many wait now. */
-    waiting: (): number => queue.waiting.length,
+    waiting: (): number => now().waiting.length,
 
     /** Told of every wait from now on. */
     listen: (listener: (wait: EngineWait) => void): void => {

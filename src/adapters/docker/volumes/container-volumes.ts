@@ -57,14 +57,6 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     if (present === null || present.Labels?.[INSTANCE_LABEL] === instanceId) return present;
     throw new RuntimeFailure(`volume ${volume} does not belong to this installation`, 403);
   };
-  const hasImage = (volume: string): boolean => images !== null && existsSync(images.imageOf(volume));
-
-  /** The image of a volume that has one. A data folder that was moved since has it at its new place. */
-  const imageOf = (present: Docker.VolumeInspectInfo): string | null => {
-    if (modeOf(present) !== 'image') return null;
-    const recorded = present.Labels?.[IMAGE_LABEL] ?? '';
-    return images !== null && !existsSync(recorded) ? images.imageOf(present.Name) : recorded;
-  };
   /** Our volumes that the engine was seen to keep by itself: labels never change. */
   const withoutImage = new Set<string>();
   const withImage = async (
@@ -72,7 +64,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     work: (images: VolumeImages, image: string) => Promise<unknown>,
   ): Promise<void> => {
     const present = await own(volume);
-    const image = present === null ? null : imageOf(present);
+    const image = present === null ? null : imageOf(images, present);
     if (image === null) {
       if (present !== null) withoutImage.add(volume);
       return;
@@ -81,33 +73,17 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     await work(images, image);
   };
 
-  /** What the engine is told about a new volume, once that is ready to be used. */
-  const prepared = async ({
-    volume,
-    resources,
-  }: ContainerSpec): Promise<Partial<Docker.VolumeCreateOptions>> => {
-    const mode = hasImage(volume) ? 'image' : disk.mode;
-    if (mode === 'none') throw new RuntimeFailure('no hard quota is to be had here, and it is set', null);
-    const Labels: Record<string, string> = { [QUOTA_LABEL]: mode };
-    if (mode === 'engine') return { Labels, DriverOpts: { size: `${resources.diskMb}m` } };
-    if (mode === 'measured' || images === null) return { Labels };
-    const image = images.imageOf(volume);
-    await images.make(volume, image, resources.diskMb, disk.rootOwner);
-    await images.mount(volume, image, null, 'strict');
-    return { Labels: { ...Labels, [IMAGE_LABEL]: image }, DriverOpts: bindOf(images.dataOf(volume)) };
-  };
-
   return {
     async facts(volume) {
       const present = await inspect(volume);
       if (present !== null) return factsOf(modeOf(present));
-      return hasImage(volume) ? factsOf('image') : null;
+      return hasImage(images, volume) ? factsOf('image') : null;
     },
     async ensure(spec) {
       if ((await own(spec.volume)) !== null) {
         return await withImage(spec.volume, (all, image) => all.mount(spec.volume, image, null, 'strict'));
       }
-      const { Labels, DriverOpts } = await prepared(spec);
+      const { Labels, DriverOpts } = await prepared(disk, spec);
       const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
       const options = { Name: spec.volume, Labels: labels, ...(DriverOpts ? { DriverOpts } : {}) };
       await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
@@ -128,7 +104,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     },
     async remove(volume) {
       const present = await own(volume);
-      const image = present === null ? null : imageOf(present);
+      const image = present === null ? null : imageOf(images, present);
       await calls.change(LIMITS.start, (abortSignal) =>
         orNull([404], docker.getVolume(volume).remove({ abortSignal })),
       );
@@ -138,12 +114,39 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     async usedBytes(volume, reader) {
       const present = await own(volume);
       if (present === null) return null;
-      const image = imageOf(present);
+      const image = imageOf(images, present);
       if (image !== null && images !== null) return await images.usedBytes(volume, image);
       const folder = disk.isLocal ? present.Mountpoint : null;
       return await countedBytes(calls, { instanceId, volume, folder, reader });
     },
   };
+}
+
+const hasImage = (images: VolumeImages | null, volume: string): boolean =>
+  images !== null && existsSync(images.imageOf(volume));
+
+/** The image of a volume that has one. A data folder that was moved since has it at its new place. */
+function imageOf(images: VolumeImages | null, present: Docker.VolumeInspectInfo): string | null {
+  if (modeOf(present) !== 'image') return null;
+  const recorded = present.Labels?.[IMAGE_LABEL] ?? '';
+  return images !== null && !existsSync(recorded) ? images.imageOf(present.Name) : recorded;
+}
+
+/** What the engine is told about a new volume, once that is ready to be used. */
+async function prepared(
+  disk: DiskSettings,
+  { volume, resources }: ContainerSpec,
+): Promise<Partial<Docker.VolumeCreateOptions>> {
+  const { images } = disk;
+  const mode = hasImage(images, volume) ? 'image' : disk.mode;
+  if (mode === 'none') throw new RuntimeFailure('no hard quota is to be had here, and it is set', null);
+  const Labels: Record<string, string> = { [QUOTA_LABEL]: mode };
+  if (mode === 'engine') return { Labels, DriverOpts: { size: `${resources.diskMb}m` } };
+  if (mode === 'measured' || images === null) return { Labels };
+  const image = images.imageOf(volume);
+  await images.make(volume, image, resources.diskMb, disk.rootOwner);
+  await images.mount(volume, image, null, 'strict');
+  return { Labels: { ...Labels, [IMAGE_LABEL]: image }, DriverOpts: bindOf(images.dataOf(volume)) };
 }
 
 /** A mount that is not there leaves nothing to bind: the container does not start. */

@@ -16,123 +16,145 @@ export const matches = (container: StoredContainer, ref: ContainerRef): boolean 
   }
 };
 
-export function memoryContainers(state: MemoryState, clock: Clock): ContainerRepository {
-  const live = () => state.containers.filter((container) => container.state !== 'deleted');
-  const ownedBy = (ownerId: string) => live().filter((container) => container.ownerId === ownerId);
-  const nameInUse = (ownerId: string, name: string): boolean =>
-    ownedBy(ownerId).some((one) => one.name === name);
-  const canComeBack = (dbId: string): boolean => {
-    const { claimedAt, purgedAt } = state.volumes.get(dbId) ?? {};
-    return claimedAt === undefined && purgedAt === undefined;
-  };
-  const read = (row: StoredContainer): Container => asContainer(state, row);
-  const readOrNull = (row: StoredContainer | undefined): Container | null =>
-    row === undefined ? null : read(row);
-  const replace = (changed: StoredContainer): void => {
-    state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
-  };
+const live = ({ containers }: MemoryState) => containers.filter((container) => container.state !== 'deleted');
 
-  return {
-    async insert(container) {
-      if (nameInUse(container.ownerId, container.name)) throw new NameTaken(container.name);
-      const owner = state.users.find((user) => user.id === container.ownerId);
-      const ownerUsername = owner?.username ?? '';
-      state.containers.push({ ...container, ...UNUSED, ownerUsername, createdAt: clock.now() });
-    },
+const ownedBy = (state: MemoryState, ownerId: string) =>
+  live(state).filter((container) => container.ownerId === ownerId);
 
-    nameInUse: async (ownerId, name) => nameInUse(ownerId, name),
+const nameInUse = (state: MemoryState, ownerId: string, name: string): boolean =>
+  ownedBy(state, ownerId).some((one) => one.name === name);
 
-    findOwned: async (ref, ownerId) => readOrNull(ownedBy(ownerId).find((one) => matches(one, ref))),
+const isDeletedOf = (one: StoredContainer, ownerId: string): boolean =>
+  one.ownerId === ownerId && one.state === 'deleted';
 
-    listOwned: async (ownerId) =>
-      ownedBy(ownerId)
-        .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
-        .map(read),
+const isKept = (one: StoredContainer, ownerId: string): boolean =>
+  isDeletedOf(one, ownerId) && one.runtimeId !== null;
 
-    listDeleted: async (ownerId) =>
-      state.containers
-        .filter(
-          (one) =>
-            one.ownerId === ownerId &&
-            one.state === 'deleted' &&
-            one.runtimeId !== null &&
-            canComeBack(one.dbId),
-        )
-        .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
-        .map(read),
+const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
+  const { claimedAt, purgedAt } = volumes.get(dbId) ?? {};
+  return claimedAt === undefined && purgedAt === undefined;
+};
 
-    countLive: async (ownerId) => ownedBy(ownerId).length,
-
-    countKept: async (ownerId) =>
-      state.containers.filter(
-        (one) =>
-          one.ownerId === ownerId &&
-          one.state === 'deleted' &&
-          one.runtimeId !== null &&
-          state.volumes.get(one.dbId)?.removedAt === undefined,
-      ).length,
-
-    async changeState(dbId, from, { started, reason, ...change }) {
-      const found = state.containers.find((one) => one.dbId === dbId);
-      if (found === undefined || !from.includes(found.state)) return null;
-      const now = clock.now();
-      const changed: StoredContainer = {
-        ...found,
-        ...change,
-        ...(change.runtimeId === undefined ? {} : { layerUsedMb: null }),
-        stateReason: reason ?? null,
-        ...(started ? { startedAt: now, lastUsedAt: now } : {}),
-        deletedAt: change.state === 'deleted' ? now : null,
-      };
-      const others = ownedBy(found.ownerId).filter((one) => one.dbId !== dbId);
-      const appears = found.state === 'deleted' || changed.name !== found.name;
-      if (appears && others.some((one) => one.name === changed.name)) throw new NameTaken(changed.name);
-      replace(changed);
-      if (change.state !== 'deleted') state.volumes.delete(dbId);
-      return read(changed);
-    },
-
-    async touch(dbId) {
-      const found = state.containers.find((one) => one.dbId === dbId);
-      if (found) replace({ ...found, lastUsedAt: clock.now() });
-    },
-
-    async recordDisk(dbId, { quota, usedMb, layerUsedMb = null }) {
-      const found = state.containers.find((one) => one.dbId === dbId);
-      if (found === undefined) return;
-      const diskUsedMb = usedMb === undefined ? found.diskUsedMb : usedMb;
-      const layer = { layerUsedMb: layerUsedMb ?? found.layerUsedMb };
-      replace({ ...found, ...layer, diskQuota: quota ?? found.diskQuota, diskUsedMb });
-    },
-
-    async claimDiskMeasure(seconds) {
-      const now = clock.now();
-      const isDue = ({ dbId, state: at }: StoredContainer): boolean =>
-        at === 'running' &&
-        now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
-      const due = state.containers.filter(isDue);
-      for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
-      return due.map(read);
-    },
-
-    findAny: async (dbId) => readOrNull(state.containers.find((one) => one.dbId === dbId)),
-
-    findDeleted: async (dbId, ownerId) =>
-      readOrNull(
-        state.containers.find(
-          (one) =>
-            one.dbId === dbId && one.ownerId === ownerId && one.state === 'deleted' && canComeBack(dbId),
-        ),
-      ),
-
-    async rememberOrphans(runtimeIds) {
-      state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
-      return state.orphans;
-    },
-
-    listAllLive: async () => live().map(read),
-  };
+function find(state: MemoryState, which: (one: StoredContainer) => boolean): Container | null {
+  const row = state.containers.find(which);
+  return row === undefined ? null : asContainer(state, row);
 }
+
+function replace(state: MemoryState, changed: StoredContainer): void {
+  state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
+}
+
+export const memoryContainers = (state: MemoryState, clock: Clock): ContainerRepository => ({
+  ...containerReads(state),
+  ...deletedContainers(state),
+  ...containerChanges(state, clock),
+  ...containerUpkeep(state, clock),
+});
+
+const containerReads = (
+  state: MemoryState,
+): Pick<
+  ContainerRepository,
+  'nameInUse' | 'findOwned' | 'listOwned' | 'listAllLive' | 'countLive' | 'findAny'
+> => ({
+  nameInUse: async (ownerId, name) => nameInUse(state, ownerId, name),
+
+  findOwned: async (ref, ownerId) =>
+    find(state, (one) => one.state !== 'deleted' && one.ownerId === ownerId && matches(one, ref)),
+
+  listOwned: async (ownerId) =>
+    ownedBy(state, ownerId)
+      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+      .map((row) => asContainer(state, row)),
+
+  listAllLive: async () => live(state).map((row) => asContainer(state, row)),
+
+  countLive: async (ownerId) => ownedBy(state, ownerId).length,
+
+  findAny: async (dbId) => find(state, (one) => one.dbId === dbId),
+});
+
+const deletedContainers = (
+  state: MemoryState,
+): Pick<ContainerRepository, 'listDeleted' | 'findDeleted' | 'countKept'> => ({
+  listDeleted: async (ownerId) =>
+    state.containers
+      .filter((one) => isKept(one, ownerId) && canComeBack(state, one.dbId))
+      .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
+      .map((row) => asContainer(state, row)),
+
+  findDeleted: async (dbId, ownerId) =>
+    find(state, (one) => one.dbId === dbId && isDeletedOf(one, ownerId) && canComeBack(state, dbId)),
+
+  countKept: async (ownerId) =>
+    state.containers.filter(
+      (one) => isKept(one, ownerId) && state.volumes.get(one.dbId)?.removedAt === undefined,
+    ).length,
+});
+
+const containerChanges = (
+  state: MemoryState,
+  clock: Clock,
+): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
+  async insert(container) {
+    if (nameInUse(state, container.ownerId, container.name)) throw new NameTaken(container.name);
+    const owner = state.users.find((user) => user.id === container.ownerId);
+    const ownerUsername = owner?.username ?? '';
+    state.containers.push({ ...container, ...UNUSED, ownerUsername, createdAt: clock.now() });
+  },
+
+  async changeState(dbId, from, { started, reason, ...change }) {
+    const found = state.containers.find((one) => one.dbId === dbId);
+    if (found === undefined || !from.includes(found.state)) return null;
+    const now = clock.now();
+    const changed: StoredContainer = {
+      ...found,
+      ...change,
+      ...(change.runtimeId === undefined ? {} : { layerUsedMb: null }),
+      stateReason: reason ?? null,
+      ...(started ? { startedAt: now, lastUsedAt: now } : {}),
+      deletedAt: change.state === 'deleted' ? now : null,
+    };
+    const others = ownedBy(state, found.ownerId).filter((one) => one.dbId !== dbId);
+    const appears = found.state === 'deleted' || changed.name !== found.name;
+    if (appears && others.some((one) => one.name === changed.name)) throw new NameTaken(changed.name);
+    replace(state, changed);
+    if (change.state !== 'deleted') state.volumes.delete(dbId);
+    return asContainer(state, changed);
+  },
+
+  async touch(dbId) {
+    const found = state.containers.find((one) => one.dbId === dbId);
+    if (found) replace(state, { ...found, lastUsedAt: clock.now() });
+  },
+});
+
+const containerUpkeep = (
+  state: MemoryState,
+  clock: Clock,
+): Pick<ContainerRepository, 'recordDisk' | 'claimDiskMeasure' | 'rememberOrphans'> => ({
+  async recordDisk(dbId, { quota, usedMb, layerUsedMb = null }) {
+    const found = state.containers.find((one) => one.dbId === dbId);
+    if (found === undefined) return;
+    const diskUsedMb = usedMb === undefined ? found.diskUsedMb : usedMb;
+    const layer = { layerUsedMb: layerUsedMb ?? found.layerUsedMb };
+    replace(state, { ...found, ...layer, diskQuota: quota ?? found.diskQuota, diskUsedMb });
+  },
+
+  async claimDiskMeasure(seconds) {
+    const now = clock.now();
+    const isDue = ({ dbId, state: at }: StoredContainer): boolean =>
+      at === 'running' && now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
+    const due = state.containers.filter(isDue);
+    for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
+    return due.map((row) => asContainer(state, row));
+  },
+
+  async rememberOrphans(runtimeIds) {
+    state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
+    return state.orphans;
+  },
+});
 
 const UNUSED = {
   state: 'creating',

@@ -11,27 +11,27 @@ import type { SessionRepository, SessionWithUser } from '../../../ports/identity
 import { type MemoryState, useLimitsOf } from '../memory-state.ts';
 import { withoutPassword } from './user-repository.ts';
 
+function replace(state: MemoryState, id: string, change: (session: UserSession) => UserSession): void {
+  state.sessions = state.sessions.map((session) => (session.id === id ? change(session) : session));
+}
+
+function find(state: MemoryState, clock: Clock, id: string): SessionWithUser | null {
+  const session = state.sessions.find((one) => one.id === id);
+  const user = state.users.find((one) => one.id === session?.userId);
+  if (session === undefined || user === undefined) return null;
+  const { sessionIdleMinutes: idleMinutes, requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
+  const lock = {
+    lockedAt: state.locks.get(id)?.lockedAt ?? null,
+    passcodeSet: state.passcodes.has(user.id),
+    autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
+  };
+  return {
+    ...{ session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock },
+    limits: useLimitsOf(state, user),
+  };
+}
+
 export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
-  const replace = (id: string, change: (session: UserSession) => UserSession): void => {
-    state.sessions = state.sessions.map((session) => (session.id === id ? change(session) : session));
-  };
-
-  const find = (id: string): SessionWithUser | null => {
-    const session = state.sessions.find((one) => one.id === id);
-    const user = state.users.find((one) => one.id === session?.userId);
-    if (session === undefined || user === undefined) return null;
-    const { sessionIdleMinutes: idleMinutes, requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
-    const lock = {
-      lockedAt: state.locks.get(id)?.lockedAt ?? null,
-      passcodeSet: state.passcodes.has(user.id),
-      autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
-    };
-    return {
-      ...{ session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock },
-      limits: useLimitsOf(state, user),
-    };
-  };
-
   return {
     async insert(session) {
       const now = clock.now();
@@ -49,13 +49,13 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       return made;
     },
 
-    findWithUser: async (id) => find(id),
+    findWithUser: async (id) => find(state, clock, id),
 
-    findAllWithUser: async (ids) => ids.map(find).filter((found) => found !== null),
+    findAllWithUser: async (ids) => ids.map((id) => find(state, clock, id)).filter((found) => found !== null),
 
     async touch(uses) {
       for (const { id, at } of uses) {
-        replace(id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
+        replace(state, id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
       }
     },
 
@@ -71,14 +71,14 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
         (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
       );
       const revoked = { revokedAt: clock.now(), revokedReason: reason };
-      for (const { id } of others) replace(id, (session) => ({ ...session, ...revoked }));
+      for (const { id } of others) replace(state, id, (session) => ({ ...session, ...revoked }));
       return others.map(({ id }) => id);
     },
 
     async revoke(id, userId, reason) {
       const found = state.sessions.find((one) => one.id === id && one.userId === userId);
       if (found === undefined || found.revokedAt !== null) return false;
-      replace(id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+      replace(state, id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
       return true;
     },
 

@@ -12,6 +12,16 @@ type Kept = TerminalRecord & { readonly closing: boolean };
 const isNewer = (a: TerminalRecord, b: TerminalRecord): boolean =>
   a.createdAt > b.createdAt || (a.createdAt.getTime() === b.createdAt.getTime() && a.id > b.id);
 
+const change = (state: MemoryState, id: string, to: Partial<Kept>): void => {
+  state.terminals = state.terminals.map((one) => (one.id === id ? { ...one, ...to } : one));
+};
+
+const keep = (state: MemoryState, which: (record: Kept) => boolean): void => {
+  state.terminals = state.terminals.filter(which);
+};
+
+const plain = ({ closing: _, ...record }: Kept): TerminalRecord => record;
+
 export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecords {
   const made = (record: NewTerminalRecord, createdAt = clock.now()): Kept => ({
     ...record,
@@ -21,13 +31,6 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
   });
   const isHeard = ({ lastPingAt }: TerminalRecord): boolean =>
     lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
-  const change = (id: string, to: Partial<Kept>): void => {
-    state.terminals = state.terminals.map((one) => (one.id === id ? { ...one, ...to } : one));
-  };
-  const keep = (which: (record: Kept) => boolean): void => {
-    state.terminals = state.terminals.filter(which);
-  };
-  const plain = ({ closing: _, ...record }: Kept): TerminalRecord => record;
 
   return {
     async insert(record) {
@@ -42,18 +45,18 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
     async ping(records) {
       for (const { createdAt, ...record } of records) {
         if (state.terminals.some(({ id }) => id === record.id))
-          change(record.id, { lastPingAt: clock.now() });
+          change(state, record.id, { lastPingAt: clock.now() });
         else state.terminals.push(made(record, createdAt));
       }
     },
 
     async resize(sizes) {
-      for (const { id, cols, rows } of sizes) change(id, { cols, rows });
+      for (const { id, cols, rows } of sizes) change(state, id, { cols, rows });
     },
 
-    remove: async (ids) => keep((record) => !ids.includes(record.id)),
-    removeAllOf: async (replica) => keep((record) => record.replica !== replica),
-    sweep: async () => keep(isHeard),
+    remove: async (ids) => keep(state, (record) => !ids.includes(record.id)),
+    removeAllOf: async (replica) => keep(state, (record) => record.replica !== replica),
+    sweep: async () => keep(state, isHeard),
 
     async list() {
       return state.terminals
@@ -74,7 +77,7 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
 
     async askToClose(id) {
       const isAsked = state.terminals.some((record) => record.id === id && !record.closing);
-      change(id, { closing: true });
+      change(state, id, { closing: true });
       return isAsked;
     },
 

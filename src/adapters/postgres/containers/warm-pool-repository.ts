@@ -5,95 +5,98 @@ import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database, WarmPoolTable } from '../schema/database-schema.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export function postgresWarmPool(db: Kysely<Database>): WarmPoolRepository {
-  return {
-    list: (owner, own) =>
-      db
+export const postgresWarmPool = (db: Kysely<Database>): WarmPoolRepository => ({
+  ...poolReads(db),
+  ...poolChanges(db),
+});
+
+const poolReads = (db: Kysely<Database>): Pick<WarmPoolRepository, 'list' | 'ids'> => ({
+  list: (owner, own) =>
+    db
+      .selectFrom('warm_pool')
+      .selectAll()
+      .select((eb) =>
+        eb
+          .or([eb('lease_until', '<=', clockNow), eb.lit(own).and('lease_owner', '=', owner)])
+          .as('abandoned'),
+      )
+      .orderBy('created_at')
+      .orderBy('db_id')
+      .$call(allAs((row) => ({ ...toMember(row), abandoned: Boolean(row.abandoned) }))),
+
+  async ids() {
+    const rows = await db.selectFrom('warm_pool').select('db_id').execute();
+    return new Set(rows.map((row) => row.db_id));
+  },
+});
+
+const poolChanges = (
+  db: Kysely<Database>,
+): Pick<WarmPoolRepository, 'begin' | 'markReady' | 'retire' | 'forget' | 'claim'> => ({
+  async begin(member, size, owner, leaseSeconds) {
+    return await inTransaction(db, async (tx) => {
+      // Two that count at the same time would both find room.
+      await sql`select pg_advisory_xact_lock(hashtext('berth warm pool'))`.execute(tx);
+      const { count } = await tx
         .selectFrom('warm_pool')
-        .selectAll()
-        .select((eb) =>
-          eb
-            .or([eb('lease_until', '<=', clockNow), eb.lit(own).and('lease_owner', '=', owner)])
-            .as('abandoned'),
-        )
-        .orderBy('created_at')
-        .orderBy('db_id')
-        .$call(allAs((row) => ({ ...toMember(row), abandoned: Boolean(row.abandoned) }))),
+        .select(sql<number>`count(*)::int`.as('count'))
+        .where('state', '<>', 'removing')
+        .executeTakeFirstOrThrow();
+      if (count >= size) return false;
+      const row = { ...toRow(member), lease_owner: owner, lease_until: leaseEnd(leaseSeconds) };
+      await tx.insertInto('warm_pool').values(row).execute();
+      return true;
+    });
+  },
 
-    async ids() {
-      const rows = await db.selectFrom('warm_pool').select('db_id').execute();
-      return new Set(rows.map((row) => row.db_id));
-    },
+  markReady: (dbId, owner, runtimeId) =>
+    db
+      .updateTable('warm_pool')
+      .set({ state: 'ready', runtime_id: runtimeId })
+      .where('db_id', '=', dbId)
+      .where('lease_owner', '=', owner)
+      .where('state', '=', 'making')
+      .$call(changedOne),
 
-    async begin(member, size, owner, leaseSeconds) {
-      return await inTransaction(db, async (tx) => {
-        // Two that count at the same time would both find room.
-        await sql`select pg_advisory_xact_lock(hashtext('berth warm pool'))`.execute(tx);
-        const { count } = await tx
+  retire: (dbId, owner, leaseSeconds) =>
+    db
+      .updateTable('warm_pool')
+      .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
+      .where('db_id', '=', dbId)
+      .where((eb) =>
+        eb.or([eb('state', '=', 'ready'), eb('lease_owner', '=', owner), eb('lease_until', '<=', clockNow)]),
+      )
+      .$call(changedOne),
+
+  async forget(dbId, owner) {
+    await db
+      .deleteFrom('warm_pool')
+      .where('db_id', '=', dbId)
+      .where('lease_owner', '=', owner)
+      .where('state', '=', 'removing')
+      .execute();
+  },
+
+  claim: ({ node, image, imageId, diskMb }) =>
+    db
+      .deleteFrom('warm_pool')
+      .where('db_id', '=', (eb) =>
+        eb
           .selectFrom('warm_pool')
-          .select(sql<number>`count(*)::int`.as('count'))
-          .where('state', '<>', 'removing')
-          .executeTakeFirstOrThrow();
-        if (count >= size) return false;
-        const row = { ...toRow(member), lease_owner: owner, lease_until: leaseEnd(leaseSeconds) };
-        await tx.insertInto('warm_pool').values(row).execute();
-        return true;
-      });
-    },
-
-    markReady: (dbId, owner, runtimeId) =>
-      db
-        .updateTable('warm_pool')
-        .set({ state: 'ready', runtime_id: runtimeId })
-        .where('db_id', '=', dbId)
-        .where('lease_owner', '=', owner)
-        .where('state', '=', 'making')
-        .$call(changedOne),
-
-    retire: (dbId, owner, leaseSeconds) =>
-      db
-        .updateTable('warm_pool')
-        .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
-        .where('db_id', '=', dbId)
-        .where((eb) =>
-          eb.or([
-            eb('state', '=', 'ready'),
-            eb('lease_owner', '=', owner),
-            eb('lease_until', '<=', clockNow),
-          ]),
-        )
-        .$call(changedOne),
-
-    async forget(dbId, owner) {
-      await db
-        .deleteFrom('warm_pool')
-        .where('db_id', '=', dbId)
-        .where('lease_owner', '=', owner)
-        .where('state', '=', 'removing')
-        .execute();
-    },
-
-    claim: ({ node, image, imageId, diskMb }) =>
-      db
-        .deleteFrom('warm_pool')
-        .where('db_id', '=', (eb) =>
-          eb
-            .selectFrom('warm_pool')
-            .select('db_id')
-            .where('state', '=', 'ready')
-            .where('node', '=', node)
-            .where('image', '=', image)
-            .where('image_id', '=', imageId)
-            .$if(diskMb !== null, (query) => query.where('disk_mb', '=', diskMb ?? 0))
-            .orderBy('created_at')
-            .limit(1)
-            .forUpdate()
-            .skipLocked(),
-        )
-        .returningAll()
-        .$call(firstAs(toMember)),
-  };
-}
+          .select('db_id')
+          .where('state', '=', 'ready')
+          .where('node', '=', node)
+          .where('image', '=', image)
+          .where('image_id', '=', imageId)
+          .$if(diskMb !== null, (query) => query.where('disk_mb', '=', diskMb ?? 0))
+          .orderBy('created_at')
+          .limit(1)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .returningAll()
+      .$call(firstAs(toMember)),
+});
 
 /** The transaction that is going on, or one of its own. */
 const inTransaction = <T>(db: Kysely<Database>, work: (tx: Kysely<Database>) => Promise<T>): Promise<T> =>

@@ -7,6 +7,13 @@ import { allAs } from '../sql.ts';
 const FORGOTTEN_SECONDS = 3_600;
 
 export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
+  ...holdChanges(db),
+  ...holdReads(db),
+});
+
+const holdChanges = (
+  db: Kysely<Database>,
+): Pick<TerminalHolds, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
   async put({ stream, dbId, runtimeId, muxSession, replica, run }) {
     const row = { stream, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
@@ -47,7 +54,9 @@ export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
     const oldest = sql<Date>`now() - make_interval(secs => ${FORGOTTEN_SECONDS})`;
     await db.deleteFrom('replica_runs').where('seen_at', '<', oldest).execute();
   },
+});
 
+const holdReads = (db: Kysely<Database>): Pick<TerminalHolds, 'inContainer' | 'unattended'> => ({
   async inContainer(dbId) {
     const rows = await db
       .selectFrom('terminal_holds as h')

@@ -35,30 +35,14 @@ export function sendRecording(socket: WebSocket, { id, on, message }: RecordingT
 /** Frames of a socket to its terminal and back. What it returns stops it at once. */
 export function relay(
   socket: WebSocket,
-  { ask, access, mode, container, caller }: TerminalGrant,
+  grant: TerminalGrant,
   terminal: OpenTerminal,
   { registration, close, outputs }: RelayDeps,
 ): () => void {
+  const { mode, caller } = grant;
   const { stream, from } = terminal;
   let stopped = false;
-  send(socket, {
-    type: 'ready',
-    stream: stream.id,
-    offset: from.offset,
-    redraw: from.redraw,
-    input_offset: stream.received(),
-    cols: ask.cols,
-    rows: ask.rows,
-    connection_id: ask.connectionId,
-    mux_session: stream.muxSession,
-    started_at: container.startedAt?.toISOString() ?? null,
-    fallback: stream.isFallback,
-    owner: access === null,
-    mode,
-  });
-  if (stream.isFallback) send(socket, { type: 'notice', message: FALLBACK });
-  const recording = terminal.recording();
-  if (recording !== null) sendRecording(socket, recording);
+  greet(socket, grant, terminal);
   const rest = new SocketRest(socket);
   const came = inputLimit(rest);
   const answer = answersOf(socket);
@@ -131,6 +115,32 @@ export function relay(
     pump.stop();
     intake.stop();
   };
+}
+
+function greet(
+  socket: WebSocket,
+  { ask, access, mode, container }: TerminalGrant,
+  terminal: OpenTerminal,
+): void {
+  const { stream, from } = terminal;
+  send(socket, {
+    type: 'ready',
+    stream: stream.id,
+    offset: from.offset,
+    redraw: from.redraw,
+    input_offset: stream.received(),
+    cols: ask.cols,
+    rows: ask.rows,
+    connection_id: ask.connectionId,
+    mux_session: stream.muxSession,
+    started_at: container.startedAt?.toISOString() ?? null,
+    fallback: stream.isFallback,
+    owner: access === null,
+    mode,
+  });
+  if (stream.isFallback) send(socket, { type: 'notice', message: FALLBACK });
+  const recording = terminal.recording();
+  if (recording !== null) sendRecording(socket, recording);
 }
 
 function toMessage(news: SharedNews): ServerMessage {

@@ -93,11 +93,13 @@ export const containerRoutes =
       async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
     );
 
-    lifecycleRoutes(containers, keys)(http, tokens);
+    runRoutes(containers)(http, tokens);
+    recoveryRoutes(containers)(http, tokens);
+    changeRoutes(containers, keys)(http, tokens);
   };
 
-const lifecycleRoutes =
-  (containers: Containers, keys: Idempotency): Routes =>
+const runRoutes =
+  (containers: Containers): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/start',
@@ -125,7 +127,11 @@ const lifecycleRoutes =
         return { message: 'container stopped', id, name, status: 'stopped' };
       },
     );
+  };
 
+const recoveryRoutes =
+  (containers: Containers): Routes =>
+  (http) => {
     http.post(
       '/api/containers/:id/restore',
       {
@@ -150,7 +156,11 @@ const lifecycleRoutes =
         return { message: 'container purged', db_id: dbId, name };
       },
     );
+  };
 
+const changeRoutes =
+  (containers: Containers, keys: Idempotency): Routes =>
+  (http) => {
     http.patch(
       '/api/containers/:id',
       {

@@ -20,8 +20,15 @@ export const authRoutes =
   ({ accounts, guests, signIn, secureCookie }: AuthRouteDeps): Routes =>
   (http, tokens) => {
     const answer = signedInAnswer(tokens, secureCookie);
-    const answerLogin = loginAnswer(answer);
+    accountRoutes(accounts, guests, answer)(http, tokens);
+    loginRoutes(signIn, answer)(http, tokens);
+  };
 
+type Answer = ReturnType<typeof signedInAnswer>;
+
+const accountRoutes =
+  (accounts: Accounts, guests: Guests, answer: Answer): Routes =>
+  (http) => {
     http.get(
       '/api/auth/options',
       { config: publicly, schema: { response: { 200: schema.SignInOptionsBody } } },
@@ -69,6 +76,12 @@ export const authRoutes =
       async (request, reply) =>
         answer(reply, orThrow(await guests.enter(request.body.username, request.origin))),
     );
+  };
+
+const loginRoutes =
+  (signIn: SignIn, answer: Answer): Routes =>
+  (http) => {
+    const answerLogin = loginAnswer(answer);
 
     http.post(
       '/api/auth/login',

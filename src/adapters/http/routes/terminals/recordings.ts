@@ -11,6 +11,13 @@ import { endWhenStalled, type Watch } from '../../streamed-replies.ts';
 
 export const recordingRoutes =
   (recordings: Recordings, cutOffReading: Watch): Routes =>
+  (http, tokens) => {
+    changeRoutes(recordings)(http, tokens);
+    readRoutes(recordings, cutOffReading)(http, tokens);
+  };
+
+const changeRoutes =
+  (recordings: Recordings): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/recordings',
@@ -37,6 +44,22 @@ export const recordingRoutes =
       async ({ params, caller }) => toBody(orThrow(await recordings.stop(params.id, caller))),
     );
 
+    http.delete(
+      '/api/recordings/:id',
+      {
+        config: { scope: 'write', failure: 'failed to delete recording' },
+        schema: { params: IdParams, response: { 200: schema.DeletedRecordingBody } },
+      },
+      async ({ params, caller, origin }) => {
+        const { id } = orThrow(await recordings.remove(params.id, caller, origin));
+        return { id, deleted: true as const };
+      },
+    );
+  };
+
+const readRoutes =
+  (recordings: Recordings, cutOffReading: Watch): Routes =>
+  (http) => {
     http.get(
       '/api/recordings',
       {
@@ -78,18 +101,6 @@ export const recordingRoutes =
           .header('content-length', sizeBytes)
           .type('application/x-asciicast')
           .send(content);
-      },
-    );
-
-    http.delete(
-      '/api/recordings/:id',
-      {
-        config: { scope: 'write', failure: 'failed to delete recording' },
-        schema: { params: IdParams, response: { 200: schema.DeletedRecordingBody } },
-      },
-      async ({ params, caller, origin }) => {
-        const { id } = orThrow(await recordings.remove(params.id, caller, origin));
-        return { id, deleted: true as const };
       },
     );
   };
