@@ -8,6 +8,37 @@ const layer = (name, comment, from, allowed) => ({
 });
 const pure = '^(node:)?(crypto|stream|string_decoder|events|timers/promises)$';
 
+/** The slices of `src/app`, each above those after it, and why it knows nothing of those above. */
+const SLICES = {
+  recordings: 'nothing but the composition root knows that terminals are recorded',
+  terminals: 'a terminal goes on without a recording: recordings follow terminals, as their observer',
+  collaboration: 'who may share a terminal is decided without its sockets',
+  containers:
+    'a container is made, stopped and removed whoever is in it: what its end does to terminals is handed in',
+  events: 'what happened is told by those to whom it happened',
+  identity: 'who somebody is does not depend on what they have',
+  audit: 'anything may be put on record, so the record knows nothing of it',
+};
+const WINGS = {
+  terminals: 'terminals are opened in containers',
+  containers: 'containers belong to people',
+  identity: 'people are there before anything that they have',
+};
+const downwards = (root, slices) =>
+  Object.entries(slices)
+    .slice(1)
+    .map(([slice, comment], index) => ({
+      name: `${root}-${slice}-looks-down`,
+      comment,
+      severity: 'error',
+      from: { path: `^src/${root}/${slice}/` },
+      to: {
+        path: `^src/${root}/(${Object.keys(slices)
+          .slice(0, index + 1)
+          .join('|')})/`,
+      },
+    }));
+
 export default {
   forbidden: [
     {
@@ -51,6 +82,9 @@ export default {
       from: { path: '^src/(domain|ports|adapters)/|^src/app/(?!main/)' },
       to: { path: '^src/app/main/' },
     },
+    ...downwards('app', SLICES),
+    ...downwards('domain', WINGS),
+    ...downwards('ports', WINGS),
     {
       name: 'schemas-import-typebox-only',
       comment: 'wire schemas are shared with the browser by `import type`',

@@ -1,6 +1,6 @@
 import type { CatalogueKind } from './containers/catalogue.ts';
 import type { FileError } from './containers/files.ts';
-import type { FieldFaults } from './containers/resources.ts';
+import type { FieldFaults } from './field-faults.ts';
 import type { SessionEnd } from './identity/session.ts';
 
 /** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */

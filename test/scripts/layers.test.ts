@@ -24,11 +24,17 @@ t.test('an import that points outwards fails, and infrastructure in the domain, 
     'src/domain/outward.ts':
       "import type { Store } from '../ports/store.ts';\nexport type Outward = { store: Store };\n",
     'src/domain/reads.ts': "import fs from 'node:fs';\nexport const reads = fs;\n",
+    'src/app/recordings/up.ts': 'export type Up = string;\n',
+    'src/app/terminals/looks.ts': "export type { Up } from '../recordings/up.ts';\n",
+    'src/domain/terminals/up.ts': 'export type Up = string;\n',
+    'src/domain/identity/looks.ts': "export type { Up } from '../terminals/up.ts';\n",
   });
   const script = runProcess(t, process.execPath, ['scripts/arch.mjs'], root);
-  const said = [await script.line(), await script.line()].sort();
-  t.equal(said[0], 'domain-is-pure: src/domain/outward.ts → src/ports/store.ts');
-  t.match(said[1], /^domain-is-pure: src\/domain\/reads\.ts → (node:)?fs$/);
+  const said = [await script.line(), await script.line(), await script.line(), await script.line()].sort();
+  t.equal(said[0], 'app-terminals-looks-down: src/app/terminals/looks.ts → src/app/recordings/up.ts');
+  t.equal(said[1], 'domain-identity-looks-down: src/domain/identity/looks.ts → src/domain/terminals/up.ts');
+  t.equal(said[2], 'domain-is-pure: src/domain/outward.ts → src/ports/store.ts');
+  t.match(said[3], /^domain-is-pure: src\/domain\/reads\.ts → (node:)?fs$/);
   t.equal(await script.ended, 1);
 });
 

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import type { FieldFaults } from '../../domain/containers/resources.ts';
 import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageBusy, StorageUnavailable } from '../../ports/storage.ts';
 import { headersOfData } from './security-headers.ts';

@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify';
-import type { FieldFaults } from '../../domain/containers/resources.ts';
+import type { FieldFaults } from '../../domain/field-faults.ts';
 
 type Fault = NonNullable<FastifyError['validation']>[number];
 

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditRecord } from '../../domain/audit.ts';
-import { isUuid } from '../../domain/containers/container-ref.ts';
 import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
+import { isUuid } from '../../domain/uuid.ts';
 import type { AuditFilter } from '../../ports/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/pagination.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Container } from '../../domain/containers/container.ts';
-import { isUuid } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
@@ -14,6 +13,7 @@ import {
   MAX_COLLABORATIONS,
   minutesFaults,
 } from '../../domain/terminals/collaboration.ts';
+import { isUuid } from '../../domain/uuid.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';

@@ -7,8 +7,9 @@ import {
   roleFaults,
   tierFaults,
 } from '../../domain/containers/catalogue.ts';
-import type { FieldFaults, Tier } from '../../domain/containers/resources.ts';
+import type { Tier } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CatalogueEditing, CatalogueEdits } from '../../ports/containers/catalogue-repository.ts';

@@ -3,8 +3,8 @@ import type { ContainerRuntime } from '../../ports/containers/container-runtime.
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ActRecords } from '../audit/activity-records.ts';
-import type { Terminals } from '../terminals/terminals.ts';
 import type { WarmPool } from './maintenance/warm-pool.ts';
+import type { TerminalsOfContainers } from './operations/operation-deps.ts';
 import type { Operations } from './operations/operations.ts';
 
 /** What the use cases of containers share. */
@@ -15,7 +15,7 @@ export type ContainerDeps = {
   readonly runtimeNode: string;
   readonly clock: Clock;
   readonly operations: Operations;
-  readonly terminals: Pick<Terminals, 'closeAll'>;
+  readonly terminals: Pick<TerminalsOfContainers, 'closeAll'>;
   readonly warmPool: Pick<WarmPool, 'claim'>;
   readonly acts: Pick<ActRecords, 'record'>;
   readonly log: Logger;

@@ -8,13 +8,9 @@ import {
 } from '../../domain/containers/catalogue.ts';
 import { type Container, nameFaults, volumeName } from '../../domain/containers/container.ts';
 import { envFaults } from '../../domain/containers/environment.ts';
-import {
-  defaultResources,
-  type FieldFaults,
-  type Resources,
-  resourceFaults,
-} from '../../domain/containers/resources.ts';
+import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';

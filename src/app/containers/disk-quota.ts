@@ -7,8 +7,8 @@ import {
   toMb,
 } from '../../domain/containers/disk-quota.ts';
 import { type LayerUse, layerMb, overLayerReason } from '../../domain/containers/layer-usage.ts';
-import type { FieldFaults } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/field-faults.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { RuntimeUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from './container-deps.ts';

@@ -1,8 +1,9 @@
 import { type Container, nameFaults } from '../../domain/containers/container.ts';
 import type { LossReport } from '../../domain/containers/loss-report.ts';
 import { needsFresh } from '../../domain/containers/operation.ts';
-import { type FieldFaults, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
+import { type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';

@@ -96,7 +96,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const screens = xtermScreens;
   const shells = terminals({
     ...{ storage, backend, runtime, bus, me, clock, log, monotonicMs, screens },
-    ...tapes.forTerminals,
+    observer: tapes.forTerminals,
     opening: options.terminalOpening,
   });
   const { holding } = shells;

@@ -3,6 +3,7 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CutReason, Recording } from '../../domain/terminals/recording.ts';
+import { RECORDING_WORDS } from '../../domain/terminals/recording.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -11,7 +12,7 @@ import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 import { recorder } from './recorder.ts';
-import { type RecordingNews, WORDS } from './recording-messages.ts';
+import type { RecordingNews } from './recording-messages.ts';
 import { type Going, recordingProgress } from './recording-progress.ts';
 import { recordStarted } from './recording-records.ts';
 import { writeSoFar } from './recording-start.ts';
@@ -35,7 +36,6 @@ export type LiveRecordings = ReturnType<typeof liveRecordings>;
 /** The recordings that this process makes now: each follows a terminal from stream to stream until it is gone. */
 export function liveRecordings(deps: LiveRecordingsDeps) {
   const { storage, files, clock, monotonicMs, log, replica, news } = deps;
-  const { recordings } = storage.repositories;
   const progress = recordingProgress({ repositories: storage.repositories, log, monotonicMs });
   const streams = new Map<TerminalKey, TerminalStream>();
   const going = new Map<TerminalKey, Going>();
@@ -89,7 +89,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     const picture = held ? null : await stream.snapshot();
     // Meanwhile it may have ended, or its terminal begun anew.
     if (going.get(key) !== entry) return;
-    news.tell(entry.recording, true, WORDS.started);
+    news.tell(entry.recording, true, RECORDING_WORDS.started);
     if (streams.get(key) !== stream) return;
     made.resized(terminal);
     writeSoFar(made, stream, picture);
@@ -114,7 +114,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     if (entry === undefined) return Promise.resolve(null);
     going.delete(key);
     streams.get(key)?.tap(null);
-    news.tell(entry.recording, false, WORDS[why ?? 'ended']);
+    news.tell(entry.recording, false, RECORDING_WORDS[why ?? 'ended']);
     const end = progress
       .end(entry, why === null ? 'ended' : 'truncated')
       .finally(() => ends.delete(entry.recording.id));
@@ -153,11 +153,6 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
 
     /** Whether the user may have one more. */
     hasRoom: async (userId: string): Promise<boolean> => (await progress.roomForNew(userId)) !== null,
-
-    /** Those that are made of what a terminal of somebody else's container shows, in whichever process. */
-    async elsewhere({ dbId, owner }: LiveTerminal): Promise<readonly Recording[]> {
-      return owner ? [] : await recordings.goingIn(dbId);
-    },
 
     all: (): readonly Recording[] => [...going.values()].map(({ recording }) => recording),
 

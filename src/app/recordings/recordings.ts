@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUuid } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import { terminalKey } from '../../domain/terminals/terminal.ts';
+import { isUuid } from '../../domain/uuid.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Page, PageRequest } from '../../ports/pagination.ts';
 import type { Storage } from '../../ports/storage.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUuid } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import { isUuid } from '../../domain/uuid.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Storage } from '../../ports/storage.ts';

@@ -1,4 +1,4 @@
-import type { Recording } from '../../domain/terminals/recording.ts';
+import type { RecordingTold } from '../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../../domain/terminals/terminal.ts';
 import { resumeFrom } from '../../domain/terminals/terminal-resume.ts';
 import type { Leaving } from '../../domain/terminals/terminal-slot.ts';
@@ -7,15 +7,13 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import type { Onlooker, SharedNews, SharedTerminals } from '../collaboration/shared-terminals.ts';
-import type { LiveRecordings } from '../recordings/active-recordings.ts';
-import { recordAtOnce } from '../recordings/record-on-open.ts';
-import { type RecordingTold, WORDS, watches } from '../recordings/recording-messages.ts';
 import type { Place } from './locate-terminal.ts';
 import { type FirstOutput, firstOutput } from './output/initial-output.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 import type { LiveTerminal, LiveTerminals, TerminalConnection } from './terminal-connections.ts';
 import { terminalEndRecords } from './terminal-end-records.ts';
 import type { TerminalEnds } from './terminal-ends.ts';
+import type { TerminalObserver } from './terminal-observer.ts';
 import { NO_TURN, type Turn } from './terminal-queue.ts';
 import { recordOpened } from './terminal-records.ts';
 import type { TerminalSlots } from './terminal-registry.ts';
@@ -49,7 +47,7 @@ export type TerminalOpeningDeps = {
   readonly backend: TerminalBackend;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly recordings: LiveRecordings;
+  readonly observer: TerminalObserver;
   readonly live: LiveTerminals;
   readonly slots: TerminalSlots;
   readonly replicas: Pick<TerminalReplicas, 'took'>;
@@ -69,7 +67,7 @@ type Sitting = {
 
 /** Terminals of sockets: each that is put on record as open is put on record as closed, whatever comes between. */
 export function terminalOpening(deps: TerminalOpeningDeps) {
-  const { storage, backend, clock, log, recordings, live, slots, replicas, shared, ends } = deps;
+  const { storage, backend, clock, log, observer, live, slots, replicas, shared, ends } = deps;
   const { inTransaction } = storage;
   const sittings = new Set<Promise<void>>();
   const recordEnd = terminalEndRecords(storage, log);
@@ -118,15 +116,15 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     replicas.took(entry);
     const isBegun = record && resume?.stream !== stream.id;
     const { container, origin } = grant;
-    const refused = isBegun ? await recordAtOnce({ recordings, log }, entry, container.name, origin) : null;
-    const known = await recordings.elsewhere(entry);
+    const refused = isBegun ? await observer.recordAtOnce(entry, container.name, origin) : null;
+    const recording = await observer.recordingOf(entry);
     const { from, resize, hear } = await enter(sitting, stream);
     return {
       id: entry.id,
       stream,
       from,
       resize,
-      recording: () => watched(entry, known) ?? refused,
+      recording: () => recording() ?? refused,
       hear,
       pinged() {
         entry.lastPingAt = clock.now();
@@ -158,12 +156,6 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     if (resume !== null || from.redraw) void resize(cols, rows);
     const first = await firstOutput(stream, from);
     return { from: { ...first, redraw: first.redraw || isOther }, resize, hear: at.hear };
-  }
-
-  /** `known` are those of other processes when it was opened. */
-  function watched(entry: LiveTerminal, known: readonly Recording[]): RecordingTold | null {
-    const one = [...recordings.all(), ...known].find((each) => watches(entry, each));
-    return one === undefined ? null : { ...one, on: true, message: WORDS.started };
   }
 
   async function ended(place: Place, stream: TerminalStream): Promise<TerminalEnded> {

@@ -1,7 +1,7 @@
+import type { RecordingTold } from '../../domain/terminals/recording.ts';
 import type { CloseReason, TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { NewTerminalRecord, TerminalRecords } from '../../ports/terminals/terminal-record-repository.ts';
-import type { RecordingTold } from '../recordings/recording-messages.ts';
 
 /** The socket as the use cases see it. */
 export type TerminalConnection = {

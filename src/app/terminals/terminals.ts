@@ -1,5 +1,6 @@
 import { type Caller, isLocked } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
+import { watches } from '../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,13 +10,12 @@ import type { Storage } from '../../ports/storage.ts';
 import type { Screens } from '../../ports/terminals/headless-terminal.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { sharedTerminals } from '../collaboration/shared-terminals.ts';
-import type { LiveRecordings } from '../recordings/active-recordings.ts';
-import { type RecordingNews, watches } from '../recordings/recording-messages.ts';
 import { terminalOpening } from './open-terminal.ts';
 import { terminalAdmission } from './terminal-admission.ts';
 import { liveTerminals } from './terminal-connections.ts';
 import { terminalEnds } from './terminal-ends.ts';
 import { type Run, terminalHolding } from './terminal-leases.ts';
+import type { TerminalObserver } from './terminal-observer.ts';
 import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
 import { terminalSlots } from './terminal-registry.ts';
 import { terminalReplicas } from './terminal-sync.ts';
@@ -28,8 +28,7 @@ export type TerminalDeps = {
   readonly me: Run;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly recordings: LiveRecordings;
-  readonly news: Pick<RecordingNews, 'listen'>;
+  readonly observer: TerminalObserver;
   readonly screens: Screens;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
@@ -41,17 +40,15 @@ export type Terminals = ReturnType<typeof terminals>;
 
 /** Opens terminals, keeps them for clients whose line was lost, and knows the live ones of this process. */
 export function terminals(deps: TerminalDeps) {
-  const { storage, backend, runtime, bus, me, clock, log, recordings, news, monotonicMs, screens } = deps;
+  const { storage, backend, runtime, bus, me, clock, log, observer, monotonicMs, screens } = deps;
   const { repositories } = storage;
   const records = repositories.terminals;
   const { replica } = me;
   const live = liveTerminals(clock, replica);
   const holding = terminalHolding(repositories.terminalHolds, me, monotonicMs);
-  const slots = terminalSlots({ holding, log, monotonicMs, listener: recordings, screens });
-  news.listen({
-    told: (told) => {
-      for (const entry of live.all()) if (watches(entry, told)) entry.connection.tell(told);
-    },
+  const slots = terminalSlots({ holding, log, monotonicMs, listener: observer, screens });
+  observer.onTold((told) => {
+    for (const entry of live.all()) if (watches(entry, told)) entry.connection.tell(told);
   });
   const replicas = terminalReplicas({ bus, records, replica, live, slots, log, monotonicMs });
   const shared = sharedTerminals({
@@ -67,7 +64,7 @@ export function terminals(deps: TerminalDeps) {
   const queue = terminalQueue(deps.opening);
   const { look, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
   const opening = terminalOpening({
-    ...{ storage, backend, clock, log, recordings, live, slots, replicas, shared },
+    ...{ storage, backend, clock, log, observer, live, slots, replicas, shared },
     ends: terminalEnds({ records, runtime }),
   });
 

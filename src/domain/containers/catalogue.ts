@@ -1,4 +1,5 @@
-import type { FieldFaults, Range, Tier } from './resources.ts';
+import type { FieldFaults } from '../field-faults.ts';
+import type { Range, Tier } from './resources.ts';
 
 /** What the catalogue has rows of. */
 export type CatalogueKind = 'tier' | 'image' | 'role';

@@ -1,5 +1,5 @@
+import type { FieldFaults } from '../field-faults.ts';
 import { envFaults } from './environment.ts';
-import type { FieldFaults } from './resources.ts';
 
 /** Of a program and its arguments, with a byte for the end of each: what Linux takes of a single one. */
 export const MAX_COMMAND_BYTES = 131_072;

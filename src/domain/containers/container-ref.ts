@@ -1,18 +1,17 @@
+import { isUuid } from '../uuid.ts';
+
 /** An id in a path: the row's UUID, or the engine's id. Anything else names nothing, and the engine is not asked. */
 export type ContainerRef =
   | { readonly kind: 'db_id'; readonly dbId: string }
   | { readonly kind: 'runtime_id'; readonly prefix: string }
   | { readonly kind: 'agent'; readonly agentId: string };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const RUNTIME_ID = /^[0-9a-f]{12,64}$/;
-
-export const isUuid = (text: string): boolean => UUID.test(text);
 
 /** null: not an id at all, so the answer is the same as for an unknown one. */
 export function parseContainerRef(text: string): ContainerRef | null {
-  if (UUID.test(text)) return { kind: 'db_id', dbId: text.toLowerCase() };
+  if (isUuid(text)) return { kind: 'db_id', dbId: text.toLowerCase() };
   if (RUNTIME_ID.test(text)) return { kind: 'runtime_id', prefix: text };
   const agentId = text.startsWith('agent:') ? text.slice('agent:'.length) : '';
-  return UUID.test(agentId) ? { kind: 'agent', agentId: agentId.toLowerCase() } : null;
+  return isUuid(agentId) ? { kind: 'agent', agentId: agentId.toLowerCase() } : null;
 }

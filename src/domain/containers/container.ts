@@ -1,5 +1,6 @@
+import type { FieldFaults } from '../field-faults.ts';
 import type { Quota } from './disk-quota.ts';
-import type { FieldFaults, Resources } from './resources.ts';
+import type { Resources } from './resources.ts';
 import type { RoleSetup } from './role-setup.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { FieldFaults } from './resources.ts';
+import type { FieldFaults } from '../field-faults.ts';
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 /** A runtime looks through all of them for each it sets, so the time that they take grows with the square. */

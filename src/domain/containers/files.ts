@@ -1,6 +1,6 @@
+import type { FieldFaults } from '../field-faults.ts';
 import { jsonBytes } from '../json-size.ts';
 import { ok, type Result, refuse } from '../result.ts';
-import type { FieldFaults } from './resources.ts';
 
 /** Names below the home (`/workspace`), outermost first; empty for the home itself. None is `.` or `..`. */
 export type FilePath = readonly string[];

@@ -1,3 +1,4 @@
+import type { FieldFaults } from '../field-faults.ts';
 import type { UseLimits } from '../identity/use-limits.ts';
 import { ok, type Result, refuse } from '../result.ts';
 
@@ -22,9 +23,6 @@ export type Tier = {
   readonly maxContainers: number;
   readonly maxAgents: number;
 } & UseLimits;
-
-/** Messages by wire field name; empty means valid. */
-export type FieldFaults = Readonly<Record<string, string>>;
 
 const WIRE_FIELDS = { memoryMb: 'memory_mb', cpuMillicores: 'cpu_shares', diskMb: 'disk_mb' } as const;
 

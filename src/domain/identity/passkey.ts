@@ -1,4 +1,4 @@
-import type { FieldFaults } from '../containers/resources.ts';
+import type { FieldFaults } from '../field-faults.ts';
 
 /** A credential of WebAuthn that a user registered. */
 export type Passkey = {

@@ -1,4 +1,4 @@
-import type { FieldFaults } from '../containers/resources.ts';
+import type { FieldFaults } from '../field-faults.ts';
 
 /**
  * The screen lock of a session. It closes the session to all but unlocking, leaving and asking who it is.

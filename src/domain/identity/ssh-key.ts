@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FieldFaults } from '../containers/resources.ts';
+import type { FieldFaults } from '../field-faults.ts';
 
 /** A public key that its user may show to prove who it is. */
 export type SshKey = {

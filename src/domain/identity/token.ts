@@ -1,5 +1,5 @@
-import type { FieldFaults } from '../containers/resources.ts';
 import type { DomainError } from '../errors.ts';
+import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
 import type { Scope } from './scope.ts';
 import type { User } from './user.ts';

@@ -1,5 +1,5 @@
-import type { FieldFaults } from '../containers/resources.ts';
 import type { DomainError } from '../errors.ts';
+import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
 import { canPassForAnother, hasUnseen } from './confusable-names.ts';
 

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../audit.ts';
-import type { FieldFaults } from '../containers/resources.ts';
 import type { DomainError } from '../errors.ts';
+import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
 
 /** `view`: sees the owner's main terminal. `control`: types in it as well. */

@@ -1,3 +1,5 @@
+import { MAIN_CONNECTION } from './terminal.ts';
+
 /** Recordings of terminals as asciicast v2: a header line, then one line for each event. What is typed is never in one. */
 
 /** `truncated`: ended by the service, as the user's recordings had become too large or the file could not be written. */
@@ -24,6 +26,31 @@ export type Recording = CastSize &
 
 /** Why a recording ends without having been asked to. */
 export type CutReason = 'quota' | 'too_fast' | 'failed';
+
+/** What those who watch a terminal are told. */
+export const RECORDING_WORDS: { readonly [W in CutReason | 'started' | 'ended']: string } = {
+  started: 'This terminal is being recorded.',
+  ended: 'The recording has ended.',
+  quota: 'The recording has ended: recordings take up all the space that they may have.',
+  too_fast: 'The recording has ended: the output came faster than it could be written.',
+  failed: 'The recording has ended: its file could not be written.',
+};
+
+/** A recording began or ended. */
+export type RecordingTold = Pick<Recording, 'id' | 'userId' | 'dbId' | 'connectionId'> & {
+  readonly on: boolean;
+  readonly message: string;
+};
+
+/** Whether a socket shows what is recorded: it is that terminal, or a guest's view of the owner's main one. */
+export const watches = (
+  entry: Pick<Recording, 'userId' | 'dbId' | 'connectionId'> & { readonly owner: boolean },
+  of: Pick<RecordingTold, 'userId' | 'dbId' | 'connectionId'>,
+): boolean =>
+  entry.dbId === of.dbId &&
+  (entry.userId === of.userId
+    ? entry.connectionId === of.connectionId
+    : of.connectionId === MAIN_CONNECTION && !entry.owner);
 
 /** A recording as far as it was made; `limitBytes` is what its file may hold. */
 export type Cast = CastSize & CastFacts & { readonly limitBytes: number };

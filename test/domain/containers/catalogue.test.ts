@@ -11,7 +11,7 @@ import {
   roleFaults,
   tierFaults,
 } from '../../../src/domain/containers/catalogue.ts';
-import type { FieldFaults, Tier } from '../../../src/domain/containers/resources.ts';
+import type { Tier } from '../../../src/domain/containers/resources.ts';
 import {
   CANCELLED,
   cancelRoleSetup,
@@ -24,6 +24,7 @@ import {
   retryRoleSetup,
   TAIL_CHARACTERS,
 } from '../../../src/domain/containers/role-setup.ts';
+import type { FieldFaults } from '../../../src/domain/field-faults.ts';
 import { aTier } from '../../support/samples/builders.ts';
 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;

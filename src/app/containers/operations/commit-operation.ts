@@ -15,7 +15,6 @@ import { type ContainerEvent, containerEvent, type EventType, failedEvent } from
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { type MadeAnew, settleRoleSetup } from '../role-setup/sync-role-setup.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { type Done, LeaseLost, type OperationDeps } from './operation-deps.ts';
@@ -36,7 +35,7 @@ const RECORDS: { readonly [K in OperationKind]: Records } = {
 
 /** Row, audit record, event and the operation's own progress: all of them, or none. */
 export async function commit(
-  { storage, owner }: OperationDeps,
+  { storage, owner, terminals }: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
   step: Extract<Step, { do: 'commit' }>,
@@ -59,7 +58,7 @@ export async function commit(
     const restarted = operation.kind === 'update' && needsFresh(operation);
     await announce(tx, operation, container, restarted);
     // A restore must not bring back who took part.
-    if (operation.kind === 'delete') await endSharesOf(tx, operation.dbId, operation.origin);
+    if (operation.kind === 'delete') await terminals.endShares(tx, operation.dbId, operation.origin);
     return { operation: { ...committed, outcome }, container };
   });
 }

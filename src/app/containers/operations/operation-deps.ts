@@ -1,19 +1,28 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import { standing } from '../../../domain/containers/operation.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import type { CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
 import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
-import type { Storage } from '../../../ports/storage.ts';
-import type { Terminals } from '../../terminals/terminals.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+
+/** What the end of a container does to the terminals in it. */
+export type TerminalsOfContainers = {
+  /** Closes every terminal of a container, in every process. */
+  closeAll(dbId: string, reason: CloseReason): void;
+  /** Of a container that is deleted, in the transaction that does it. */
+  endShares(tx: Repositories, dbId: string, origin: Origin): Promise<void>;
+};
 
 /** What carrying out an operation needs. */
 export type OperationDeps = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
   readonly insight: Pick<ContainerInsight, 'changes'>;
-  readonly terminals: Pick<Terminals, 'closeAll'>;
+  readonly terminals: TerminalsOfContainers;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'stepDone'>;
   /** This process: holds the leases of the operations that it works on. */

@@ -1,4 +1,3 @@
-import { isUuid } from '../../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../../domain/identity/passkey.ts';
 import { WAITING_MINUTES } from '../../../domain/identity/second-factor.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
 import type {
   BrowserOptions,
   PasskeyCeremonies,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { isUuid } from '../../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import {
@@ -11,6 +10,7 @@ import {
   TOKEN_RANDOM_BYTES,
 } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { sha256 } from '../auth/secrets.ts';

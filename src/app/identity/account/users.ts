@@ -1,9 +1,9 @@
-import { isUuid } from '../../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { decideUserChange, type User, type UserChange } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Storage } from '../../../ports/storage.ts';

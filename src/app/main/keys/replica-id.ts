@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isUuid } from '../../../domain/containers/container-ref.ts';
+import { isUuid } from '../../../domain/uuid.ts';
 
 /** UUID of the replica that works on this data folder: the same after a restart, so that it finds its own work again. */
 export async function loadReplica(dataDir: string): Promise<string> {

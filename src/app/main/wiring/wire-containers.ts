@@ -6,6 +6,7 @@ import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-s
 import type { Routes } from '../../../adapters/http/server.ts';
 import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
+import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
 import { measureDisks } from '../../containers/disk-quota.ts';
@@ -71,7 +72,7 @@ export function workspaces(
     storage,
     runtime,
     insight,
-    terminals,
+    terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
     log,
     owner,
     checkpoint,

@@ -7,6 +7,7 @@ import type { LiveSockets } from '../../identity/auth/authorized-connections.ts'
 import { liveRecordings } from '../../recordings/active-recordings.ts';
 import { recordingNews } from '../../recordings/recording-messages.ts';
 import { recordings } from '../../recordings/recordings.ts';
+import { terminalRecordings } from '../../recordings/terminal-recordings.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
 
@@ -25,8 +26,9 @@ export function recording(
   const { recordingFiles: files, clock } = ports;
   const news = recordingNews(ports.bus);
   const live = liveRecordings({ storage, files, clock, monotonicMs, log, replica, news });
+  const rows = storage.repositories.recordings;
   return {
-    forTerminals: { recordings: live, news },
+    forTerminals: terminalRecordings({ recordings: rows, live, news, log }),
     over(terminals: Terminals, sockets: LiveSockets) {
       const work = recordings({ storage, acts, files, live, terminals, news, replica, log });
       const routes = recordingRoutes(

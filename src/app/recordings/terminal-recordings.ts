@@ -1,0 +1,47 @@
+import { refuse } from '../../domain/result.ts';
+import { RECORDING_WORDS, watches } from '../../domain/terminals/recording.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { TerminalObserver } from '../terminals/terminal-observer.ts';
+import type { LiveRecordings } from './active-recordings.ts';
+import type { RecordingNews } from './recording-messages.ts';
+
+export type TerminalRecordingsDeps = {
+  readonly recordings: Pick<Repositories['recordings'], 'goingIn'>;
+  readonly live: LiveRecordings;
+  readonly news: Pick<RecordingNews, 'listen'>;
+  readonly log: Logger;
+};
+
+/** Recordings as terminals see them. */
+export const terminalRecordings = ({
+  recordings,
+  live,
+  news,
+  log,
+}: TerminalRecordingsDeps): TerminalObserver => ({
+  opened: live.opened,
+  emptied: live.emptied,
+  onTold: (told) => void news.listen({ told }),
+
+  async recordAtOnce(terminal, containerName, origin) {
+    const begun = await live.begin(terminal, { containerName, origin, held: true }).catch((err: unknown) => {
+      log.warn({ err }, 'a terminal could not be recorded');
+      return refuse({ code: 'failed' } as const);
+    });
+    if (begun.ok) return null;
+    const isFull = begun.error.code === 'recording_quota_reached';
+    const { userId, dbId, connectionId } = terminal;
+    const message = RECORDING_WORDS[isFull ? 'quota' : 'failed'];
+    return { id: '', userId, dbId, connectionId, on: false, message };
+  },
+
+  async recordingOf(terminal) {
+    // Only of somebody else's container: the owner's own terminals are recorded where they are open.
+    const elsewhere = terminal.owner ? [] : await recordings.goingIn(terminal.dbId);
+    return () => {
+      const one = [...live.all(), ...elsewhere].find((each) => watches(terminal, each));
+      return one === undefined ? null : { ...one, on: true, message: RECORDING_WORDS.started };
+    };
+  },
+});

@@ -1,0 +1,2 @@
+/** Messages by wire field name; empty means valid. */
+export type FieldFaults = Readonly<Record<string, string>>;
