@@ -1,5 +1,5 @@
 import type { Terminal } from '@xterm/headless';
-import { inputHandlerOf } from './input-handler.ts';
+import { inputHandlerOf } from './internals.ts';
 
 /**
  * xterm.js parses in a timer of its own: what it throws there would end the service, and no callback would follow. A terminal

@@ -18,14 +18,18 @@ function rowOf(line: IBufferLine, cols: number): string {
   let drawn = '';
   let pen = '';
   let empty = 0;
+  let width = 1;
   const leaveEmpty = (): void => {
     if (empty > 0) drawn += `\x1b[${empty}X\x1b[${empty}C`;
     empty = 0;
   };
   for (let column = 0; column < cols; column += 1) {
     const cell = line.getCell(column);
-    // The second half of a wide character comes with the first.
-    if (cell === undefined || cell.getWidth() === 0) continue;
+    if (cell === undefined) continue;
+    const isSecondHalf = width === 2;
+    width = cell.getWidth();
+    // It comes with the first half, unless an insertion between the two has left it alone: then it is an empty cell.
+    if (width === 0 && isSecondHalf) continue;
     const chars = cell.getChars();
     const wanted = takePen(cell);
     if (wanted !== pen || chars !== '') leaveEmpty();

@@ -1,8 +1,8 @@
 import type { SerializeAddon } from '@xterm/addon-serialize';
-import type { Terminal } from '@xterm/headless';
+import type { IBuffer, Terminal } from '@xterm/headless';
 import { type Pen, takePen } from './cell-style.ts';
 import type { HiddenState } from './hidden-state.ts';
-import { inputHandlerOf } from './input-handler.ts';
+import { inputHandlerOf, unwrap } from './internals.ts';
 import { rowsOf } from './row-serializer.ts';
 
 const ONE_LINE = { range: { start: 0, end: 0 } } as const;
@@ -16,6 +16,7 @@ export function pictureOf(
   scrollback: number,
 ): string {
   const { normal, active } = terminal.buffer;
+  unwrapEmpty(normal);
   const lines = serializer.serialize({ scrollback, excludeModes: true, excludeAltBuffer: true });
   const alternate = alternateOf(serializer);
   // The pen of the one must not colour the other, and its cursor is saved by the switch.
@@ -30,6 +31,17 @@ export function pictureOf(
     hidden.output(),
     cursorOf(terminal, hidden.hasRegion()),
   ].join('');
+}
+
+/**
+ * Where a line goes on in a row whose first cell is empty, the serializer begins no row: all that follows would be one row too
+ * high, and the scrollback one row too short.
+ */
+function unwrapEmpty(buffer: IBuffer): void {
+  for (let at = 0; at < buffer.length; at += 1) {
+    const line = buffer.getLine(at);
+    if (line?.isWrapped && line.getCell(0)?.getChars() === '') unwrap(line);
+  }
 }
 
 /** The serializer gives these only behind the rest: a line of that is taken away again. */

@@ -16,6 +16,9 @@ import { sharedService } from '../../support/process/shared-service.ts';
 
 t.setTimeout(400_000);
 
+/** What the page has of a terminal, as far as it is written to here. */
+type Screen = { readonly terminal: { write(output: string, done: () => void): void } };
+
 const PASTED_BYTES = 1_048_576;
 
 /** Pastes as a browser does: the text comes with the event. */
@@ -54,6 +57,7 @@ if (shell !== null) {
   await t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', (t) =>
     isRecorded(t, shell),
   );
+  await t.test('output on which xterm.js throws does not stop the terminal', () => survives(page));
   await t.test('a program asks before it copies, until its user allows it', (t) => asksToCopy(t, shell));
   t.same(faults, [], 'nothing went wrong in the page');
 }
@@ -72,6 +76,17 @@ async function scrollsBack(page: Page): Promise<void> {
   await waitForLine(page, /^row 300$/);
   await shoot(page, 'programs-scrolled-after-reload');
   await page.locator('.xterm-helper-textarea').focus();
+}
+
+/** tmux lets no such output through, a plain shell does: here it comes right before what the shell prints. */
+async function survives(page: Page): Promise<void> {
+  await clear(page);
+  await page.locator('.terminal-host').evaluate(async (host) => {
+    const { terminal } = (host as unknown as { berthScreen: Screen }).berthScreen;
+    const erase = '\x1b[3J\x1b[999;999Hx\x1b[1J';
+    await new Promise<void>((resolve) => terminal.write(erase, resolve));
+  });
+  await clear(page);
 }
 
 async function colours(t: Test, page: Page): Promise<void> {

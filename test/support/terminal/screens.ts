@@ -2,10 +2,12 @@ import graphemes from '@xterm/addon-unicode-graphemes';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import headless from '@xterm/headless';
 import type { ScreenSize } from '../../../src/ports/terminals/headless-terminal.ts';
+import { guardParser } from '../../../web/src/terminal/screen/parser-guard.ts';
 
 /** A terminal as the browser has it, but for the window. */
 export function aBrowserTerminal({ cols, rows }: ScreenSize, scrollback = 1_000) {
   const terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' });
+  guardParser(terminal);
   terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
   const answers: string[] = [];
   terminal.onData((answer) => answers.push(answer));

@@ -1,4 +1,4 @@
-import type { Terminal } from '@xterm/headless';
+import type { IBufferLine, Terminal } from '@xterm/headless';
 import type { Pen } from './cell-style.ts';
 
 /** What the service uses of xterm.js that is not public. The serializer reads the pen in the same place. */
@@ -18,4 +18,11 @@ export function inputHandlerOf(terminal: Terminal): InputHandler {
     handler._curAttrData !== undefined;
   if (!isKnown) throw new Error('this version of @xterm/headless has no input handler that Berth knows');
   return handler as InputHandler;
+}
+
+/** Takes from a line that it goes on the one above. */
+export function unwrap(shown: IBufferLine): void {
+  const { _line: line } = shown as unknown as { _line?: { isWrapped: boolean } };
+  if (line === undefined) throw new Error('this version of @xterm/headless has no lines that Berth knows');
+  line.isWrapped = false;
 }
