@@ -7,6 +7,7 @@ import { programsMayCopy } from '../../state/clipboard-permission.ts';
 import { platformSocket } from '../../terminal/connection/browser-socket.ts';
 import { Connection } from '../../terminal/connection/connection.ts';
 import {
+  type ConnectionListener,
   type ConnectionState,
   type ConnectionTarget,
   HEALTHY,
@@ -119,6 +120,70 @@ function copyFor(view: TerminalView, selection: string, text: string): void {
   if (decision === 'write') void copyText(text).then((done) => done || offer());
 }
 
+/** The connection and the gate are made after the screen. */
+const screenListener = (
+  view: TerminalView,
+  connection: () => Connection,
+  gate: () => OutputGate,
+): Omit<ScreenListener, keyof TerminalKeys> => ({
+  input: (bytes) => connection().write(bytes),
+  size: (size) => {
+    view.size.value = size;
+    connection().resize(size);
+  },
+  title: (title) => {
+    view.title.value = plainTitle(title);
+  },
+  found: (found) => {
+    view.found.value = found;
+  },
+  link: (uri) => {
+    view.link.value = uri;
+  },
+  copy: (selection, text) => copyFor(view, selection, text),
+  scrolling: {
+    ask: (id) => connection().ask('look_back', id),
+    redraw: (id) => connection().ask('redraw', id),
+    freeze: (picture, done) => gate().freeze(picture, done),
+    hold: () => gate().hold(),
+    goLive: (isRedrawn) => gate().goLive(isRedrawn),
+  },
+});
+
+const connectionListener = (
+  view: TerminalView,
+  screen: Screen,
+  gate: OutputGate,
+  onResumed: (how: Resumed) => void,
+): ConnectionListener => ({
+  state: (state) => {
+    view.connection.value = state;
+    if (state.kind === 'open') view.everOpen.value = true;
+    if (state.kind === 'over') screen.lookBack.ended();
+  },
+  health: (health) => {
+    view.health.value = health;
+  },
+  bytes: (data) => {
+    screen.lookBack.output();
+    gate.push(data);
+  },
+  resumed: (how, ready) => {
+    view.readOnly.value = ready.readOnly;
+    if (how !== 'exact') view.plainShell.value = ready.fallback;
+    gate.connected(ready.muxed, how === 'exact');
+    screen.lookBack.connected(ready.muxed, how === 'exact');
+    view.isOwner.value = ready.owner;
+    // A recording that goes on is told again.
+    view.recording.value = null;
+    screen.terminal.options.disableStdin = ready.readOnly;
+    view.people.value = [];
+    rule(view, screen, null);
+    onResumed(how);
+  },
+  frame: (frame) => onFrame(view, screen, frame),
+});
+
 /** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
 export async function terminalController(
   target: TerminalTarget,
@@ -129,28 +194,11 @@ export async function terminalController(
   const { openScreen } = await latePart(() => import('../../terminal/screen/screen.ts'));
   const look = { dark: isDark(), fontPx: fontSizePx.value };
   const screen = await openScreen(host, look, {
-    input: (bytes) => connection.write(bytes),
-    size: (size) => {
-      view.size.value = size;
-      connection.resize(size);
-    },
-    title: (title) => {
-      view.title.value = plainTitle(title);
-    },
-    found: (found) => {
-      view.found.value = found;
-    },
-    link: (uri) => {
-      view.link.value = uri;
-    },
-    copy: (selection, text) => copyFor(view, selection, text),
-    scrolling: {
-      ask: (id) => connection.ask('look_back', id),
-      redraw: (id) => connection.ask('redraw', id),
-      freeze: (picture, done) => gate.freeze(picture, done),
-      hold: () => gate.hold(),
-      goLive: (isRedrawn) => gate.goLive(isRedrawn),
-    },
+    ...screenListener(
+      view,
+      () => connection,
+      () => gate,
+    ),
     ...keys,
   });
   view.size.value = screen.size();
@@ -175,34 +223,7 @@ export async function terminalController(
       token: loginToken,
       probe: () => probe(target.containerId),
     },
-    {
-      state: (state) => {
-        view.connection.value = state;
-        if (state.kind === 'open') view.everOpen.value = true;
-        if (state.kind === 'over') screen.lookBack.ended();
-      },
-      health: (health) => {
-        view.health.value = health;
-      },
-      bytes: (data) => {
-        screen.lookBack.output();
-        gate.push(data);
-      },
-      resumed: (how, ready) => {
-        view.readOnly.value = ready.readOnly;
-        if (how !== 'exact') view.plainShell.value = ready.fallback;
-        gate.connected(ready.muxed, how === 'exact');
-        screen.lookBack.connected(ready.muxed, how === 'exact');
-        view.isOwner.value = ready.owner;
-        // A recording that goes on is told again.
-        view.recording.value = null;
-        screen.terminal.options.disableStdin = ready.readOnly;
-        view.people.value = [];
-        rule(view, screen, null);
-        onResumed(how);
-      },
-      frame: (frame) => onFrame(view, screen, frame),
-    },
+    connectionListener(view, screen, gate, onResumed),
   );
   return {
     ...view,
