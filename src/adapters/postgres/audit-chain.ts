@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   type ChainHead,
   type ChainLink,
@@ -8,12 +8,12 @@ import {
 } from '../../domain/audit-chain.ts';
 import type { AuditChain } from '../../ports/audit-chain.ts';
 import { type ContentRow, toContent } from './audit-log.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 
 /** One sealer at a time in all processes; any number will do that nobody else takes. */
 const LOCK = 0x6265_7274_61;
 
-export const postgresAuditChain = (db: Kysely<Database>): AuditChain => ({
+export const postgresAuditChain = (db: Db): AuditChain => ({
   seal: async (atMost) =>
     // Without a transaction when there is nothing to do, which is nearly always.
     (await hasUnsealed(db)) ? await db.transaction().execute((trx) => sealSome(trx, atMost)) : 0,
@@ -68,12 +68,12 @@ type SealedRow = ContentRow & { readonly micros: string };
 
 const toSealed = (row: SealedRow): SealedContent => ({ ...toContent(row), createdAtMicros: row.micros });
 
-async function hasUnsealed(db: Kysely<Database>): Promise<boolean> {
+async function hasUnsealed(db: Db): Promise<boolean> {
   const row = await db.selectFrom('audit_unsealed').select('record_id').limit(1).executeTakeFirst();
   return row !== undefined;
 }
 
-async function headOf(db: Kysely<Database>): Promise<ChainHead | null> {
+async function headOf(db: Db): Promise<ChainHead | null> {
   const last = await db
     .selectFrom('audit_chain')
     .select(['seq', 'hash'])
@@ -84,7 +84,7 @@ async function headOf(db: Kysely<Database>): Promise<ChainHead | null> {
 }
 
 /** Seals the oldest unsealed records and returns how many; 0 when another process holds the lock. */
-export async function sealSome(trx: Kysely<Database>, atMost: number): Promise<number> {
+export async function sealSome(trx: Db, atMost: number): Promise<number> {
   const { rows: lock } = await sql<{
     ours: boolean;
   }>`select pg_try_advisory_xact_lock(${LOCK}) as ours`.execute(trx);

@@ -1,10 +1,10 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { AuditRecord } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import { isAfter, position, toPage } from './pagination.ts';
-import type { AuditRecordsTable, Database } from './schema/database-schema.ts';
+import type { AuditRecordsTable, Db } from './schema/database-schema.ts';
 
-export const postgresAudit = (db: Kysely<Database>): AuditLog => ({
+export const postgresAudit = (db: Db): AuditLog => ({
   async append(...entries) {
     if (entries.length === 0) return;
     const rows = entries.map((entry) => ({

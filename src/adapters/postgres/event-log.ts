@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
 import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Database, Db } from './schema/database-schema.ts';
 
 /**
  * Transaction and row: in the order of the first, nothing is committed behind a reader's back once it is over. Longer
@@ -26,7 +26,7 @@ const id = sql<string>`e.xid || '-' || e.position`;
 
 const hoursAgo = (hours: number) => sql<Date>`now() - make_interval(hours => ${sql.lit(hours)})`;
 
-export function postgresEvents(db: Kysely<Database>): EventLog {
+export function postgresEvents(db: Db): EventLog {
   const stream = () =>
     db
       .selectFrom('events as e')

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type EndedKind, type History, TOKENS_PER_SESSION } from '../../ports/history-repository.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 
-export const postgresHistory = (db: Kysely<Database>): History => ({
+export const postgresHistory = (db: Db): History => ({
   async forget(kind, days, limit) {
     const before = sql<Date>`now() - make_interval(days => ${days})`;
     const some = sql`limit ${limit} for update skip locked`;

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   type Begun,
   type IdempotencyKeys,
@@ -6,7 +6,7 @@ import {
   type KeyedRequest,
 } from '../../ports/idempotency-key-store.ts';
 import { clockNow, leaseEnd } from './database-clock.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 import { changedOne } from './sql.ts';
 
 const SWEEP_AT_MOST = 100;
@@ -14,7 +14,7 @@ const TRIES = 3;
 
 const tooOld = sql<Date>`clock_timestamp() - make_interval(hours => ${sql.raw(String(KEPT_HOURS))})`;
 
-export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
+export function postgresIdempotencyKeys(db: Db): IdempotencyKeys {
   return {
     async begin(request, bodyHash, holder, leaseSeconds) {
       await sweep(db, request);
@@ -57,10 +57,10 @@ export function postgresIdempotencyKeys(db: Kysely<Database>): IdempotencyKeys {
   };
 }
 
-const held = (db: Kysely<Database>, holder: string) =>
+const held = (db: Db, holder: string) =>
   db.updateTable('idempotency_keys').where('holder', '=', holder).where('status', 'is', null);
 
-const rowOf = (db: Kysely<Database>, { userId, route, key }: KeyedRequest) =>
+const rowOf = (db: Db, { userId, route, key }: KeyedRequest) =>
   db
     .selectFrom('idempotency_keys')
     .selectAll()
@@ -69,7 +69,7 @@ const rowOf = (db: Kysely<Database>, { userId, route, key }: KeyedRequest) =>
     .where('key', '=', key);
 
 /** Each new one takes some old ones away, so that they never pile up; its own old one always. */
-const sweep = async (db: Kysely<Database>, { userId, route, key }: KeyedRequest): Promise<void> => {
+const sweep = async (db: Db, { userId, route, key }: KeyedRequest): Promise<void> => {
   await db
     .deleteFrom('idempotency_keys')
     .where('holder', 'in', (eb) =>
@@ -87,7 +87,7 @@ const sweep = async (db: Kysely<Database>, { userId, route, key }: KeyedRequest)
 
 /** A new row, or one whose holder is gone; null when neither. */
 const take = async (
-  db: Kysely<Database>,
+  db: Db,
   { userId, route, key }: KeyedRequest,
   bodyHash: Buffer,
   holder: string,

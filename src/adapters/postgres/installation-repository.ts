@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 import { changedOne } from './sql.ts';
 
-export const postgresInstallation = (db: Kysely<Database>): InstallationRepository => ({
+export const postgresInstallation = (db: Db): InstallationRepository => ({
   async id() {
     const row = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow();
     return row.id;

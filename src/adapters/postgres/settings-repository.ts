@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.ts';
 import type { SettingsRepository } from '../../ports/settings-repository.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 
-export function postgresSettings(db: Kysely<Database>): SettingsRepository {
+export function postgresSettings(db: Db): SettingsRepository {
   async function read(): Promise<Settings> {
     const rows = await db.selectFrom('settings').select(['key', 'value']).execute();
     const stored = Object.fromEntries(rows.map(({ key, value }) => [key, value]));

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Use } from '../../ports/identity/credential-use.ts';
-import type { Database, UseLimitsRow } from './schema/database-schema.ts';
+import type { Db, UseLimitsRow } from './schema/database-schema.ts';
 
 /** A row read by to_jsonb, which writes times as text: every column that holds one ends in `_at` or `_until`. */
 export function fromJson<T extends object>(row: T): T {
@@ -13,7 +13,7 @@ export function fromJson<T extends object>(row: T): T {
 }
 
 /** A setting as part of another query; null where it was never changed. */
-export const numberSetting = (db: Kysely<Database>, key: keyof Settings) =>
+export const numberSetting = (db: Db, key: keyof Settings) =>
   db.selectFrom('settings').select(sql<number>`value::int`.as('number')).where('key', '=', key);
 
 /** Uses as a table `u (id, at)`, so that one statement writes them all; in one order, so that two do not block. */

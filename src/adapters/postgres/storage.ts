@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { postgresAuditChain } from './audit-chain.ts';
 import { postgresAudit } from './audit-log.ts';
@@ -24,14 +23,14 @@ import { postgresTokens } from './identity/token-repository.ts';
 import { postgresFactors } from './identity/totp-repository.ts';
 import { postgresUsers } from './identity/user-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
-import type { Database } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 import { postgresSettings } from './settings-repository.ts';
 import { postgresCollaborations } from './terminals/collaboration-repository.ts';
 import { postgresRecordings } from './terminals/recording-repository.ts';
 import { postgresTerminalHolds } from './terminals/terminal-lease-repository.ts';
 import { postgresTerminalRecords } from './terminals/terminal-record-repository.ts';
 
-const repositoriesOn = (db: Kysely<Database>): Repositories => ({
+const repositoriesOn = (db: Db): Repositories => ({
   users: postgresUsers(db),
   sessions: postgresSessions(db),
   settings: postgresSettings(db),
@@ -64,7 +63,7 @@ const repositoriesOn = (db: Kysely<Database>): Repositories => ({
 });
 
 /** All repositories on one database. */
-export const postgresStorage = (db: Kysely<Database>): Storage => ({
+export const postgresStorage = (db: Db): Storage => ({
   repositories: repositoriesOn(db),
   inTransaction: (work) => db.transaction().execute((trx) => work(repositoriesOn(trx))),
 });

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { CarriedImages } from '../../../ports/containers/carried-image-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 
-export const postgresCarriedImages = (db: Kysely<Database>): CarriedImages => ({
+export const postgresCarriedImages = (db: Db): CarriedImages => ({
   async find(dbId) {
     const row = await db
       .selectFrom('carried_images')

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import {
   compareTiers,
   DEFAULT_IMAGE_KEY,
@@ -9,10 +9,10 @@ import {
 } from '../../../domain/containers/catalogue.ts';
 import type { Tier } from '../../../domain/containers/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
-import type { Database, RolesTable, TierRow } from '../schema/database-schema.ts';
+import type { Db, RolesTable, TierRow } from '../schema/database-schema.ts';
 import { changedOne, firstAs, toUseLimits } from '../sql.ts';
 
-export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => ({
+export const postgresCatalogue = (db: Db): CatalogueRepository => ({
   async tiers() {
     const rows = await db.selectFrom('tiers').selectAll().execute();
     return rows.map(toTier).sort(compareTiers);
@@ -51,7 +51,7 @@ export const postgresCatalogue = (db: Kysely<Database>): CatalogueRepository => 
   editing: { tier: tierEdits(db), image: imageEdits(db), role: roleEdits(db) },
 });
 
-const tierEdits = (db: Kysely<Database>): CatalogueEdits<Tier> => ({
+const tierEdits = (db: Db): CatalogueEdits<Tier> => ({
   insert: (tier) =>
     db
       .insertInto('tiers')
@@ -73,7 +73,7 @@ const tierEdits = (db: Kysely<Database>): CatalogueEdits<Tier> => ({
   },
 });
 
-const imageEdits = (db: Kysely<Database>): CatalogueEdits<Image> => ({
+const imageEdits = (db: Db): CatalogueEdits<Image> => ({
   insert: (image) =>
     db
       .insertInto('images')
@@ -98,7 +98,7 @@ const imageEdits = (db: Kysely<Database>): CatalogueEdits<Image> => ({
   },
 });
 
-const roleEdits = (db: Kysely<Database>): CatalogueEdits<Role> => ({
+const roleEdits = (db: Db): CatalogueEdits<Role> => ({
   insert: (role) =>
     db
       .insertInto('roles')
@@ -116,7 +116,7 @@ const roleEdits = (db: Kysely<Database>): CatalogueEdits<Role> => ({
   },
 });
 
-async function hasLive(db: Kysely<Database>, column: 'image_key' | 'role', key: string): Promise<boolean> {
+async function hasLive(db: Db, column: 'image_key' | 'role', key: string): Promise<boolean> {
   const live = db.selectFrom('containers').select('db_id').where('state', '<>', 'deleted');
   return (await live.where(column, '=', key).limit(1).execute()).length > 0;
 }

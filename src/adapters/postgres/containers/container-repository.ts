@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ContainerRef } from '../../../domain/containers/container-ref.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
@@ -8,7 +8,7 @@ import {
   type NewContainer,
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
-import type { ContainersTable, Database } from '../schema/database-schema.ts';
+import type { ContainersTable, Database, Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
@@ -19,7 +19,7 @@ export const ofOwner = [
   sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
 ] as const;
 
-const containersWithOwner = (db: Kysely<Database>) =>
+const containersWithOwner = (db: Db) =>
   db
     .selectFrom('containers as c')
     .innerJoin('users as u', 'u.id', 'c.owner_id')
@@ -27,10 +27,9 @@ const containersWithOwner = (db: Kysely<Database>) =>
     .select(ofOwner);
 
 /** Containers that are not deleted, with the names of their owners. */
-export const liveContainers = (db: Kysely<Database>) =>
-  containersWithOwner(db).where('c.state', '<>', 'deleted');
+export const liveContainers = (db: Db) => containersWithOwner(db).where('c.state', '<>', 'deleted');
 
-export const postgresContainers = (db: Kysely<Database>): ContainerRepository => ({
+export const postgresContainers = (db: Db): ContainerRepository => ({
   ...containerReads(db),
   ...deletedContainers(db),
   ...containerChanges(db),
@@ -38,7 +37,7 @@ export const postgresContainers = (db: Kysely<Database>): ContainerRepository =>
 });
 
 const containerReads = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<
   ContainerRepository,
   'nameInUse' | 'findOwned' | 'listOwned' | 'listAllLive' | 'countLive' | 'findAny'
@@ -74,7 +73,7 @@ const containerReads = (
 });
 
 const deletedContainers = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<ContainerRepository, 'listDeleted' | 'findDeleted' | 'countKept'> => ({
   listDeleted: (ownerId) =>
     containersWithOwner(db)
@@ -107,9 +106,7 @@ const deletedContainers = (
       .$call(countOf),
 });
 
-const containerChanges = (
-  db: Kysely<Database>,
-): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
+const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
   async insert(container) {
     await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
   },
@@ -140,7 +137,7 @@ const containerChanges = (
 });
 
 const containerUpkeep = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<ContainerRepository, 'recordDisk' | 'claimDiskMeasure' | 'rememberOrphans'> => ({
   async recordDisk(dbId, { quota, usedMb, layerUsedMb }) {
     const set = { disk_quota: quota, disk_used_mb: usedMb, layer_used_mb: layerUsedMb };

@@ -1,20 +1,20 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type {
   OperationRepository,
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
-import type { Database, OperationsTable } from '../schema/database-schema.ts';
+import type { Db, OperationsTable } from '../schema/database-schema.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export const postgresOperations = (db: Kysely<Database>): OperationRepository => ({
+export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),
   ...operationProgress(db),
   ...operationLeases(db),
 });
 
-const operationReads = (db: Kysely<Database>): Pick<OperationRepository, 'find' | 'active' | 'busy'> => ({
+const operationReads = (db: Db): Pick<OperationRepository, 'find' | 'active' | 'busy'> => ({
   find: (id) => db.selectFrom('operations').selectAll().where('id', '=', id).$call(firstAs(toOperation)),
 
   active: (dbId) =>
@@ -31,9 +31,7 @@ const operationReads = (db: Kysely<Database>): Pick<OperationRepository, 'find' 
   },
 });
 
-const operationProgress = (
-  db: Kysely<Database>,
-): Pick<OperationRepository, 'begin' | 'record' | 'finish'> => ({
+const operationProgress = (db: Db): Pick<OperationRepository, 'begin' | 'record' | 'finish'> => ({
   begin: (operation, leaseSeconds, step = 'begin') =>
     db
       .insertInto('operations')
@@ -54,9 +52,7 @@ const operationProgress = (
       .$call(changedOne),
 });
 
-const operationLeases = (
-  db: Kysely<Database>,
-): Pick<OperationRepository, 'renew' | 'release' | 'takeOver'> => ({
+const operationLeases = (db: Db): Pick<OperationRepository, 'renew' | 'release' | 'takeOver'> => ({
   async renew(owner, ids, leaseSeconds) {
     await db
       .updateTable('operations')
@@ -93,7 +89,7 @@ const operationLeases = (
       .$call(allAs(toOperation)),
 });
 
-const mine = (db: Kysely<Database>, id: string, owner: string) =>
+const mine = (db: Db, id: string, owner: string) =>
   db
     .updateTable('operations')
     .where('id', '=', id)
@@ -101,7 +97,7 @@ const mine = (db: Kysely<Database>, id: string, owner: string) =>
     .where('finished_at', 'is', null);
 
 /** For writes that a committed one must not see. */
-const uncommitted = (db: Kysely<Database>, id: string, owner: string) =>
+const uncommitted = (db: Db, id: string, owner: string) =>
   mine(db, id, owner).where('phase', '<>', 'committed');
 
 const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({

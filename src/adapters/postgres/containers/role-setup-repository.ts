@@ -1,12 +1,12 @@
-import { type Kysely, type QueryCreator, sql } from 'kysely';
+import { type QueryCreator, sql } from 'kysely';
 import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts';
 import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Database, Db } from '../schema/database-schema.ts';
 import { allAs, firstAs } from '../sql.ts';
 import { ofOwner, toContainer } from './container-repository.ts';
 
-export function postgresRoleSetups(db: Kysely<Database>): RoleSetupRepository {
+export function postgresRoleSetups(db: Db): RoleSetupRepository {
   const rows = () => db.updateTable('containers as c').from('users as u').whereRef('u.id', '=', 'c.owner_id');
   const mine = (owner: string) => db.updateTable('containers').where('role_setup_owner', '=', owner);
 

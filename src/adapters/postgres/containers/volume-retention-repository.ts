@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   CLAIM_MINUTES,
   CONDEMNED_HOURS,
@@ -6,7 +6,7 @@ import {
 } from '../../../domain/containers/volume-retention.ts';
 import type { VolumeRetention } from '../../../ports/containers/volume-retention-repository.ts';
 import { clockNow } from '../database-clock.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { allAs, changedOne } from '../sql.ts';
 
 const AT_ONCE = 20;
@@ -14,10 +14,9 @@ const AT_ONCE = 20;
 const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
   sql<Date>`clock_timestamp() - make_interval(${sql.raw(unit)} => ${count})`;
 
-const guestIds = (db: Kysely<Database>) =>
-  db.selectFrom('users').select('id').where('guest_until', 'is not', null);
+const guestIds = (db: Db) => db.selectFrom('users').select('id').where('guest_until', 'is not', null);
 
-export function postgresVolumeRetention(db: Kysely<Database>): VolumeRetention {
+export function postgresVolumeRetention(db: Db): VolumeRetention {
   const kept = () =>
     db.updateTable('containers').where('state', '=', 'deleted').where('volume_removed_at', 'is', null);
 

@@ -1,16 +1,16 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
-import type { Database, WarmPoolTable } from '../schema/database-schema.ts';
+import type { Db, WarmPoolTable } from '../schema/database-schema.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export const postgresWarmPool = (db: Kysely<Database>): WarmPoolRepository => ({
+export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),
   ...poolChanges(db),
 });
 
-const poolReads = (db: Kysely<Database>): Pick<WarmPoolRepository, 'list' | 'ids'> => ({
+const poolReads = (db: Db): Pick<WarmPoolRepository, 'list' | 'ids'> => ({
   list: (owner, own) =>
     db
       .selectFrom('warm_pool')
@@ -31,7 +31,7 @@ const poolReads = (db: Kysely<Database>): Pick<WarmPoolRepository, 'list' | 'ids
 });
 
 const poolChanges = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<WarmPoolRepository, 'begin' | 'markReady' | 'retire' | 'forget' | 'claim'> => ({
   async begin(member, size, owner, leaseSeconds) {
     return await inTransaction(db, async (tx) => {
@@ -99,7 +99,7 @@ const poolChanges = (
 });
 
 /** The transaction that is going on, or one of its own. */
-const inTransaction = <T>(db: Kysely<Database>, work: (tx: Kysely<Database>) => Promise<T>): Promise<T> =>
+const inTransaction = <T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
 const toRow = (member: NewMember) => ({

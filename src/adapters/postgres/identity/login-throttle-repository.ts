@@ -1,14 +1,14 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { FORGET_AFTER_MS, type Tally } from '../../../domain/identity/login-throttle.ts';
 import type { Tallies, ThrottleRepository } from '../../../ports/identity/login-throttle-repository.ts';
 import { clockNow } from '../database-clock.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 
 const SWEEP_AT_MOST = 100;
 
 type Row = { readonly key: Buffer; readonly count: number; readonly at: Date; readonly now: Date };
 
-export function postgresThrottle(db: Kysely<Database>): ThrottleRepository {
+export function postgresThrottle(db: Db): ThrottleRepository {
   const rows = (keys: readonly Buffer[]) =>
     db.selectFrom('failures').select(['key', 'count', 'at']).where('key', 'in', keys);
   const now = async (): Promise<Date> => {
@@ -63,7 +63,7 @@ export function postgresThrottle(db: Kysely<Database>): ThrottleRepository {
 }
 
 /** What is forgotten anyway is taken away, a little with each failure. */
-const sweep = (db: Kysely<Database>) =>
+const sweep = (db: Db) =>
   db
     .deleteFrom('failures')
     .where('key', 'in', (eb) =>

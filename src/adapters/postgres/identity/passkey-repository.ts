@@ -1,11 +1,11 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Passkey } from '../../../domain/identity/passkey.ts';
 import type { PasskeyRepository } from '../../../ports/identity/passkey-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import type { PasskeysTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export const postgresPasskeys = (db: Kysely<Database>): PasskeyRepository => ({
+export const postgresPasskeys = (db: Db): PasskeyRepository => ({
   insert: (passkey) =>
     db
       .insertInto('passkeys')

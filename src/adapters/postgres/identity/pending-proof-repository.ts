@@ -1,11 +1,14 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { PendingPurpose, PendingRepository } from '../../../ports/identity/pending-proof-repository.ts';
 import { clockNow } from '../database-clock.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
+import { firstAs } from '../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 
-export function postgresPending(db: Kysely<Database>): PendingRepository {
+const toUserId = (row: { user_id: string | null }) => ({ userId: row.user_id });
+
+export function postgresPending(db: Db): PendingRepository {
   const alive = (hash: Buffer, purpose: PendingPurpose) =>
     db
       .selectFrom('pending_proofs')
@@ -45,15 +48,12 @@ export function postgresPending(db: Kysely<Database>): PendingRepository {
       return row.expires_at;
     },
 
-    async find(hash, purpose) {
-      const row = await alive(hash, purpose).executeTakeFirst();
-      return row === undefined ? null : { userId: row.user_id };
-    },
+    find: (hash, purpose) => alive(hash, purpose).$call(firstAs(toUserId)),
 
-    async lock(hash, purpose) {
-      const row = await alive(hash, purpose).forUpdate().executeTakeFirst();
-      return row === undefined ? null : { tries: row.tries };
-    },
+    lock: (hash, purpose) =>
+      alive(hash, purpose)
+        .forUpdate()
+        .$call(firstAs(({ tries }) => ({ tries }))),
 
     async countTry(hash) {
       await db
@@ -63,16 +63,14 @@ export function postgresPending(db: Kysely<Database>): PendingRepository {
         .execute();
     },
 
-    async spend(hash, purpose) {
-      const row = await db
+    spend: (hash, purpose) =>
+      db
         .deleteFrom('pending_proofs')
         .where('hash', '=', hash)
         .where('purpose', '=', purpose)
         .where('expires_at', '>', clockNow)
         .returning('user_id')
-        .executeTakeFirst();
-      return row === undefined ? null : { userId: row.user_id };
-    },
+        .$call(firstAs(toUserId)),
 
     async endAll(userId, purpose) {
       await db

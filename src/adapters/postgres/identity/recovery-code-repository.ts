@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { RecoveryCodeRepository } from '../../../ports/identity/recovery-code-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { COUNT, changedOne, countOf } from '../sql.ts';
 
-export const postgresRecoveryCodes = (db: Kysely<Database>): RecoveryCodeRepository => ({
+export const postgresRecoveryCodes = (db: Db): RecoveryCodeRepository => ({
   async replace(userId, hashes) {
     await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
     const rows = hashes.map((hash) => ({ user_id: userId, hash }));

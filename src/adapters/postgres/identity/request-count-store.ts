@@ -1,10 +1,10 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { RequestCounts } from '../../../ports/identity/request-count-store.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 
 type Sum = { key: string; minute: number; count: number; count_before: number | null; now: Date };
 
-export const postgresRequestCounts = (db: Kysely<Database>): RequestCounts => ({
+export const postgresRequestCounts = (db: Db): RequestCounts => ({
   async add(counts) {
     // Grouped, because a row cannot be met twice; ordered, so that two processes that add at once do not block.
     const { rows } = await sql<Sum>`

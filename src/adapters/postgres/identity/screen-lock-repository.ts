@@ -1,33 +1,30 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ScreenLockRepository } from '../../../ports/identity/screen-lock-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
+import { firstAs } from '../sql.ts';
 
-export function postgresScreenLocks(db: Kysely<Database>): ScreenLockRepository {
+export function postgresScreenLocks(db: Db): ScreenLockRepository {
   const user = (userId: string) => db.updateTable('users').where('id', '=', userId);
   const session = (sessionId: string) => db.updateTable('sessions').where('id', '=', sessionId);
 
   return {
-    async passcodeHash(userId) {
-      const row = await db
+    passcodeHash: (userId) =>
+      db
         .selectFrom('users')
         .select('passcode_hash')
         .where('id', '=', userId)
-        .executeTakeFirst();
-      return row?.passcode_hash ?? null;
-    },
+        .$call(firstAs((row) => row.passcode_hash)),
 
     async setPasscode(userId, hash) {
       await user(userId).set({ passcode_hash: hash }).execute();
     },
 
-    async autoLockMinutes(userId) {
-      const row = await db
+    autoLockMinutes: (userId) =>
+      db
         .selectFrom('users')
         .select('auto_lock_minutes')
         .where('id', '=', userId)
-        .executeTakeFirst();
-      return row?.auto_lock_minutes ?? null;
-    },
+        .$call(firstAs((row) => row.auto_lock_minutes)),
 
     async setAutoLock(userId, minutes) {
       await user(userId).set({ auto_lock_minutes: minutes }).execute();
@@ -37,16 +34,14 @@ export function postgresScreenLocks(db: Kysely<Database>): ScreenLockRepository 
       await session(sessionId).set({ locked_at: sql<Date>`coalesce(locked_at, now())` }).execute();
     },
 
-    async wrongPasscodes(sessionId) {
-      const row = await db
+    wrongPasscodes: (sessionId) =>
+      db
         .selectFrom('sessions')
         .select('wrong_passcodes')
         .where('id', '=', sessionId)
         .where('revoked_at', 'is', null)
         .forUpdate()
-        .executeTakeFirst();
-      return row?.wrong_passcodes ?? null;
-    },
+        .$call(firstAs((row) => row.wrong_passcodes)),
 
     async countWrongPasscode(sessionId) {
       await session(sessionId).set({ wrong_passcodes: sql<number>`wrong_passcodes + 1` }).execute();

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { addressGroup } from '../../../domain/identity/request-rate.ts';
 import {
   REVOKED_LISTED_DAYS,
@@ -8,7 +8,7 @@ import {
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import { clockNow } from '../database-clock.ts';
-import type { Database, UseLimitsRow } from '../schema/database-schema.ts';
+import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, fromJson, numberSetting, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
@@ -17,14 +17,14 @@ const MAX_LISTED = 1_000;
 /** Of one user. Sessions are kept for about a month, and a device has a new address each day. */
 const MAX_ADDRESSES = 1_000;
 
-export const postgresSessions = (db: Kysely<Database>): SessionRepository => ({
+export const postgresSessions = (db: Db): SessionRepository => ({
   ...sessionReads(db),
   ...sessionChanges(db),
   ...refreshTokens(db),
 });
 
 const sessionReads = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<SessionRepository, 'findWithUser' | 'findAllWithUser' | 'listOwned' | 'seenAt'> => ({
   findWithUser: async (id) => (await findAllWithUser(db, [id]))[0] ?? null,
 
@@ -79,9 +79,7 @@ const sessionReads = (
   },
 });
 
-const sessionChanges = (
-  db: Kysely<Database>,
-): Pick<SessionRepository, 'insert' | 'touch' | 'revoke' | 'revokeOthers'> => ({
+const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'revoke' | 'revokeOthers'> => ({
   async insert(session) {
     const row = await db
       .insertInto('sessions')
@@ -137,7 +135,7 @@ const sessionChanges = (
 });
 
 const refreshTokens = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<SessionRepository, 'insertRefreshToken' | 'lockRefreshToken' | 'spendRefreshToken'> => ({
   async insertRefreshToken(hash, sessionId) {
     await db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).execute();
@@ -163,10 +161,7 @@ const refreshTokens = (
   },
 });
 
-async function findAllWithUser(
-  db: Kysely<Database>,
-  ids: readonly string[],
-): Promise<readonly SessionWithUser[]> {
+async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly SessionWithUser[]> {
   const rows = await db
     .selectFrom('sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')

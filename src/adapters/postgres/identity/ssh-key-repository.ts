@@ -1,11 +1,11 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { SshKey } from '../../../domain/identity/ssh-key.ts';
 import type { SshKeyRepository } from '../../../ports/identity/ssh-key-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import type { SshKeysTable } from '../schema/identity-tables.ts';
 import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
-export const postgresSshKeys = (db: Kysely<Database>): SshKeyRepository => ({
+export const postgresSshKeys = (db: Db): SshKeyRepository => ({
   insert: ({ userId, name, type, publicKey, fingerprint }) =>
     db
       .insertInto('ssh_keys')

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ApiToken } from '../../../domain/identity/token.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
-import type { Database, UseLimitsRow } from '../schema/database-schema.ts';
+import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { ApiTokensTable, UsersTable } from '../schema/identity-tables.ts';
 import { allAs, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
@@ -20,7 +20,7 @@ const SHOWN = [
   'revoked_at',
 ] as const;
 
-export const postgresTokens = (db: Kysely<Database>): TokenRepository => ({
+export const postgresTokens = (db: Db): TokenRepository => ({
   async insert({ userId, name, hash, prefix, scopes, lifeMs }) {
     const expiresAt = sql<Date>`now() + make_interval(secs => ${lifeMs === null ? null : lifeMs / 1000})`;
     const row = await db
@@ -85,10 +85,7 @@ type RowWithUser = Selectable<ApiTokensTable> & {
 };
 
 /** Written out, because building it anew takes as long as PostgreSQL takes to answer it. */
-async function findWithUsers(
-  db: Kysely<Database>,
-  which: RawBuilder<unknown>,
-): Promise<readonly TokenWithUser[]> {
+async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readonly TokenWithUser[]> {
   const { rows } = await sql<RowWithUser>`
     select t.*, to_jsonb(u) - 'password_hash' as user, to_jsonb(i) as tier, now() as now,
       (select value::int from settings where key = 'requestsPerMinute') as requests_per_minute

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { FactorRepository } from '../../../ports/identity/totp-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { allAs, changedOne } from '../sql.ts';
 
-export const postgresFactors = (db: Kysely<Database>): FactorRepository => ({
+export const postgresFactors = (db: Db): FactorRepository => ({
   async totp(userId) {
     const row = await db
       .selectFrom('totp_factors')

@@ -1,8 +1,8 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
 import type { UserRepository } from '../../../ports/identity/user-repository.ts';
 import { isAfter, position, toPage } from '../pagination.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
@@ -15,17 +15,17 @@ function takenField(error: unknown): 'email' | 'username' | null {
   return constraint === 'users_email' ? 'email' : 'username';
 }
 
-export const postgresUsers = (db: Kysely<Database>): UserRepository => ({
+export const postgresUsers = (db: Db): UserRepository => ({
   ...userReads(db),
   ...userChanges(db),
   ...userLocks(db),
 });
 
-const userReads = (db: Kysely<Database>): Pick<UserRepository, 'findById' | 'findForLogin' | 'page'> => ({
+const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | 'page'> => ({
   findById: (id) => db.selectFrom('users').selectAll().where('id', '=', id).$call(firstAs(toUser)),
 
-  async findForLogin(login) {
-    const row = await db
+  findForLogin: (login) =>
+    db
       .selectFrom('users')
       .selectAll()
       .where((eb) =>
@@ -34,9 +34,7 @@ const userReads = (db: Kysely<Database>): Pick<UserRepository, 'findById' | 'fin
           eb(sql`lower(username)`, '=', login.toLowerCase()),
         ]),
       )
-      .executeTakeFirst();
-    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
-  },
+      .$call(firstAs(withPassword)),
 
   async page({ after, limit }) {
     const rows = await db
@@ -52,9 +50,7 @@ const userReads = (db: Kysely<Database>): Pick<UserRepository, 'findById' | 'fin
   },
 });
 
-const userChanges = (
-  db: Kysely<Database>,
-): Pick<UserRepository, 'insert' | 'rename' | 'changePassword' | 'change'> => ({
+const userChanges = (db: Db): Pick<UserRepository, 'insert' | 'rename' | 'changePassword' | 'change'> => ({
   async insert(user) {
     const row = await db
       .insertInto('users')
@@ -112,11 +108,9 @@ const userChanges = (
       .$call(firstAs(toUser)),
 });
 
-const userLocks = (db: Kysely<Database>): Pick<UserRepository, 'holdForSignIn' | 'lockAdmins' | 'lock'> => ({
-  async holdForSignIn(id) {
-    const row = await db.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
-    return row === undefined ? null : { user: toUser(row), passwordHash: row.password_hash };
-  },
+const userLocks = (db: Db): Pick<UserRepository, 'holdForSignIn' | 'lockAdmins' | 'lock'> => ({
+  holdForSignIn: (id) =>
+    db.selectFrom('users').selectAll().where('id', '=', id).forShare().$call(firstAs(withPassword)),
 
   lockAdmins: () =>
     db
@@ -132,6 +126,11 @@ const userLocks = (db: Kysely<Database>): Pick<UserRepository, 'holdForSignIn' |
     // Rows that refer to the user may still be written: a stronger lock would wait for those who wait for us.
     await db.selectFrom('users').select('id').where('id', '=', id).forNoKeyUpdate().execute();
   },
+});
+
+const withPassword = (row: Selectable<UsersTable>) => ({
+  user: toUser(row),
+  passwordHash: row.password_hash,
 });
 
 export const toUser = (row: Selectable<UsersTable>): User => ({

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 import type { Role } from '../../../domain/containers/catalogue.ts';
 import type { ContainerState } from '../../../domain/containers/container.ts';
 import type { LossReport } from '../../../domain/containers/loss-report.ts';
@@ -218,3 +218,5 @@ export type Database = {
   collaborations: CollaborationsTable;
   collaboration_participants: CollaborationParticipantsTable;
 };
+
+export type Db = Kysely<Database>;

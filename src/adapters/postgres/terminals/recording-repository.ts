@@ -1,19 +1,19 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { LEAST_BYTES, type Recording } from '../../../domain/terminals/recording.ts';
 import type { RecordingRepository } from '../../../ports/terminals/recording-repository.ts';
 import { clockNow } from '../database-clock.ts';
 import { isAfter, position, toPage } from '../pagination.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
-export const postgresRecordings = (db: Kysely<Database>): RecordingRepository => ({
+export const postgresRecordings = (db: Db): RecordingRepository => ({
   ...recordingReads(db),
   ...recordingChanges(db),
 });
 
 const recordingReads = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<RecordingRepository, 'find' | 'page' | 'usedBytes' | 'goingIn' | 'silent' | 'known'> => ({
   async find(id, userId) {
     const query = db.selectFrom('recordings').selectAll().where('id', '=', id).where('user_id', '=', userId);
@@ -65,9 +65,7 @@ const recordingReads = (
   },
 });
 
-const recordingChanges = (
-  db: Kysely<Database>,
-): Pick<RecordingRepository, 'insert' | 'progress' | 'end' | 'remove'> => ({
+const recordingChanges = (db: Db): Pick<RecordingRepository, 'insert' | 'progress' | 'end' | 'remove'> => ({
   async insert({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) {
     const row = await db
       .insertInto('recordings')
@@ -103,7 +101,7 @@ const recordingChanges = (
   },
 });
 
-const going = (db: Kysely<Database>, id: string, userId: string) =>
+const going = (db: Db, id: string, userId: string) =>
   db
     .updateTable('recordings')
     .where('id', '=', id)

@@ -1,19 +1,17 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { TerminalHolds } from '../../../ports/terminals/terminal-lease-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { allAs } from '../sql.ts';
 
 /** A run that is forgotten has been silent for longer than anybody asks about. */
 const FORGOTTEN_SECONDS = 3_600;
 
-export const postgresTerminalHolds = (db: Kysely<Database>): TerminalHolds => ({
+export const postgresTerminalHolds = (db: Db): TerminalHolds => ({
   ...holdChanges(db),
   ...holdReads(db),
 });
 
-const holdChanges = (
-  db: Kysely<Database>,
-): Pick<TerminalHolds, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
+const holdChanges = (db: Db): Pick<TerminalHolds, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
   async put({ stream, dbId, runtimeId, muxSession, replica, run }) {
     const row = { stream, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
@@ -56,7 +54,7 @@ const holdChanges = (
   },
 });
 
-const holdReads = (db: Kysely<Database>): Pick<TerminalHolds, 'inContainer' | 'unattended'> => ({
+const holdReads = (db: Db): Pick<TerminalHolds, 'inContainer' | 'unattended'> => ({
   async inContainer(dbId) {
     const rows = await db
       .selectFrom('terminal_holds as h')

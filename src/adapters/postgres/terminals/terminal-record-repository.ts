@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { TerminalKey } from '../../../domain/terminals/terminal.ts';
 import {
   type NewTerminalRecord,
@@ -6,22 +6,20 @@ import {
   type TerminalRecord,
   type TerminalRecords,
 } from '../../../ports/terminals/terminal-record-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
 const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
 
-export const postgresTerminalRecords = (db: Kysely<Database>): TerminalRecords => ({
+export const postgresTerminalRecords = (db: Db): TerminalRecords => ({
   ...terminalReads(db),
   ...terminalChanges(db),
   ...terminalClosing(db),
 });
 
-const terminalReads = (
-  db: Kysely<Database>,
-): Pick<TerminalRecords, 'list' | 'find' | 'newest' | 'places'> => ({
+const terminalReads = (db: Db): Pick<TerminalRecords, 'list' | 'find' | 'newest' | 'places'> => ({
   async list() {
     const rows = await db
       .selectFrom('terminal_records as t')
@@ -79,7 +77,7 @@ const terminalReads = (
 });
 
 const terminalChanges = (
-  db: Kysely<Database>,
+  db: Db,
 ): Pick<TerminalRecords, 'insert' | 'ping' | 'resize' | 'remove' | 'removeAllOf' | 'sweep'> => ({
   async insert(record) {
     const values = { ...toRow(record), created_at: NOW };
@@ -127,7 +125,7 @@ const terminalChanges = (
   },
 });
 
-const terminalClosing = (db: Kysely<Database>): Pick<TerminalRecords, 'askToClose' | 'askedToClose'> => ({
+const terminalClosing = (db: Db): Pick<TerminalRecords, 'askToClose' | 'askedToClose'> => ({
   async askToClose(id) {
     const update = db.updateTable('terminal_records').set({ closing: true });
     return await update.where('id', '=', id).where('closing', '=', false).$call(changedOne);
