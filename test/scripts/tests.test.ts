@@ -196,17 +196,26 @@ t.test('what a test file imports says what it needs', async (t) => {
 t.test('files of a folder share a process until they take too long, and the longest begins', async (t) => {
   const root = aFolder(t);
   const seconds = new Map([
-    ['test/http/a.test.ts', 4],
-    ['test/http/b.test.ts', 5],
-    ['test/http/c.test.ts', 2],
+    ['test/http/a.test.ts', 8],
+    ['test/http/b.test.ts', 10],
+    ['test/http/c.test.ts', 4],
     ['test/http/property.test.ts', 1],
-    ['test/web/a.test.ts', 8],
+    ['test/web/a.test.ts', 16],
   ]);
   const units = unitsOf(root, [...seconds.keys(), 'test/web/new.test.ts'], seconds);
   t.same(
     units.map(({ files }) => files.map((file) => file.replace(/^test\/|\.test\.ts$/g, '')).join(' ')),
     ['http/a http/b', 'web/a web/new', 'http/c', 'http/property'],
   );
+});
+
+t.test('a process runs a part of the pure files, however slow the machine was', async (t) => {
+  const root = aFolder(t);
+  const processes = (each: number) => {
+    const seconds = new Map(Array.from({ length: 60 }, (_, n) => [`test/http/${n + 10}.test.ts`, each]));
+    return unitsOf(root, [...seconds.keys()], seconds).length;
+  };
+  t.same([0.3, 4, 40].map(processes), [1, 12, 12]);
 });
 
 /** Works through units whose ends the test decides; says what runs. */
