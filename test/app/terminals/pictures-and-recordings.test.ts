@@ -3,7 +3,11 @@ import t from 'tap';
 import { xtermScreens } from '../../../src/adapters/xterm/headless-terminals.ts';
 import { recorder } from '../../../src/app/recordings/recorder.ts';
 import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
-import { type Pace, screenHistory } from '../../../src/app/terminals/output/screen-snapshot.ts';
+import {
+  type Pace,
+  pictureOfHeld,
+  screenHistory,
+} from '../../../src/app/terminals/output/screen-snapshot.ts';
 import type { CutReason } from '../../../src/domain/terminals/recording.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aBrowserTerminal } from '../../support/terminal/screens.ts';
@@ -176,17 +180,16 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
     picture: () => {
       throw new Error('not to be shown');
     },
+    resize: () => {
+      throw new Error('not to be resized');
+    },
   };
-  for (const fault of ['write', 'picture'] as const) {
-    let drawn = 0;
+  for (const fault of ['write', 'picture', 'resize'] as const) {
+    let opened = 0;
     const screens = {
       open: (size: typeof SIZE) => {
-        const screen = { ...xtermScreens.open(size), [fault]: faults[fault] };
-        const write: typeof screen.write = (...given) => {
-          drawn += 1;
-          return screen.write(...given);
-        };
-        return { ...screen, write };
+        opened += 1;
+        return { ...xtermScreens.open(size), [fault]: faults[fault] };
       },
     };
     const pace = { behindBytes: 100, closeBytes: 10, calmMs: 1, calmBytes: 10_000 };
@@ -194,11 +197,23 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
     const history = screenHistory(log, screens, SIZE, pace);
     log.append(Buffer.alloc(500, 'x'));
     history.grown();
-    await waitFor(() => drawn > 0);
+    await waitFor(() => opened > 0);
     t.equal(await history.picture(), null, fault);
     t.equal(await history.picture(), null, 'nor later');
     history.end();
   }
+});
+
+t.test('a screen that can not be opened is no picture', async (t) => {
+  const screens = {
+    open: () => {
+      throw new Error('not to be opened');
+    },
+  };
+  const log = outputLog(1_000);
+  log.append(Buffer.from('text'));
+  t.equal(await screenHistory(log, screens, SIZE).picture(), null);
+  t.equal(await pictureOfHeld(log, screens, SIZE), null);
 });
 
 /** A recording with room for all, and what was written of it. */
