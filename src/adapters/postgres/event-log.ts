@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
 import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
 import type { Database, Db } from './schema/database-schema.ts';
+import { run } from './sql.ts';
 
 /**
  * Transaction and row: in the order of the first, nothing is committed behind a reader's back once it is over. Longer
@@ -33,12 +34,11 @@ export function postgresEvents(db: Db): EventLog {
       .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at', audience.as('audience')]);
 
   return {
-    async append({ type, dbId, ownerId, data }) {
-      await db
+    append: ({ type, dbId, ownerId, data }) =>
+      db
         .insertInto('events')
         .values({ type, db_id: dbId, owner_id: ownerId, data: JSON.stringify(data) })
-        .execute();
-    },
+        .$call(run),
 
     async end() {
       const last = await db

@@ -7,7 +7,7 @@ import {
 } from '../../ports/idempotency-key-store.ts';
 import { clockNow, leaseEnd } from './database-clock.ts';
 import type { Db } from './schema/database-schema.ts';
-import { changedOne } from './sql.ts';
+import { changedOne, run } from './sql.ts';
 
 const SWEEP_AT_MOST = 100;
 const TRIES = 3;
@@ -32,11 +32,10 @@ export function postgresIdempotencyKeys(db: Db): IdempotencyKeys {
       return { kind: 'busy' };
     },
 
-    async renew(holder, leaseSeconds) {
-      await held(db, holder)
+    renew: (holder, leaseSeconds) =>
+      held(db, holder)
         .set({ lease_until: leaseEnd(leaseSeconds) })
-        .execute();
-    },
+        .$call(run),
 
     link: (holder, subject) => held(db, holder).set({ subject }).$call(changedOne),
 

@@ -1,27 +1,27 @@
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
-import { changedOne } from './sql.ts';
+import { changedOne, onlyAs, run } from './sql.ts';
 
 export const postgresInstallation = (db: Db): InstallationRepository => ({
-  async id() {
-    const row = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow();
-    return row.id;
-  },
+  id: () =>
+    db
+      .selectFrom('installation')
+      .select('id')
+      .$call(onlyAs(({ id }) => id)),
 
   async setupRequired() {
     const admin = await db.selectFrom('users').select('id').where('role', '=', 'admin').executeTakeFirst();
     return admin === undefined;
   },
 
-  async setSetupCodeHash(hash) {
-    await db
+  setSetupCodeHash: (hash) =>
+    db
       .updateTable('installation')
       .set({ setup_code_hash: hash })
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom('users').select('id').where('role', '=', 'admin'))),
       )
-      .execute();
-  },
+      .$call(run),
 
   async isSetupCode(hash) {
     const row = await db

@@ -42,11 +42,22 @@ export const firstAs =
     return row === undefined ? null : read(row);
   };
 
+/** For `$call`: the one row as `read` reads it. */
+export const onlyAs =
+  <Row, T>(read: (row: Row) => T) =>
+  async (query: { executeTakeFirstOrThrow(): Promise<Row> }): Promise<T> =>
+    read(await query.executeTakeFirstOrThrow());
+
 /** For `$call`: every row as `read` reads it. */
 export const allAs =
   <Row, T>(read: (row: Row) => T) =>
   async (query: { execute(): Promise<readonly Row[]> }): Promise<T[]> =>
     (await query.execute()).map((row) => read(row));
+
+/** For `$call`: carries the statement out. */
+export async function run(query: { execute(): Promise<unknown> }): Promise<void> {
+  await query.execute();
+}
 
 type Changed = {
   numInsertedOrUpdatedRows?: bigint | undefined;
@@ -63,5 +74,4 @@ export async function changedOne(query: { executeTakeFirst(): Promise<Changed> }
 export const COUNT = sql<number>`count(*)::int`.as('count');
 
 /** For `$call`, where `COUNT` is selected. */
-export const countOf = async (query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }) =>
-  (await query.executeTakeFirstOrThrow()).count;
+export const countOf = onlyAs(({ count }: { count: number }) => count);

@@ -10,7 +10,7 @@ import {
 import type { Tier } from '../../../domain/containers/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
 import type { Db, RolesTable, TierRow } from '../schema/database-schema.ts';
-import { changedOne, firstAs, toUseLimits } from '../sql.ts';
+import { changedOne, firstAs, run, toUseLimits } from '../sql.ts';
 
 export const postgresCatalogue = (db: Db): CatalogueRepository => ({
   async tiers() {
@@ -68,9 +68,7 @@ const tierEdits = (db: Db): CatalogueEdits<Tier> => ({
     const user = db.selectFrom('users').select('id').where('tier', '=', name).limit(1);
     return (await user.execute()).length > 0;
   },
-  async remove(name) {
-    await db.deleteFrom('tiers').where('name', '=', name).execute();
-  },
+  remove: (name) => db.deleteFrom('tiers').where('name', '=', name).$call(run),
 });
 
 const imageEdits = (db: Db): CatalogueEdits<Image> => ({
@@ -89,13 +87,10 @@ const imageEdits = (db: Db): CatalogueEdits<Image> => ({
       .executeTakeFirst();
     return row ?? null;
   },
-  async replace({ key, label, reference, digest, shell }) {
-    await db.updateTable('images').set({ label, reference, digest, shell }).where('key', '=', key).execute();
-  },
+  replace: ({ key, label, reference, digest, shell }) =>
+    db.updateTable('images').set({ label, reference, digest, shell }).where('key', '=', key).$call(run),
   isUsed: (key) => hasLive(db, 'image_key', key),
-  async remove(key) {
-    await db.deleteFrom('images').where('key', '=', key).execute();
-  },
+  remove: (key) => db.deleteFrom('images').where('key', '=', key).$call(run),
 });
 
 const roleEdits = (db: Db): CatalogueEdits<Role> => ({
@@ -111,9 +106,7 @@ const roleEdits = (db: Db): CatalogueEdits<Role> => ({
     await db.updateTable('roles').set(row).where('key', '=', key).execute();
   },
   isUsed: (key) => hasLive(db, 'role', key),
-  async remove(key) {
-    await db.deleteFrom('roles').where('key', '=', key).execute();
-  },
+  remove: (key) => db.deleteFrom('roles').where('key', '=', key).$call(run),
 });
 
 async function hasLive(db: Db, column: 'image_key' | 'role', key: string): Promise<boolean> {

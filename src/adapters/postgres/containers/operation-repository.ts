@@ -6,7 +6,7 @@ import type {
 } from '../../../ports/containers/operation-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Db, OperationsTable } from '../schema/database-schema.ts';
-import { allAs, changedOne, firstAs } from '../sql.ts';
+import { allAs, changedOne, firstAs, run } from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),
@@ -53,19 +53,16 @@ const operationProgress = (db: Db): Pick<OperationRepository, 'begin' | 'record'
 });
 
 const operationLeases = (db: Db): Pick<OperationRepository, 'renew' | 'release' | 'takeOver'> => ({
-  async renew(owner, ids, leaseSeconds) {
-    await db
+  renew: (owner, ids, leaseSeconds) =>
+    db
       .updateTable('operations')
       .set({ lease_until: leaseEnd(leaseSeconds) })
       .where('lease_owner', '=', owner)
       .where('id', '=', sql<string>`any(${ids}::uuid[])`)
       .where('finished_at', 'is', null)
-      .execute();
-  },
+      .$call(run),
 
-  async release(id, owner) {
-    await mine(db, id, owner).set({ lease_until: clockNow }).execute();
-  },
+  release: (id, owner) => mine(db, id, owner).set({ lease_until: clockNow }).$call(run),
 
   takeOver: (owner, leaseSeconds, own) =>
     db

@@ -3,7 +3,7 @@ import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts'
 import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
-import { allAs, firstAs } from '../sql.ts';
+import { allAs, firstAs, onlyAs, run } from '../sql.ts';
 import { ofOwner, toContainer } from './container-repository.ts';
 
 export function postgresRoleSetups(db: Db): RoleSetupRepository {
@@ -21,15 +21,13 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
         .forNoKeyUpdate('c')
         .$call(firstAs(toContainer)),
 
-    async set(dbId, setup) {
-      const row = await rows()
+    set: (dbId, setup) =>
+      rows()
         .set({ ...toColumns(setup), role_setup_owner: null, role_setup_until: null })
         .where('c.db_id', '=', dbId)
         .returningAll('c')
         .returning(ofOwner)
-        .executeTakeFirstOrThrow();
-      return toContainer(row);
-    },
+        .$call(onlyAs(toContainer)),
 
     takeUp: (owner, leaseSeconds, own, limit) =>
       db
@@ -60,16 +58,14 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
         .$call(firstAs(toContainer));
     },
 
-    async renew(ids, owner, leaseSeconds) {
-      await mine(owner)
+    renew: (ids, owner, leaseSeconds) =>
+      mine(owner)
         .set({ role_setup_until: leaseEnd(leaseSeconds) })
         .where('role_setup_id', 'in', ids)
-        .execute();
-    },
+        .$call(run),
 
-    async release(id, owner) {
-      await mine(owner).set({ role_setup_until: clockNow }).where('role_setup_id', '=', id).execute();
-    },
+    release: (id, owner) =>
+      mine(owner).set({ role_setup_until: clockNow }).where('role_setup_id', '=', id).$call(run),
   };
 }
 

@@ -7,7 +7,7 @@ import {
 import type { VolumeRetention } from '../../../ports/containers/volume-retention-repository.ts';
 import { clockNow } from '../database-clock.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne } from '../sql.ts';
+import { allAs, changedOne, run } from '../sql.ts';
 
 const AT_ONCE = 20;
 
@@ -72,9 +72,7 @@ export function postgresVolumeRetention(db: Db): VolumeRetention {
         .returning(['db_id', 'owner_id', 'volume'])
         .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id, volume: row.volume }))),
 
-    async purge(dbId) {
-      await kept().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).execute();
-    },
+    purge: (dbId) => kept().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).$call(run),
 
     markRemoved: (dbId) =>
       kept()

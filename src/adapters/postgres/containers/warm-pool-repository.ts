@@ -3,7 +3,7 @@ import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
 import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Db, WarmPoolTable } from '../schema/database-schema.ts';
-import { allAs, changedOne, firstAs } from '../sql.ts';
+import { allAs, changedOne, firstAs, run } from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),
@@ -68,14 +68,13 @@ const poolChanges = (
       )
       .$call(changedOne),
 
-  async forget(dbId, owner) {
-    await db
+  forget: (dbId, owner) =>
+    db
       .deleteFrom('warm_pool')
       .where('db_id', '=', dbId)
       .where('lease_owner', '=', owner)
       .where('state', '=', 'removing')
-      .execute();
-  },
+      .$call(run),
 
   claim: ({ node, image, imageId, diskMb }) =>
     db

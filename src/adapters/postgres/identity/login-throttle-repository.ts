@@ -3,6 +3,7 @@ import { FORGET_AFTER_MS, type Tally } from '../../../domain/identity/login-thro
 import type { Tallies, ThrottleRepository } from '../../../ports/identity/login-throttle-repository.ts';
 import { clockNow } from '../database-clock.ts';
 import type { Db } from '../schema/database-schema.ts';
+import { run } from '../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 
@@ -56,9 +57,7 @@ export function postgresThrottle(db: Db): ThrottleRepository {
         .execute();
     },
 
-    async forget(keys) {
-      await db.deleteFrom('failures').where('key', 'in', keys).execute();
-    },
+    forget: (keys) => db.deleteFrom('failures').where('key', 'in', keys).$call(run),
   };
 }
 

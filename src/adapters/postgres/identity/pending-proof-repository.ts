@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PendingPurpose, PendingRepository } from '../../../ports/identity/pending-proof-repository.ts';
 import { clockNow } from '../database-clock.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { firstAs } from '../sql.ts';
+import { firstAs, run } from '../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 
@@ -55,13 +55,12 @@ export function postgresPending(db: Db): PendingRepository {
         .forUpdate()
         .$call(firstAs(({ tries }) => ({ tries }))),
 
-    async countTry(hash) {
-      await db
+    countTry: (hash) =>
+      db
         .updateTable('pending_proofs')
         .set({ tries: sql<number>`tries + 1` })
         .where('hash', '=', hash)
-        .execute();
-    },
+        .$call(run),
 
     spend: (hash, purpose) =>
       db
@@ -72,12 +71,7 @@ export function postgresPending(db: Db): PendingRepository {
         .returning('user_id')
         .$call(firstAs(toUserId)),
 
-    async endAll(userId, purpose) {
-      await db
-        .deleteFrom('pending_proofs')
-        .where('user_id', '=', userId)
-        .where('purpose', '=', purpose)
-        .execute();
-    },
+    endAll: (userId, purpose) =>
+      db.deleteFrom('pending_proofs').where('user_id', '=', userId).where('purpose', '=', purpose).$call(run),
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RequestCounts } from '../../../ports/identity/request-count-store.ts';
 import type { Db } from '../schema/database-schema.ts';
+import { run } from '../sql.ts';
 
 type Sum = { key: string; minute: number; count: number; count_before: number | null; now: Date };
 
@@ -28,7 +29,5 @@ export const postgresRequestCounts = (db: Db): RequestCounts => ({
     return { now: rows[0]?.now ?? new Date(), tallies };
   },
 
-  async forgetBefore(minute) {
-    await db.deleteFrom('request_counts').where('minute', '<', minute).execute();
-  },
+  forgetBefore: (minute) => db.deleteFrom('request_counts').where('minute', '<', minute).$call(run),
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ScreenLockRepository } from '../../../ports/identity/screen-lock-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { firstAs } from '../sql.ts';
+import { firstAs, run } from '../sql.ts';
 
 export function postgresScreenLocks(db: Db): ScreenLockRepository {
   const user = (userId: string) => db.updateTable('users').where('id', '=', userId);
@@ -15,9 +15,7 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
         .where('id', '=', userId)
         .$call(firstAs((row) => row.passcode_hash)),
 
-    async setPasscode(userId, hash) {
-      await user(userId).set({ passcode_hash: hash }).execute();
-    },
+    setPasscode: (userId, hash) => user(userId).set({ passcode_hash: hash }).$call(run),
 
     autoLockMinutes: (userId) =>
       db
@@ -26,13 +24,10 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
         .where('id', '=', userId)
         .$call(firstAs((row) => row.auto_lock_minutes)),
 
-    async setAutoLock(userId, minutes) {
-      await user(userId).set({ auto_lock_minutes: minutes }).execute();
-    },
+    setAutoLock: (userId, minutes) => user(userId).set({ auto_lock_minutes: minutes }).$call(run),
 
-    async lockSession(sessionId) {
-      await session(sessionId).set({ locked_at: sql<Date>`coalesce(locked_at, now())` }).execute();
-    },
+    lockSession: (sessionId) =>
+      session(sessionId).set({ locked_at: sql<Date>`coalesce(locked_at, now())` }).$call(run),
 
     wrongPasscodes: (sessionId) =>
       db
@@ -43,18 +38,16 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
         .forUpdate()
         .$call(firstAs((row) => row.wrong_passcodes)),
 
-    async countWrongPasscode(sessionId) {
-      await session(sessionId).set({ wrong_passcodes: sql<number>`wrong_passcodes + 1` }).execute();
-    },
+    countWrongPasscode: (sessionId) =>
+      session(sessionId).set({ wrong_passcodes: sql<number>`wrong_passcodes + 1` }).$call(run),
 
-    async unlockSession(sessionId) {
-      await session(sessionId)
+    unlockSession: (sessionId) =>
+      session(sessionId)
         .set({
           locked_at: null,
           wrong_passcodes: 0,
           last_seen_at: sql<Date>`greatest(last_seen_at, clock_timestamp())`,
         })
-        .execute();
-    },
+        .$call(run),
   };
 }

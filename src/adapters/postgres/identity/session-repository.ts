@@ -10,7 +10,7 @@ import type { SessionRepository, SessionWithUser } from '../../../ports/identity
 import { clockNow } from '../database-clock.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
-import { allAs, changedOne, fromJson, numberSetting, toUseLimits, unnested } from '../sql.ts';
+import { allAs, changedOne, fromJson, numberSetting, onlyAs, run, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
@@ -80,8 +80,8 @@ const sessionReads = (
 });
 
 const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'revoke' | 'revokeOthers'> => ({
-  async insert(session) {
-    const row = await db
+  insert: (session) =>
+    db
       .insertInto('sessions')
       .values({
         user_id: session.userId,
@@ -90,9 +90,7 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
         expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
       })
       .returningAll()
-      .executeTakeFirstOrThrow();
-    return toSession(row);
-  },
+      .$call(onlyAs(toSession)),
 
   async touch(uses) {
     await sql`
@@ -137,9 +135,8 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
 const refreshTokens = (
   db: Db,
 ): Pick<SessionRepository, 'insertRefreshToken' | 'lockRefreshToken' | 'spendRefreshToken'> => ({
-  async insertRefreshToken(hash, sessionId) {
-    await db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).execute();
-  },
+  insertRefreshToken: (hash, sessionId) =>
+    db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).$call(run),
 
   async lockRefreshToken(hash) {
     const row = await db
@@ -152,13 +149,12 @@ const refreshTokens = (
     return { sessionId: row.session_id, spentAt: row.spent_at, spentBy: row.spent_by, now: row.now };
   },
 
-  async spendRefreshToken(hash, client) {
-    await db
+  spendRefreshToken: (hash, client) =>
+    db
       .updateTable('refresh_tokens')
       .set({ spent_at: clockNow, spent_by: client })
       .where('hash', '=', hash)
-      .execute();
-  },
+      .$call(run),
 });
 
 async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly SessionWithUser[]> {

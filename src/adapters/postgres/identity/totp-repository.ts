@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { FactorRepository } from '../../../ports/identity/totp-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne } from '../sql.ts';
+import { allAs, changedOne, run } from '../sql.ts';
 
 export const postgresFactors = (db: Db): FactorRepository => ({
   async totp(userId) {
@@ -57,12 +57,11 @@ export const postgresFactors = (db: Db): FactorRepository => ({
       .select(['user_id', 'sealed_secret'])
       .$call(allAs((row) => ({ userId: row.user_id, sealedSecret: row.sealed_secret }))),
 
-  async replaceSecret(userId, from, to) {
-    await db
+  replaceSecret: (userId, from, to) =>
+    db
       .updateTable('totp_factors')
       .set({ sealed_secret: to })
       .where('user_id', '=', userId)
       .where('sealed_secret', '=', from)
-      .execute();
-  },
+      .$call(run),
 });

@@ -5,7 +5,7 @@ import { clockNow } from '../database-clock.ts';
 import { isAfter, position, toPage } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
-import { allAs, changedOne, firstAs } from '../sql.ts';
+import { allAs, changedOne, firstAs, onlyAs } from '../sql.ts';
 
 export const postgresRecordings = (db: Db): RecordingRepository => ({
   ...recordingReads(db),
@@ -66,8 +66,8 @@ const recordingReads = (
 });
 
 const recordingChanges = (db: Db): Pick<RecordingRepository, 'insert' | 'progress' | 'end' | 'remove'> => ({
-  async insert({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) {
-    const row = await db
+  insert: ({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) =>
+    db
       .insertInto('recordings')
       .values({
         id,
@@ -80,9 +80,7 @@ const recordingChanges = (db: Db): Pick<RecordingRepository, 'insert' | 'progres
         replica,
       })
       .returningAll()
-      .executeTakeFirstOrThrow();
-    return toRecording(row);
-  },
+      .$call(onlyAs(toRecording)),
 
   async progress(id, userId, { sizeBytes, durationMs }) {
     const values = { size_bytes: sizeBytes, duration_ms: durationMs, seen_at: clockNow };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { TerminalHolds } from '../../../ports/terminals/terminal-lease-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs } from '../sql.ts';
+import { allAs, run } from '../sql.ts';
 
 /** A run that is forgotten has been silent for longer than anybody asks about. */
 const FORGOTTEN_SECONDS = 3_600;
@@ -32,9 +32,8 @@ const holdChanges = (db: Db): Pick<TerminalHolds, 'put' | 'markEnding' | 'remove
     return Boolean(isOnly);
   },
 
-  async markEnding(stream) {
-    await db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', stream).execute();
-  },
+  markEnding: (stream) =>
+    db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', stream).$call(run),
 
   async remove(streams) {
     if (streams.length === 0) return;

@@ -8,7 +8,7 @@ import {
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
-import { allAs, changedOne, firstAs } from '../sql.ts';
+import { allAs, changedOne, firstAs, run } from '../sql.ts';
 
 const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
@@ -116,13 +116,9 @@ const terminalChanges = (
     await db.deleteFrom('terminal_records').where('id', 'in', inOrder.forUpdate()).execute();
   },
 
-  async removeAllOf(replica) {
-    await db.deleteFrom('terminal_records').where('replica', '=', replica).execute();
-  },
+  removeAllOf: (replica) => db.deleteFrom('terminal_records').where('replica', '=', replica).$call(run),
 
-  async sweep() {
-    await db.deleteFrom('terminal_records').where('last_ping_at', '<', OLDEST).execute();
-  },
+  sweep: () => db.deleteFrom('terminal_records').where('last_ping_at', '<', OLDEST).$call(run),
 });
 
 const terminalClosing = (db: Db): Pick<TerminalRecords, 'askToClose' | 'askedToClose'> => ({
