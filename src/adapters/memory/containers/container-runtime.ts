@@ -56,6 +56,8 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     host,
     images,
     diskQuota: 'soft',
+    ...volumesOf(boxes, volumes),
+    ...capturesOf(boxes, images),
     async create(spec) {
       const runtimeId = createHash('sha256').update(`${node} ${spec.dbId} ${spec.generation}`).digest('hex');
       const handle = { node, runtimeId };
@@ -101,27 +103,14 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
         state: kindOf(box),
       })),
     watch: () => () => {},
-    volumeExists: async (volume) => volumes.has(volume),
-    volumeFacts: async (volume) => volumes.get(volume) ?? null,
-    usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
     layerUse: async ({ runtimeId }) =>
       boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, carriedBytes: 0 } : null,
-    async removeVolume(volume) {
-      if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
-        throw new RuntimeFailure(`volume ${volume} is in use`, 409);
-      volumes.delete(volume);
-    },
     hostSpace: async () => host.spaces,
     async capture(handle, { dbId, generation, operationId }) {
       existing(handle);
       const reference = `carried-${dbId}:g${generation}`;
       images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
       return reference;
-    },
-    capturedImages: async () => [...images.values()],
-    async removeCaptured({ reference }) {
-      const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
-      if (reference !== null && !used) images.delete(reference);
     },
     async exec(handle, request) {
       const box = existing(handle);
@@ -131,6 +120,31 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     },
   };
 }
+
+const volumesOf = (
+  boxes: Map<string, Box>,
+  volumes: Map<string, MemoryVolume>,
+): Pick<ContainerRuntime, 'volumeExists' | 'volumeFacts' | 'usedBytes' | 'removeVolume'> => ({
+  volumeExists: async (volume) => volumes.has(volume),
+  volumeFacts: async (volume) => volumes.get(volume) ?? null,
+  usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
+  async removeVolume(volume) {
+    if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
+      throw new RuntimeFailure(`volume ${volume} is in use`, 409);
+    volumes.delete(volume);
+  },
+});
+
+const capturesOf = (
+  boxes: Map<string, Box>,
+  images: Map<string, CapturedImage>,
+): Pick<ContainerRuntime, 'capturedImages' | 'removeCaptured'> => ({
+  capturedImages: async () => [...images.values()],
+  async removeCaptured({ reference }) {
+    const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
+    if (reference !== null && !used) images.delete(reference);
+  },
+});
 
 function kindOf({ startedAt, paused }: Box): ListedContainer['state'] {
   if (startedAt === null) return 'stopped';

@@ -14,6 +14,16 @@ type Row = MemoryState['collaborations'][number];
 type Taken = MemoryState['collaborationParts'][number];
 
 export function memoryCollaborations(state: MemoryState, clock: Clock): CollaborationRepository {
+  const shares = sharesOf(state, clock);
+  return {
+    ...collaborations(state, clock, shares),
+    ...participants(state, clock, shares),
+    ...sharedTerminals(state, shares),
+  };
+}
+
+/** What is stored of the shares, and how it changes. */
+function sharesOf(state: MemoryState, clock: Clock) {
   const rows = () => state.collaborations;
   const nowMs = (): number => clock.now().getTime();
   const containerOf = (row: Row): Container | undefined => {
@@ -71,110 +81,155 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
       (a, b) => b.container.createdAt.getTime() - a.container.createdAt.getTime(),
     );
   };
-
   return {
-    async insert({ codeHash, minutes, ...asked }) {
-      const createdAt = clock.now();
-      const row = {
-        ...asked,
-        createdAt,
-        expiresAt: new Date(createdAt.getTime() + minutes * 60_000),
-        endedAt: null,
-        participants: [],
-        removed: [],
-        codeHash: codeHash.toString('hex'),
-        settledAt: null,
-        size: null,
-      };
-      state.collaborations.push(row);
-      return toCollaboration(row);
-    },
-
+    rows,
+    isOver,
+    isLive,
+    partsOf,
+    present,
+    nameOf,
+    toCollaboration,
     find,
-    hold: find,
-
-    async holdByCode(codeHash) {
-      const row = rows().find((one) => one.codeHash === codeHash.toString('hex') && isLive(one));
-      return row === undefined ? null : toCollaboration(row);
-    },
-
-    listLive: async (dbId, ownerId) =>
-      rows()
-        .filter((row) => row.dbId === dbId && row.ownerId === ownerId && isLive(row))
-        .map(toCollaboration)
-        .reverse(),
-
-    async admit(part) {
-      const known = partsOf(part.collaborationId).find(({ userId }) => userId === part.userId);
-      const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null, isRemoved: false };
-      if (known === undefined) state.collaborationParts.push({ ...part, ...joined });
-      else if (known.leftAt !== null) changePart(part, joined);
-    },
-
-    dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
-    putOut: async (part) => changePart(part, { leftAt: clock.now(), isRemoved: true }),
-    end: async (id) => change(id, { endedAt: clock.now() }),
-    async endAllOf(dbId) {
-      const open = rows().filter((row) => row.dbId === dbId && row.endedAt === null);
-      for (const { id } of open) change(id, { endedAt: clock.now() });
-      return open.map((row) => ({ ...toCollaboration(row), endedAt: clock.now(), participants: [] }));
-    },
-    overdue: async () =>
-      rows()
-        .filter((row) => row.endedAt === null && isOver(row))
-        .map(({ id }) => id),
-    unsettled: async () =>
-      rows()
-        .filter(({ endedAt, settledAt }) => endedAt !== null && settledAt === null)
-        .map(({ id }) => id),
-    settled: async (id) => change(id, { settledAt: clock.now() }),
-
-    async leftovers(id) {
-      const dbId = rows().find((row) => row.id === id)?.dbId;
-      const others = rows().filter(
-        (row) => row.id !== id && row.dbId === dbId && row.mode === 'control' && isLive(row),
-      );
-      const busy = new Set(others.flatMap((row) => present(row.id).map(({ userId }) => userId)));
-      return partsOf(id)
-        .map(({ userId }) => userId)
-        .filter((userId) => !busy.has(userId));
-    },
-
-    findShared: async (ref, userId) =>
-      shared(userId).find(({ container }) => matches(container, ref)) ?? null,
-    listShared: async (userId) => shared(userId),
-
-    stillTaken: async (parts) =>
-      parts.filter(({ collaborationId, userId }) => {
-        const row = rows().find((one) => one.id === collaborationId);
-        return row !== undefined && isLive(row) && present(row.id).some((one) => one.userId === userId);
-      }),
-
-    isShared: async (dbId) => rows().some((row) => row.dbId === dbId && isLive(row)),
-
-    async scene(dbId) {
-      const live = rows().filter((row) => row.dbId === dbId && isLive(row));
-      const [first] = live;
-      if (first === undefined) return null;
-      const here = new Set(state.terminals.filter((one) => one.dbId === dbId).map(({ userId }) => userId));
-      const owner = { userId: first.ownerId, owner: true, mode: 'control' } as const;
-      const others = new Map(
-        live
-          .toSorted((a, b) => b.mode.localeCompare(a.mode))
-          .flatMap(({ id, mode }) => present(id).map(({ userId }) => [userId, mode] as const)),
-      );
-      const all = [owner, ...[...others].map(([userId, mode]) => ({ userId, owner: false, mode }))];
-      return {
-        size: first.size,
-        present: all
-          .filter(({ userId }) => here.has(userId))
-          .map(({ userId, owner, mode }) => ({ userId, username: nameOf(userId), owner, mode }))
-          .sort((a, b) => Number(b.owner) - Number(a.owner) || a.username.localeCompare(b.username)),
-      };
-    },
-
-    async noteSize(dbId, size) {
-      state.collaborations = rows().map((row) => (row.dbId === dbId && isLive(row) ? { ...row, size } : row));
-    },
+    change,
+    changePart,
+    shared,
   };
 }
+
+type Shares = ReturnType<typeof sharesOf>;
+
+const collaborations = (
+  state: MemoryState,
+  clock: Clock,
+  { rows, isOver, isLive, toCollaboration, find, change }: Shares,
+): Pick<
+  CollaborationRepository,
+  | 'insert'
+  | 'find'
+  | 'hold'
+  | 'holdByCode'
+  | 'listLive'
+  | 'end'
+  | 'endAllOf'
+  | 'overdue'
+  | 'unsettled'
+  | 'settled'
+> => ({
+  async insert({ codeHash, minutes, ...asked }) {
+    const createdAt = clock.now();
+    const row = {
+      ...asked,
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + minutes * 60_000),
+      endedAt: null,
+      participants: [],
+      removed: [],
+      codeHash: codeHash.toString('hex'),
+      settledAt: null,
+      size: null,
+    };
+    state.collaborations.push(row);
+    return toCollaboration(row);
+  },
+
+  find,
+  hold: find,
+
+  async holdByCode(codeHash) {
+    const row = rows().find((one) => one.codeHash === codeHash.toString('hex') && isLive(one));
+    return row === undefined ? null : toCollaboration(row);
+  },
+
+  listLive: async (dbId, ownerId) =>
+    rows()
+      .filter((row) => row.dbId === dbId && row.ownerId === ownerId && isLive(row))
+      .map(toCollaboration)
+      .reverse(),
+
+  end: async (id) => change(id, { endedAt: clock.now() }),
+  async endAllOf(dbId) {
+    const open = rows().filter((row) => row.dbId === dbId && row.endedAt === null);
+    for (const { id } of open) change(id, { endedAt: clock.now() });
+    return open.map((row) => ({ ...toCollaboration(row), endedAt: clock.now(), participants: [] }));
+  },
+  overdue: async () =>
+    rows()
+      .filter((row) => row.endedAt === null && isOver(row))
+      .map(({ id }) => id),
+  unsettled: async () =>
+    rows()
+      .filter(({ endedAt, settledAt }) => endedAt !== null && settledAt === null)
+      .map(({ id }) => id),
+  settled: async (id) => change(id, { settledAt: clock.now() }),
+});
+
+const participants = (
+  state: MemoryState,
+  clock: Clock,
+  { rows, isLive, partsOf, present, changePart }: Shares,
+): Pick<CollaborationRepository, 'admit' | 'dismiss' | 'putOut' | 'leftovers'> => ({
+  async admit(part) {
+    const known = partsOf(part.collaborationId).find(({ userId }) => userId === part.userId);
+    const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null, isRemoved: false };
+    if (known === undefined) state.collaborationParts.push({ ...part, ...joined });
+    else if (known.leftAt !== null) changePart(part, joined);
+  },
+
+  dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
+  putOut: async (part) => changePart(part, { leftAt: clock.now(), isRemoved: true }),
+
+  async leftovers(id) {
+    const dbId = rows().find((row) => row.id === id)?.dbId;
+    const others = rows().filter(
+      (row) => row.id !== id && row.dbId === dbId && row.mode === 'control' && isLive(row),
+    );
+    const busy = new Set(others.flatMap((row) => present(row.id).map(({ userId }) => userId)));
+    return partsOf(id)
+      .map(({ userId }) => userId)
+      .filter((userId) => !busy.has(userId));
+  },
+});
+
+const sharedTerminals = (
+  state: MemoryState,
+  { rows, isLive, present, nameOf, shared }: Shares,
+): Pick<
+  CollaborationRepository,
+  'findShared' | 'listShared' | 'stillTaken' | 'isShared' | 'scene' | 'noteSize'
+> => ({
+  findShared: async (ref, userId) => shared(userId).find(({ container }) => matches(container, ref)) ?? null,
+  listShared: async (userId) => shared(userId),
+
+  stillTaken: async (parts) =>
+    parts.filter(({ collaborationId, userId }) => {
+      const row = rows().find((one) => one.id === collaborationId);
+      return row !== undefined && isLive(row) && present(row.id).some((one) => one.userId === userId);
+    }),
+
+  isShared: async (dbId) => rows().some((row) => row.dbId === dbId && isLive(row)),
+
+  async scene(dbId) {
+    const live = rows().filter((row) => row.dbId === dbId && isLive(row));
+    const [first] = live;
+    if (first === undefined) return null;
+    const here = new Set(state.terminals.filter((one) => one.dbId === dbId).map(({ userId }) => userId));
+    const owner = { userId: first.ownerId, owner: true, mode: 'control' } as const;
+    const others = new Map(
+      live
+        .toSorted((a, b) => b.mode.localeCompare(a.mode))
+        .flatMap(({ id, mode }) => present(id).map(({ userId }) => [userId, mode] as const)),
+    );
+    const all = [owner, ...[...others].map(([userId, mode]) => ({ userId, owner: false, mode }))];
+    return {
+      size: first.size,
+      present: all
+        .filter(({ userId }) => here.has(userId))
+        .map(({ userId, owner, mode }) => ({ userId, username: nameOf(userId), owner, mode }))
+        .sort((a, b) => Number(b.owner) - Number(a.owner) || a.username.localeCompare(b.username)),
+    };
+  },
+
+  async noteSize(dbId, size) {
+    state.collaborations = rows().map((row) => (row.dbId === dbId && isLive(row) ? { ...row, size } : row));
+  },
+});

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type {
   CollaborationRepository,
   Part,
@@ -6,7 +6,8 @@ import type {
   SharedContainer,
 } from '../../../ports/terminals/collaboration-repository.ts';
 import { byRef, liveContainers, toContainer } from '../containers/container-repository.ts';
-import type { Database } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
+import { run } from '../sql.ts';
 import { isLive, mayOwn } from './active-collaborations.ts';
 
 type Joined = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>>[number];
@@ -17,7 +18,7 @@ type Shared = Pick<
 >;
 
 /** While a container is shared: who reaches it, who is there, and how large its owner’s window is. */
-export function postgresShared(db: Kysely<Database>): Shared {
+export function postgresShared(db: Db): Shared {
   const live = () => db.selectFrom('collaborations as k').selectAll('k').where(isLive);
 
   return {
@@ -59,19 +60,18 @@ export function postgresShared(db: Kysely<Database>): Shared {
       return { size, present: await presentIn(db, dbId) };
     },
 
-    async noteSize(dbId, size) {
-      await db
+    noteSize: (dbId, size) =>
+      db
         .updateTable('collaborations as k')
         .set({ owner_cols: size?.cols ?? null, owner_rows: size?.rows ?? null })
         .where('k.db_id', '=', dbId)
         .where(isLive)
-        .execute();
-    },
+        .$call(run),
   };
 }
 
 /** Of several that share one container, the first gives the most. */
-const sharedContainers = (db: Kysely<Database>, userId: string) =>
+const sharedContainers = (db: Db, userId: string) =>
   liveContainers(db)
     .innerJoin('collaborations as k', 'k.db_id', 'c.db_id')
     .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
@@ -81,7 +81,7 @@ const sharedContainers = (db: Kysely<Database>, userId: string) =>
     .where(sql<boolean>`k.ended_at is null and k.expires_at > now() and ${mayOwn}`)
     .orderBy('k.mode');
 
-async function presentIn(db: Kysely<Database>, dbId: string): Promise<readonly PresentPerson[]> {
+async function presentIn(db: Db, dbId: string): Promise<readonly PresentPerson[]> {
   const { rows } = await sql<PresentPerson>`
     with taking_part as (
       select c.owner_id as user_id, true as owner, 'control' as mode from containers c
