@@ -56,6 +56,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     host,
     images,
     diskQuota: 'soft',
+    ...readsOf(boxes),
     ...volumesOf(boxes, volumes),
     ...capturesOf(boxes, images),
     async create(spec) {
@@ -86,22 +87,8 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
       boxes.delete(runtimeId);
       layers.delete(runtimeId);
     },
-    async find(dbId, generation) {
-      const found = [...boxes.values()].find(
-        ({ spec }) => spec.dbId === dbId && spec.generation === generation,
-      );
-      return found?.handle ?? null;
-    },
     async ping() {},
     endHung: async () => false,
-    observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
-    list: async () =>
-      [...boxes.values()].map((box) => ({
-        handle: box.handle,
-        dbId: box.spec.dbId,
-        generation: box.spec.generation,
-        state: kindOf(box),
-      })),
     watch: () => () => {},
     layerUse: async ({ runtimeId }) =>
       boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, carriedBytes: 0 } : null,
@@ -120,6 +107,23 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     },
   };
 }
+
+const readsOf = (boxes: Map<string, Box>): Pick<ContainerRuntime, 'find' | 'observe' | 'list'> => ({
+  async find(dbId, generation) {
+    const found = [...boxes.values()].find(
+      ({ spec }) => spec.dbId === dbId && spec.generation === generation,
+    );
+    return found?.handle ?? null;
+  },
+  observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
+  list: async () =>
+    [...boxes.values()].map((box) => ({
+      handle: box.handle,
+      dbId: box.spec.dbId,
+      generation: box.spec.generation,
+      state: kindOf(box),
+    })),
+});
 
 const volumesOf = (
   boxes: Map<string, Box>,

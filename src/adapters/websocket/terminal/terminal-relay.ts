@@ -101,13 +101,7 @@ export function relay(
     over: () => void tellEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
-  const hold = (): OutputHold => outputs.hold(caller.user.id);
-  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), hold);
-  const redraw = async (id: number | null): Promise<ServerMessage> => {
-    await stream.drawAnew();
-    return { type: 'redrawn', id };
-  };
-  const draws = questions(socket, redraw, hold);
+  const { looks, draws } = screenQuestions(socket, stream, () => outputs.hold(caller.user.id));
   return () => {
     stopped = true;
     looks.stop();
@@ -115,6 +109,15 @@ export function relay(
     pump.stop();
     intake.stop();
   };
+}
+
+function screenQuestions(socket: WebSocket, stream: OpenTerminal['stream'], hold: () => OutputHold) {
+  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), hold);
+  const redraw = async (id: number | null): Promise<ServerMessage> => {
+    await stream.drawAnew();
+    return { type: 'redrawn', id };
+  };
+  return { looks, draws: questions(socket, redraw, hold) };
 }
 
 function greet(
