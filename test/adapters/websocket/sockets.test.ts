@@ -1,0 +1,302 @@
+import { EventEmitter } from 'node:events';
+import { Value } from '@sinclair/typebox/value';
+import t from 'tap';
+import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
+import { hangUp } from '../../../src/adapters/websocket/close-socket.ts';
+import { keepAlive } from '../../../src/adapters/websocket/heartbeat.ts';
+import { inputLimit } from '../../../src/adapters/websocket/input-limit.ts';
+import { peerGone } from '../../../src/adapters/websocket/peer-gone.ts';
+import { SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
+import { ClientMessage } from '../../../src/adapters/websocket/terminal/terminal-protocol.ts';
+import { TerminalQuery, toAsk } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
+import { recordingNews, watches } from '../../../src/app/recordings/recording-messages.ts';
+import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import { waitFor } from '../../support/patience.ts';
+import { standingTime } from '../../support/time.ts';
+
+const MIB = 1_048_576;
+
+/** The other end of a line: whether it answers pings, and when it was given up. */
+function aPeer() {
+  const peer = Object.assign(new EventEmitter(), {
+    answers: true,
+    endedAtMs: null as number | null,
+    nowMs: () => 0,
+    ping: () => void (peer.answers && peer.emit('pong', Buffer.alloc(0))),
+    terminate: () => {
+      peer.endedAtMs = peer.nowMs();
+      peer.emit('close');
+    },
+  });
+  return peer;
+}
+
+t.test('a peer that is gone is noticed within 75 s, whenever its line was lost', async (t) => {
+  for (const lostMs of [0, 100, 29_900, 30_000, 30_100, 61_000, 89_900]) {
+    await t.test(`after ${lostMs} ms`, async (t) => {
+      const time = standingTime(t);
+      const peer = Object.assign(aPeer(), { nowMs: time.nowMs });
+      let pongs = 0;
+      keepAlive(peer as never, () => {
+        pongs += 1;
+      });
+      time.pass(lostMs);
+      peer.answers = false;
+      t.equal(pongs, Math.floor(lostMs / 30_000));
+      time.pass(120_000);
+      const tookMs = (peer.endedAtMs ?? Number.POSITIVE_INFINITY) - lostMs;
+      t.ok(tookMs <= 75_000, `${tookMs} ms`);
+      t.ok(tookMs >= 40_000, 'and not for a single ping');
+    });
+  }
+});
+
+t.test('a peer that answers late stays, and one that is closed is left alone', async (t) => {
+  const time = standingTime(t);
+  const peer = Object.assign(aPeer(), { nowMs: time.nowMs, answers: false });
+  keepAlive(peer as never, () => {});
+  for (let round = 0; round < 5; round += 1) {
+    time.pass(60_000);
+    peer.emit('pong', Buffer.alloc(0));
+  }
+  t.equal(peer.endedAtMs, null);
+  time.pass(70_000);
+  peer.emit('close');
+  time.pass(200_000);
+  t.equal(peer.endedAtMs, null);
+});
+
+t.test('who loses the right to a socket and does not answer is cut off, others are waited for', async (t) => {
+  const time = standingTime(t);
+  const cutOff = new Set<number>([CLOSE.unauthorized.code, CLOSE.collaborationEnded.code]);
+  /** What happens to a socket that is closed so, and answers or not. */
+  const closed = (reason: { code: number; reason: string }, answers: 'at once' | 'soon' | 'never') => {
+    const happened: unknown[] = [];
+    const socket = Object.assign(new EventEmitter(), {
+      CLOSED: 3,
+      readyState: 2,
+      send: (text: string) => happened.push(JSON.parse(text)),
+      close: (...why: unknown[]) => {
+        happened.push(why);
+        if (answers === 'at once') socket.readyState = 3;
+      },
+      terminate: () => happened.push('terminated'),
+    });
+    hangUp(socket as never, reason);
+    time.pass(400);
+    if (answers === 'soon') socket.emit('close');
+    t.notOk(happened.includes('terminated'));
+    time.pass(1_000);
+    return happened;
+  };
+  for (const reason of Object.values(CLOSE)) {
+    const { code } = reason;
+    const first = code === CLOSE.serviceRestarting.code ? [{ type: 'restarting', retry_ms: Number }] : [];
+    const close = [...first, [code, reason.reason]];
+    t.match(closed(reason, 'never'), cutOff.has(code) ? [...close, 'terminated'] : close, reason.reason);
+    for (const answers of ['at once', 'soon'] as const) t.equal(closed(reason, answers).length, close.length);
+  }
+  const random = t.intercept(Math, 'random', { value: () => 0 });
+  t.match(closed(CLOSE.serviceRestarting, 'soon'), [{ retry_ms: 500 }]);
+  random.restore();
+  t.intercept(Math, 'random', { value: () => 1 });
+  t.match(closed(CLOSE.serviceRestarting, 'soon'), [{ retry_ms: 5_000 }]);
+});
+
+t.test('a peer that leaves before it is answered is noticed, and what it sent stays', async (t) => {
+  const aSocket = (over = {}) =>
+    Object.assign(new EventEmitter(), {
+      readableLength: 0,
+      destroyed: false,
+      reads: 0,
+      read() {
+        this.reads += 1;
+      },
+      ...over,
+    });
+  const watch = (socket?: ReturnType<typeof aSocket>) => peerGone(socket as never);
+  for (const event of ['end', 'close']) {
+    const socket = aSocket();
+    const { signal } = watch(socket);
+    t.notOk(signal.aborted);
+    socket.emit('readable');
+    t.equal(socket.reads, 1, 'only a read shows the end');
+    socket.emit(event);
+    t.ok(signal.aborted, event);
+  }
+  const early = aSocket({ readableLength: 3 });
+  const { signal, stop } = watch(early);
+  early.emit('readable');
+  t.equal(early.reads, 0);
+  stop();
+  t.same(early.eventNames(), []);
+  early.emit('close');
+  t.notOk(signal.aborted, 'it is given away');
+  t.ok(watch(aSocket({ destroyed: true })).signal.aborted);
+  t.notOk(watch().signal.aborted);
+});
+
+t.test('the address of a terminal asks for what there is, and for nothing else', async (t) => {
+  const long = 'a'.repeat(64);
+  const taken: Readonly<Record<string, readonly [yes: readonly string[], no: readonly string[]]>> = {
+    connection_id: [
+      ['a', 'Z_-9', long],
+      ['', `${long}a`, 'a b', ' a', 'a/'],
+    ],
+    cols: [
+      ['1', '999', '1000'],
+      ['0', '01', '1001', '10000', 'x1', '1x', ''],
+    ],
+    rows: [
+      ['1', '999', '1000'],
+      ['0', '01', '1001', '10000', 'x1', '1x', ''],
+    ],
+    new: [
+      ['true', 'false'],
+      ['', '1'],
+    ],
+    record: [
+      ['true', 'false'],
+      ['', '1'],
+    ],
+    mode: [
+      ['view', 'control'],
+      ['', 'rule'],
+    ],
+    stream: [
+      ['a', long],
+      ['', `${long}a`, ' a'],
+    ],
+    after: [
+      ['0', '9'.repeat(15)],
+      ['', '-1', '1'.repeat(16), 'x1', '1x'],
+    ],
+    other: [[], ['a']],
+  };
+  for (const [name, [yes, no]] of Object.entries(taken)) {
+    for (const value of yes) t.ok(Value.Check(TerminalQuery, { [name]: value }), `${name}=${value}`);
+    for (const value of no) t.notOk(Value.Check(TerminalQuery, { [name]: value }), `${name}=${value}`);
+  }
+  const plain = { connectionId: 'main', cols: 80, rows: 24, forceNew: false, record: false, viewOnly: false };
+  t.same(toAsk({}), { ...plain, resume: null });
+  t.same(toAsk({ stream: 's' }), { ...plain, resume: null });
+  t.same(toAsk({ after: '1' }), { ...plain, resume: null });
+  const all = {
+    cols: '1',
+    rows: '2',
+    new: 'true',
+    record: 'true',
+    mode: 'view',
+    connection_id: 'p',
+  } as const;
+  t.same(toAsk({ ...all, stream: 's', after: '7' }), {
+    connectionId: 'p',
+    cols: 1,
+    rows: 2,
+    forceNew: true,
+    record: true,
+    viewOnly: true,
+    resume: { stream: 's', after: 7 },
+  });
+});
+
+t.test('a frame of a terminal says what there is, within its bounds', async (t) => {
+  const MAX = Number.MAX_SAFE_INTEGER;
+  const yes = [
+    { type: 'resize', cols: 1, rows: 1 },
+    { type: 'resize', cols: 1_000, rows: 1_000 },
+    { type: 'ping', t: 0.5 },
+    { type: 'input_from', offset: 0 },
+    { type: 'input_from', offset: MAX },
+    ...['look_back', 'redraw'].flatMap((type) => [{ type }, { type, id: 0 }, { type, id: MAX }]),
+  ];
+  const no = [
+    ...[0, 1_001, 1.5, '1'].flatMap((size) => [
+      { type: 'resize', cols: size, rows: 1 },
+      { type: 'resize', cols: 1, rows: size },
+    ]),
+    { type: 'resize', cols: 1 },
+    { type: 'resize', rows: 1 },
+    { type: 'ping', t: '1' },
+    { type: 'ping' },
+    ...[-1, MAX + 1, 1.5, '1', undefined].map((offset) => ({ type: 'input_from', offset })),
+    ...['look_back', 'redraw'].flatMap((type) => [-1, MAX + 1, 1.5, '1'].map((id) => ({ type, id }))),
+    { type: '' },
+    {},
+  ];
+  for (const one of yes) t.ok(Value.Check(ClientMessage, one), JSON.stringify(one));
+  for (const one of no) t.notOk(Value.Check(ClientMessage, one), JSON.stringify(one));
+});
+
+t.test('a recording is shown where it is made, and to guests of the main terminal', async (t) => {
+  const entry = (userId: string, connectionId: string, owner: boolean, dbId = 'box') => ({
+    userId,
+    dbId,
+    connectionId,
+    owner,
+  });
+  const main = { userId: 'ada', dbId: 'box', connectionId: 'main' };
+  const pane = { ...main, connectionId: 'pane2' };
+  const cases: readonly (readonly [ReturnType<typeof entry>, main: boolean, pane: boolean])[] = [
+    [entry('ada', 'main', true), true, false],
+    [entry('ada', 'pane2', true), false, true],
+    [entry('eve', 'main', false), true, false],
+    [entry('eve', 'pane2', false), true, false],
+    [entry('bob', 'main', true), false, false],
+    [entry('ada', 'main', true, 'other'), false, false],
+    [entry('eve', 'main', false, 'other'), false, false],
+  ];
+  for (const [one, ofMain, ofPane] of cases)
+    t.same([watches(one, main), watches(one, pane)], [ofMain, ofPane], JSON.stringify(one));
+});
+
+t.test('each news of a recording reaches whom it is for, and only them', async (t) => {
+  const news = recordingNews(memoryBusHub().join());
+  const heard: unknown[] = [];
+  news.listen({
+    told: ({ id, on }) => void heard.push(['told', id, on]),
+    start: ({ terminal }) => void heard.push(['start', terminal]),
+    stop: (id) => void heard.push(['stop', id]),
+    removed: (id) => void heard.push(['removed', id]),
+  });
+  news.listen({});
+  news.tell({ id: '1', userId: 'ada', dbId: 'box', connectionId: 'main' } as never, true, 'on');
+  news.start({ terminal: '2', containerName: 'dev', ipAddress: '192.0.2.1', userAgent: 'curl' });
+  news.stop('3');
+  news.removed('4');
+  await waitFor(() => heard.length >= 4);
+  t.same(heard, [
+    ['told', '1', true],
+    ['start', '2'],
+    ['stop', '3'],
+    ['removed', '4'],
+  ]);
+});
+
+t.test('a socket that sends too fast is left unread for a while', async (t) => {
+  const time = standingTime(t);
+  const happened: string[] = [];
+  const rest = new SocketRest({
+    pause: () => void happened.push('pause'),
+    resume: () => void happened.push('resume'),
+  });
+  // Each frame counts for 64 bytes more than it has.
+  const FRAME = MIB - 64;
+  const came = inputLimit(rest, time.nowMs);
+  came(FRAME);
+  came(FRAME);
+  t.same(happened, [], 'a paste goes through');
+  came(FRAME);
+  time.pass(900);
+  t.same(happened, ['pause']);
+  time.pass(100);
+  t.same(happened, ['pause', 'resume']);
+  rest.begin('program');
+  came(FRAME);
+  time.pass(5_000);
+  t.same(happened, ['pause', 'resume', 'pause'], 'nor is it read while the program takes nothing');
+  t.notOk(rest.begin('program'));
+  rest.end('program');
+  rest.end('program');
+  t.same(happened, ['pause', 'resume', 'pause', 'resume']);
+});
