@@ -1,11 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
+import { memoryPorts } from '../../../src/adapters/memory/index.ts';
+import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { every } from '../../../src/app/main/process/repeat.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { unlessAborted } from '../../../src/app/main/process/unless-aborted.ts';
 import { latest } from '../../../src/app/terminals/output/latest-only.ts';
+import { standingTime } from '../../support/time.ts';
 
 t.test('what has failed is tried again until it succeeds', async (t) => {
   let tries = 0;
@@ -120,6 +123,54 @@ t.test('a pass that does not end holds nobody up', async (t) => {
   t.ok(last);
   t.equal(passes, 1);
 });
+
+t.test(
+  'a pass comes so long after the last one ended, whether or not it failed, until the stop',
+  async (t) => {
+    const time = standingTime(t);
+    let passes = 0;
+    const stop = every(
+      1_000,
+      async () => {
+        passes += 1;
+        throw new Error('no');
+      },
+      log,
+      100,
+    );
+    const seen: number[] = [];
+    for (const ms of [100, 900, 100, 1_000, 1_000]) {
+      time.pass(ms);
+      await turn();
+      seen.push(passes);
+    }
+    t.same(seen, [1, 1, 2, 3, 4]);
+    await stop();
+    time.pass(10_000);
+    await turn();
+    t.equal(passes, 4);
+  },
+);
+
+t.test(
+  'what has ended long ago is forgotten a part at a time, and a kind that fails stops no other',
+  async (t) => {
+    const { storage } = memoryPorts();
+    const { repositories } = storage;
+    const asked: Record<string, number> = {};
+    const history = {
+      forget: async (kind: string, days: number, limit: number): Promise<number> => {
+        asked[kind] = (asked[kind] ?? 0) + 1;
+        t.same([days, limit], [(await repositories.settings.read()).historyDays, 200]);
+        if (kind === 'operations') throw new Error('no');
+        if (kind === 'sessions') return 1;
+        return asked[kind] === 3 ? 0 : limit;
+      },
+    };
+    await forgetEnded({ ...storage, repositories: { ...repositories, history } }, log)();
+    t.same(asked, { operations: 1, sessions: 20, shares: 3, containers: 3 });
+  },
+);
 
 t.test('what fails after it was left alone ends nothing', async (t) => {
   const opened = stops(log);

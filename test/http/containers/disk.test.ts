@@ -277,6 +277,12 @@ t.test('a container that takes a counter from all others is stopped, with its ow
   const mallory = await aPerson(service, 'mallory');
   const theirs = await aBox(as(service, mallory));
   const hers = await aBox(as(service, await aPerson(service, 'ada')));
+  const stray = await runtime.create(aSpec('stray'));
+  await runtime.start(stray);
+  kernelShares.taken.set(stray.runtimeId, { inotifyInstances: 500 });
+  await service.watchKernelShares();
+  t.equal((await runtime.observe(stray)).kind, 'running', 'what is in no row is not stopped');
+  kernelShares.taken.delete(stray.runtimeId);
   kernelShares.taken.set(theirs.id, { inotifyInstances: 400 });
   kernelShares.taken.set(hers.id, { inotifyInstances: 100 });
   await service.watchKernelShares();

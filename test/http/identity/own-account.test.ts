@@ -102,6 +102,10 @@ t.test('a profile tells what is set, and its name can be changed to a free one',
     t.equal(answer.statusCode, 400, field);
   }
   t.ok(actions(service).includes('user_updated'));
+  const before = actions(service).length;
+  const unchanged = await call('PATCH', '/api/me', {});
+  t.same([unchanged.statusCode, unchanged.json().username], [200, 'ada.l']);
+  t.equal(actions(service).length, before, 'a change of nothing is none');
 });
 
 t.test('of several who take the same name at once one gets it', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { quickHasher } from '../../../src/adapters/memory/index.ts';
+import { type memoryStorage, quickHasher } from '../../../src/adapters/memory/index.ts';
 import { anAdmin, aPerson, aService, as, person } from '../../support/service/service.ts';
 import { auditOf, statusOf, type TestService } from '../../support/service/sign-ins.ts';
 
@@ -179,6 +179,20 @@ t.test('signing out ends the session and takes the cookie back', async (t) => {
   t.equal(await statusOf(service, ada), 401);
   t.equal((await as(service, ada)('POST', '/api/auth/logout')).statusCode, 401);
   t.match(auditOf(service, 'logged_out'), [{ userId: ada.id }]);
+});
+
+t.test('the administrator of the settings has a name that can be one', async (t) => {
+  for (const [email, username] of [
+    ['boss@example.org', 'boss'],
+    ['the.boss_1-2@example.org', 'the.boss_1-2'],
+    ['a+b c@example.org', 'a-b-c'],
+    ['@example.org', 'admin'],
+  ] as const) {
+    const service = await aService();
+    await service.accounts.ensureAdmin(email, 'correct horse battery');
+    const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+    t.match(state.users, [{ email, username, role: 'admin' }]);
+  }
 });
 
 t.test('an administrator made by the settings of the environment signs in, and is made once', async (t) => {
