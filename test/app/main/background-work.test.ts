@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
 import { memoryPorts } from '../../../src/adapters/memory/index.ts';
+import { reporting } from '../../../src/app/containers/role-setup/progress-reporter.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { every } from '../../../src/app/main/process/repeat.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
@@ -171,6 +172,38 @@ t.test(
     t.same(asked, { operations: 1, sessions: 20, shares: 3, containers: 3 });
   },
 );
+
+t.test('progress is reported every two seconds, through faults, until nobody wants it', async (t) => {
+  const time = standingTime(t);
+  const answers: (boolean | Error)[] = [true, new Error('no'), true, false];
+  let reports = 0;
+  let lost = 0;
+  const report = async (): Promise<boolean> => {
+    const answer = answers[reports] ?? true;
+    reports += 1;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const countLost = (): void => {
+    lost += 1;
+  };
+  const pass = async (ms: number) => {
+    time.pass(ms);
+    await turn();
+    return [reports, lost];
+  };
+  reporting(report, countLost, log);
+  t.same(await pass(1_900), [0, 0]);
+  t.same(await pass(100), [1, 0]);
+  t.same(await pass(2_000), [2, 0]);
+  t.same(await pass(2_000), [3, 0]);
+  t.same(await pass(2_000), [4, 1]);
+  t.same(await pass(10_000), [4, 1]);
+  const stopped = reporting(report, countLost, log);
+  t.same(await pass(2_000), [5, 1]);
+  await stopped.stop();
+  t.same(await pass(10_000), [5, 1], 'nor after the stop');
+});
 
 t.test('what fails after it was left alone ends nothing', async (t) => {
   const opened = stops(log);

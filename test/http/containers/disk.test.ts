@@ -127,6 +127,24 @@ t.test('a container that is busy is not stopped for its disk', async (t) => {
   t.match(await now(), { status: 'stopped', status_reason: null });
 });
 
+t.test('one that is stopped while its disk is looked at is not stopped again', async (t) => {
+  const { runtime, call, url, pass, now } = await withContainer();
+  const { stop, layerUse } = runtime;
+  let stops = 0;
+  runtime.stop = async (...asked) => {
+    stops += 1;
+    return await stop(...asked);
+  };
+  runtime.layerUse = async (...asked) => {
+    runtime.layerUse = layerUse;
+    await call('POST', `${url}/stop`);
+    return await layerUse(...asked);
+  };
+  await pass(5000);
+  t.match(await now(), { status: 'stopped', status_reason: null });
+  t.equal(stops, 1);
+});
+
 t.test('a size below what is held is refused by name, and changes nothing', async (t) => {
   const { patch, pass, now, volume } = await withContainer();
   await pass(700);
