@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { keyOf } from './report.mjs';
 import { forEach } from './workers.mjs';
 
@@ -14,6 +16,9 @@ const BUDGET_MS = 15_000;
 
 /** The most tests for what runs when its module is loaded: each loads the sources. */
 const MOST_ANEW = 12;
+
+/** Of those, the most from files that import the module. */
+const MOST_DIRECT = 8;
 
 /** What loading the sources costs beside the test, about, in milliseconds. */
 const LOAD_MS = 50;
@@ -39,6 +44,7 @@ export async function tryAll(mutants, known, { sample, before, jobs, where }) {
   /** @type {Map<string, KnownTest[]>} */
   const killers = new Map();
   const ofSource = testsBySource(mutants, known);
+  const importing = testsByImport(where.root, known);
   /** @type {Judged[]} */
   const judged = [];
   await forEach(chosen, jobs, where, async (mutant, worker) => {
@@ -54,7 +60,8 @@ export async function tryAll(mutants, known, { sample, before, jobs, where }) {
     let outcome = await tryOne(mutant, live, { hits, worker });
     if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
       const near = ofSource.get(mutant.file) ?? [];
-      const all = [...new Set([...first, ...near])].slice(0, MOST_ANEW);
+      const direct = (importing.get(mutant.file) ?? []).slice(0, MOST_DIRECT);
+      const all = [...new Set([...first, ...direct, ...near])].slice(0, MOST_ANEW);
       outcome = await tryAnew(mutant, all, { hits, worker });
     }
     const { verdict, by, cut } = outcome;
@@ -159,4 +166,23 @@ function testsBySource(mutants, { covering, tests }) {
       return [source, [...near, ...others]];
     }),
   );
+}
+
+/**
+ * The tests of the files that import a source, the quickest first.
+ * @param {string} root
+ * @param {Survey} known
+ */
+function testsByImport(root, { tests }) {
+  /** @type {Map<string, KnownTest[]>} */
+  const importing = new Map();
+  for (const [file, ofFile] of Map.groupBy(tests, ({ file }) => file)) {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    const named = [...text.matchAll(/ from '(\.[^']+\.ts)'/g)].map(([, to = '']) =>
+      path.join(file, '..', to),
+    );
+    for (const source of named) importing.set(source, [...(importing.get(source) ?? []), ...ofFile]);
+  }
+  for (const some of importing.values()) some.sort((a, b) => a.ms - b.ms);
+  return importing;
 }
