@@ -49,7 +49,7 @@ await runMain(async () => {
  */
 function testFiles(arg) {
   const found = statSync(arg, { throwIfNoEntry: false });
-  if (found === undefined) throw new Fault(`there is no ${arg}: name test files or folders of them`);
+  if (found === undefined) throw new Fault(`${arg} does not exist: name test files or folders`);
   if (!found.isDirectory()) return [arg];
   const inside = readdirSync(arg, { recursive: true }).map((name) => path.join(arg, `${name}`));
   return inside.filter((file) => file.endsWith('.test.ts')).sort();

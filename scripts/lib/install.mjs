@@ -56,7 +56,7 @@ function refuseToReplaceLink(root) {
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const target = existsSync(folder) ? realpathSync(folder) : 'a missing folder';
   throw new Fault(
-    `node_modules is a link to ${target} and does not fit package-lock.json: install there first`,
+    `node_modules is a link to ${target} and does not match package-lock.json: run npm ci there first`,
   );
 }
 

@@ -14,8 +14,8 @@ export function modernNode(root, version = process.versions.node) {
   if (existsSync(bundled)) return bundled;
   if (Number.parseInt(version, 10) >= WANTED_MAJOR) return process.execPath;
   throw new Fault(
-    `Berth runs on Node.js ${WANTED_MAJOR} or newer, and this is ${version}. It brings its own for Linux on x64 and ` +
-      `arm64: run \`npm ci --include=optional\`. Elsewhere install Node.js ${WANTED_MAJOR}, then start again.`,
+    `Berth needs Node.js ${WANTED_MAJOR} or newer, but this is ${version}. On Linux x64 and ` +
+      `arm64, run \`npm ci --include=optional\` to install its own copy. Elsewhere, install Node.js ${WANTED_MAJOR}.`,
   );
 }
 

@@ -25,11 +25,11 @@ export function report(all, { judge, file = JUDGED }) {
     judgements[mutant.file]?.find((one) => key(one) === key(keyed(mutant)) && one.verdict !== 'new');
   const fresh = survivors.filter((mutant) => judgementOf(mutant) === undefined);
   for (const mutant of survivors) if (!fresh.includes(mutant)) show(mutant, judgementOf(mutant));
-  if (fresh.length > 0) console.log('# survivors that nobody has judged');
+  if (fresh.length > 0) console.log('# survivors without a judgement');
   for (const mutant of fresh) show(mutant, undefined);
   const score = table(all);
   console.log(
-    `# ${fresh.length} survivors are new; ${score.toFixed(1)} % killed, ${WANTED_PERCENT} % wanted`,
+    `# ${fresh.length} survivors are new; ${score.toFixed(1)} % killed, ${WANTED_PERCENT} % required`,
   );
   if (judge) {
     for (const mutant of fresh) {

@@ -18,7 +18,7 @@ export function forgetEnded({ repositories: { settings, history } }: Storage, lo
     const { historyDays } = await settings.read();
     for (const kind of ENDED_KINDS) {
       await forget(kind, historyDays).catch((err: unknown) =>
-        log.warn({ err, kind }, 'what has ended could not be forgotten, it is tried again'),
+        log.warn({ err, kind }, 'could not delete old history; retrying later'),
       );
     }
   };

@@ -31,7 +31,8 @@ export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idemp
     }, RENEW_EVERY_MS);
     try {
       const answer = await first(async (tx, subject) => {
-        if (!(await tx.idempotencyKeys.link(holder, subject))) throw new Error('another try has taken over');
+        if (!(await tx.idempotencyKeys.link(holder, subject)))
+          throw new Error('another attempt has taken over');
       });
       await keys.finish(holder, answer);
       return answer;

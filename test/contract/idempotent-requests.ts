@@ -10,8 +10,8 @@ import { losesCommits } from '../support/service/faults.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 
 const limits = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
-const BUSY = { error: 'a request with this idempotency key is under way', code: 'idempotency_key_busy' };
-const REUSED = { error: 'this idempotency key belongs to another request', code: 'idempotency_key_reused' };
+const BUSY = { error: 'a request with this idempotency key is in progress', code: 'idempotency_key_busy' };
+const REUSED = { error: 'this idempotency key was used for another request', code: 'idempotency_key_reused' };
 
 /** The first try of the request has lost its holder. */
 export type Orphan = (request: KeyedRequest) => Promise<void>;

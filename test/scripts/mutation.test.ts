@@ -46,7 +46,7 @@ t.test('a survivor that nobody has judged stands last with its line', async (t) 
   t.equal(code, 0);
   t.match(
     text,
-    /nobody has judged\nsrc\/domain\/x\.ts:1 BooleanLiteral.*\n {2}- const is1 = true;\n {2}\+ const is1 = false;/,
+    /without a judgement\nsrc\/domain\/x\.ts:1 BooleanLiteral.*\n {2}- const is1 = true;\n {2}\+ const is1 = false;/,
   );
   t.match(text, /95\.0 % of 20 killed/);
 });

@@ -15,7 +15,7 @@ export function processorUse() {
     const share = Math.round(
       (100 * busySeconds) / ((now.busyMs + now.idleMs - before.busyMs - before.idleMs) / 1000),
     );
-    return `${minutes(seconds)} passed, ${minutes(busySeconds)} of processor time, ${share} % of the machine`;
+    return `${minutes(seconds)} elapsed, ${minutes(busySeconds)} of processor time, ${share} % of the machine`;
   };
 }
 

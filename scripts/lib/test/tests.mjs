@@ -34,14 +34,14 @@ export async function runTestsTwice(root, files, options) {
     writeSeconds(first.values(), (file) => existsSync(path.join(root, file)));
     const failed = failedOf(first);
     const again = failed.length > MOST_AGAIN ? [] : failed.filter(mayRunAgain);
-    if (again.length > 0) options.print(`# ${again.length} of the files failed: each once more, alone`);
+    if (again.length > 0) options.print(`# ${again.length} files failed: running each again, alone`);
     const second = await run(root, again.map(alone), { ...options, atOnce: 1 });
     const unsteady = again.filter((name) => second.get(name)?.ok);
     if (unsteady.length > 0) options.print(`# passed only when run alone: ${unsteady.join(', ')}`);
     const firstFailure = (/** @type {string} */ file) => first.get(file)?.failures[0]?.path ?? '';
     const entries = unsteady.map((file) => ({ file, failure: firstFailure(file) }));
     const twice = note(unsteadyRecord(), await presentRun(root), entries);
-    if (twice.length > 0) options.print(`# not for the first time in ten runs: ${twice.join(', ')}`);
+    if (twice.length > 0) options.print(`# more than once in ten runs: ${twice.join(', ')}`);
     const { code, ...rest } = outcome(new Map([...first, ...second]));
     return { ...rest, code: code || (twice.length > 0 ? 1 : 0) };
   });

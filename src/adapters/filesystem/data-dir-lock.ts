@@ -8,7 +8,7 @@ export class DataDirInUseError extends Error {
 
   constructor(directory: string, pid: number | null) {
     const holder = pid === null ? 'another process' : `process ${pid}`;
-    super(`${directory} is in use by ${holder}: stop that one, or set BERTH_DATA_DIR to another folder`);
+    super(`${directory} is in use by ${holder}: stop it, or set BERTH_DATA_DIR to another folder`);
   }
 }
 

@@ -20,8 +20,8 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   not_authorized: [403, 'not authorized'],
   origin_not_allowed: [403, 'origin not allowed'],
   registration_closed: [403, 'registration is closed'],
-  setup_done: [403, 'set-up is done already: sign in'],
-  setup_code_rejected: [403, 'this set-up link is not valid any more: restart the service for a new one'],
+  setup_done: [403, 'set-up is already done: sign in'],
+  setup_code_rejected: [403, 'this set-up link is no longer valid: restart the service for a new one'],
   guest_session_expired: [403, 'guest session expired'],
   validation_failed: [400, 'invalid request'],
   container_not_found: [404, 'container not found'],
@@ -31,61 +31,67 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     409,
     'this container has reached its process limit: stop some processes, or restart the container',
   ],
-  engine_busy: [503, 'the container engine has too much to do for you: try again in a few seconds'],
+  engine_busy: [
+    503,
+    'too many of your requests are waiting for the container engine: try again in a few seconds',
+  ],
   container_unresponsive: [
     503,
-    'no new program starts in this container: try again in a few seconds, or stop the container and start it',
+    'this container cannot start new programs: try again in a few seconds, or stop the container and start it again',
   ],
   container_limit_reached: [409, 'container limit reached'],
-  kept_limit_reached: [409, 'deleted containers still take up space: purge one of them for good'],
-  disk_quota_exceeded: [409, 'the workspace holds more than its disk size: give it more disk, then start it'],
-  host_disk_short: [503, 'the host is short of disk space: nothing new can be made there'],
+  kept_limit_reached: [409, 'deleted containers still count against your tier: purge one of them'],
+  disk_quota_exceeded: [
+    409,
+    'the workspace is larger than its disk size: increase the disk size, then start the container',
+  ],
+  host_disk_short: [503, 'the host is low on disk space: nothing new can be created'],
   image_unavailable: [
     503,
-    'the image cannot be had from its registry: choose another one, or ask an administrator',
+    'the image is not available from its registry: choose another one, or ask an administrator',
   ],
   name_taken: [409, 'name already in use'],
   file_not_found: [404, 'file not found'],
-  file_outside: [409, 'the path leads outside of the workspace'],
+  file_outside: [409, 'the path leads outside the workspace'],
   file_special: [409, 'not a regular file or folder'],
-  file_in_the_way: [409, 'something else of that name is in the way'],
+  file_in_the_way: [409, 'a file or folder with that name is in the way'],
   file_not_permitted: [409, 'not permitted in the container'],
-  file_tools_missing: [409, 'the image lacks a program that files need'],
+  file_tools_missing: [409, 'the image lacks a program needed to access files'],
   file_too_large: [413, 'the file is too large'],
   disk_full: [507, 'no space left in the workspace'],
   guests_disabled: [403, 'guests are not allowed here'],
   confirmation_required: [403, 'confirm that it is you'],
-  account_required: [403, 'guests have no account that this could open'],
+  account_required: [403, 'this needs an account, which guests do not have'],
   wrong_password: [403, 'wrong password'],
   wrong_code: [403, 'wrong code'],
-  mfa_already_enabled: [409, 'a second factor is on already'],
+  mfa_already_enabled: [409, 'a second factor is already on'],
   mfa_not_enabled: [409, 'no second factor is on'],
-  mfa_not_started: [409, 'start with a new secret first'],
+  mfa_not_started: [409, 'request a new secret first'],
   session_locked: [423, 'session locked'],
   wrong_passcode: [403, 'wrong passcode'],
   passcode_not_set: [409, 'set a passcode first'],
   passkey_not_found: [404, 'passkey not found'],
   passkey_rejected: [400, 'the passkey was not accepted'],
-  passkey_registered: [409, 'the passkey is registered already'],
+  passkey_registered: [409, 'the passkey is already registered'],
   passkey_limit_reached: [409, 'passkey limit reached'],
-  passkeys_unavailable: [409, 'passkeys need https and a domain name: set BERTH_PUBLIC_URL'],
+  passkeys_unavailable: [409, 'passkeys need HTTPS and a domain name: set BERTH_PUBLIC_URL'],
   token_not_found: [404, 'token not found'],
   token_already_created: [409, 'already created'],
-  idempotency_key_busy: [409, 'a request with this idempotency key is under way'],
-  idempotency_key_reused: [409, 'this idempotency key belongs to another request'],
+  idempotency_key_busy: [409, 'a request with this idempotency key is in progress'],
+  idempotency_key_reused: [409, 'this idempotency key was used for another request'],
   token_limit_reached: [409, 'token limit reached'],
   session_not_found: [404, 'session not found'],
   user_not_found: [404, 'user not found'],
-  last_administrator: [409, 'the last administrator must stay one'],
+  last_administrator: [409, 'the last administrator must remain one'],
   terminal_not_found: [404, 'terminal not found'],
   busy_opening_terminals: [503, 'too many terminals are opening at once: try again in a few seconds'],
   terminal_not_open: [409, 'this terminal is not open: only an open one can be recorded'],
   recording_not_found: [404, 'recording not found'],
-  recording_quota_reached: [409, 'recordings take up all the space that they may have: delete some first'],
-  recording_elsewhere: [503, 'another replica of the service has the file of this recording'],
+  recording_quota_reached: [409, 'your recordings use all the space they are allowed: delete some first'],
+  recording_elsewhere: [503, 'the file of this recording is on another replica'],
   collaboration_not_found: [404, 'collaboration not found'],
   collaboration_limit_reached: [409, 'collaboration limit reached'],
-  sharing_needs_tmux: [409, 'the image has no tmux, which a shared terminal needs'],
+  sharing_needs_tmux: [409, 'sharing needs tmux, which this image does not have'],
   ssh_key_not_found: [404, 'ssh key not found'],
   ssh_key_exists: [409, 'ssh key already added'],
   ssh_key_limit_reached: [409, 'ssh key limit reached'],
@@ -94,10 +100,10 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   role_not_found: [404, 'role not found'],
   catalogue_key_taken: [409, 'key already in use'],
   catalogue_entry_in_use: [409, 'still in use'],
-  catalogue_entry_needed: [409, 'the service needs it: change it instead'],
+  catalogue_entry_needed: [409, 'the service needs this entry: change it instead'],
   role_setup_not_needed: [409, 'the role installs nothing'],
   role_setup_not_active: [409, 'no tools are being installed'],
-  too_many_at_once: [429, 'you have too many of these at once: end one, or wait until one ends'],
+  too_many_at_once: [429, 'you have too many of these at once: end one, or wait for one to end'],
   address_full: [
     429,
     'too many terminals and pages are open from your address: close one, or try again later',
@@ -113,7 +119,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [number, string, string]>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     400,
     'bad_content_length',
-    'the body does not have its announced length',
+    'the body does not match its Content-Length',
   ],
   FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'the body is too large'],
   FST_ERR_BAD_URL: [400, 'bad_url', 'the address is not valid'],
@@ -161,7 +167,7 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
 
 const keptWords = (message: string, names: readonly string[]): string =>
   names.length === 0
-    ? 'deleted containers still take up space, which is being freed: try again in a few minutes'
+    ? 'the space of deleted containers is still being freed: try again in a few minutes'
     : `${message}: ${names.join(', ')}`;
 
 function fieldsOf(error: DomainError): FieldFaults | null {
@@ -181,7 +187,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
   const log = request.log.child({ reqId: request.id });
   if (isMomentary(error, request)) {
-    log.warn({ err: error }, 'database does not answer');
+    log.warn({ err: error }, 'the database does not respond');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
   }

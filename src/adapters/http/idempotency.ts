@@ -8,7 +8,7 @@ import { orThrow } from './errors.ts';
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
-      description: 'A repeat with the same key and body does nothing and gets the same answer.',
+      description: 'A repeat with the same key and body has no further effect and gets the same response.',
     }),
   ),
 });

@@ -12,7 +12,10 @@ export async function paged<T>(query: PageQuery, read: (request: PageRequest) =>
     return await read({ after: cursor, limit: limit === undefined ? DEFAULT_LIMIT : Number(limit) });
   } catch (error) {
     if (!(error instanceof UnknownPage)) throw error;
-    throw new Refusal({ code: 'validation_failed', fields: { cursor: 'is not one that was given out' } });
+    throw new Refusal({
+      code: 'validation_failed',
+      fields: { cursor: 'is not a cursor from an earlier page' },
+    });
   }
 }
 

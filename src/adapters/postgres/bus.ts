@@ -22,7 +22,7 @@ export function postgresBus(url: string, log: Logger): Bus & { close(): Promise<
     try {
       run();
     } catch (error) {
-      log.error({ err: error }, 'a handler of messages failed');
+      log.error({ err: error }, 'a message handler failed');
     }
   };
   const gap = (): void => {

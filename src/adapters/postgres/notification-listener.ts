@@ -32,7 +32,7 @@ export function listen(url: string, log: Logger, events: ListenerEvents): Listen
   async function keepListening(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; failures += 1) {
       const client = await opened(url, events).catch((error: unknown) => {
-        log.warn({ err: error }, 'cannot listen for messages of other processes');
+        log.warn({ err: error }, 'cannot listen for messages from other processes');
         return null;
       });
       if (client !== null) {
@@ -52,7 +52,7 @@ export function listen(url: string, log: Logger, events: ListenerEvents): Listen
     clearInterval(beat);
     current = null;
     await hangUp(client);
-    if (!closing.signal.aborted) log.warn('the line to other processes was cut');
+    if (!closing.signal.aborted) log.warn('the connection to other processes was lost');
   }
 
   async function pause(failures: number): Promise<void> {
@@ -115,7 +115,7 @@ async function hearItself(client: pg.Client): Promise<void> {
     await Promise.all([heard, client.query('select pg_notify($1, $2)', [CHANNEL, word])]);
   } catch (error) {
     if (!tooLate.signal.aborted) throw error;
-    throw new Error('no message comes through: the database must be reached directly, not through a pooler');
+    throw new Error('no messages arrive: connect to the database directly, not through a pooler');
   } finally {
     clearTimeout(timer);
     tooLate.abort();

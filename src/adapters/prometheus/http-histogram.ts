@@ -19,7 +19,7 @@ export function httpAnswers(registry: Registry, makeCounter: typeof Counter) {
   const tallies: Tally[] = [];
   new makeCounter({
     name: 'berth_http_requests_total',
-    help: 'Requests that were answered.',
+    help: 'Answered requests.',
     labelNames: ['method', 'route', 'status'],
     registers: [registry],
     collect() {
@@ -30,7 +30,7 @@ export function httpAnswers(registry: Registry, makeCounter: typeof Counter) {
     },
   });
   const name = 'berth_http_request_duration_seconds';
-  const help = 'From the arrival of a request to the end of its answer.';
+  const help = 'Time from the arrival of a request to the end of its response.';
   const get = async (): Promise<MetricObjectWithValues<MetricValueWithName<string>>> => ({
     name,
     help,

@@ -6,15 +6,14 @@ const ENGINE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 60];
 
 const GAUGES: Readonly<Record<GaugeName, string>> = {
-  terminals_open: 'Sockets of terminals that are open in this process.',
-  address_sockets_most: 'Open sockets of the address that has most of them in this process.',
-  engine_waiting: 'Calls that wait for their turn at the container engine.',
-  engine_work_waiting:
-    'Archives, uploads, figures and sizes that wait for their turn at the container engine.',
-  database_connections: 'Connections to the database that the pool holds.',
-  database_connections_in_use: 'Connections to the database that somebody uses.',
-  database_waiting: 'Who waits for a connection to the database.',
-  reconcile_age_seconds: 'Since rows and engine were last made to agree.',
+  terminals_open: 'Open terminal sockets in this process.',
+  address_sockets_most: 'Open sockets in this process of the address with the most.',
+  engine_waiting: 'Calls waiting for a turn at the container engine.',
+  engine_work_waiting: 'Archives, uploads, statistics and sizes waiting for a turn at the container engine.',
+  database_connections: 'Database connections in the pool.',
+  database_connections_in_use: 'Database connections in use.',
+  database_waiting: 'Callers waiting for a database connection.',
+  reconcile_age_seconds: 'Time since the last reconciliation of rows and engine.',
 };
 
 /** The metrics in a registry of their own, with those of the process: memory, processor, garbage, event loop lag. */
@@ -38,14 +37,14 @@ export function prometheusMetrics(): Metrics {
   });
   const waits = new Histogram({
     name: 'berth_engine_wait_seconds',
-    help: 'Waits for a turn at the container engine, by what became of them.',
+    help: 'Waits for a turn at the container engine, by outcome.',
     labelNames: ['work', 'outcome'],
     buckets: ENGINE_SECONDS,
     ...of,
   });
   const lag = new Histogram({
     name: 'berth_event_lag_seconds',
-    help: 'From the commit of an event until it goes out to subscribers of this process.',
+    help: 'Time from the commit of an event to its delivery to subscribers of this process.',
     buckets: LAG_SECONDS,
     ...of,
   });
@@ -73,7 +72,7 @@ function authentications(registers: Registry[]): Metrics['authenticated'] {
   } as const;
   new Counter({
     name: 'berth_authentications_total',
-    help: 'Requests that had to be authenticated, by what became of it.',
+    help: 'Authentication of requests, by outcome.',
     labelNames: ['credential', 'outcome'],
     registers,
     collect() {
@@ -92,7 +91,7 @@ function countedBytes(registers: Registry[]): TerminalBytes {
   const bytes: TerminalBytes = { in: 0, out: 0 };
   new Counter({
     name: 'berth_terminal_bytes_total',
-    help: 'Bytes that terminals carried: in, to programs, and out, from them.',
+    help: 'Terminal bytes: in (to programs) and out (from programs).',
     labelNames: ['direction'],
     registers,
     collect() {

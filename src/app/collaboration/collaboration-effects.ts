@@ -87,7 +87,7 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
           break;
         case 'end_sessions':
           endSessions(collaboration, effect.userIds).catch((err: unknown) =>
-            log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
+            log.warn({ err, id }, 'could not end the sessions of a collaboration; retrying later'),
           );
           break;
         case 'admit':
@@ -141,7 +141,7 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
       for (const id of await repositories.collaborations.overdue()) await end(id);
       for (const id of await repositories.collaborations.unsettled()) {
         await settle(id).catch((err: unknown) =>
-          log.warn({ err, id }, 'could not end the sessions of a collaboration, it is tried again'),
+          log.warn({ err, id }, 'could not end the sessions of a collaboration; retrying later'),
         );
       }
     },

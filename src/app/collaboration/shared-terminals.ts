@@ -67,7 +67,7 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
     if (!onlookers.has(dbId) && !parts().some((one) => one.dbId === dbId)) return;
     looking.set(dbId, { again: false });
     void lookNow(dbId)
-      .catch((err: unknown) => log.warn({ err }, 'could not look who shares a terminal'))
+      .catch((err: unknown) => log.warn({ err }, 'could not load the participants of a shared terminal'))
       .finally(() => {
         const again = looking.get(dbId)?.again;
         looking.delete(dbId);
@@ -105,7 +105,7 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
       const ruler = [...(onlookers.get(dbId) ?? [])].find(({ role }) => role === 'ruler');
       collaborations.noteSize(dbId, ruler?.size ?? null).then(
         () => tellShared(bus, dbId),
-        (err: unknown) => log.warn({ err }, 'could not tell the size of a shared terminal'),
+        (err: unknown) => log.warn({ err }, 'could not publish the size of a shared terminal'),
       );
     }, SIZE_AFTER_MS);
     resizing.set(dbId, timer.unref());
@@ -134,7 +134,7 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
       try {
         if (await collaborations.isShared(dbId)) tellShared(bus, dbId);
       } catch (err) {
-        log.warn({ err }, 'could not tell who shares a terminal');
+        log.warn({ err }, 'could not publish the participants of a shared terminal');
       }
     }
     isTelling = false;

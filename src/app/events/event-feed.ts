@@ -116,7 +116,7 @@ export function eventFeed<Frame>({
   }
 
   function wake(): void {
-    if (count > 0) look().catch((err: unknown) => log.warn({ err }, 'events could not be read'));
+    if (count > 0) look().catch((err: unknown) => log.warn({ err }, 'could not read events'));
   }
 
   function add(one: Subscriber<Frame>): void {

@@ -21,12 +21,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks that no record of the audit was changed
-       berth migrate                              brings the database to the newest schema`;
+       berth migrate                              updates the database to the latest schema`;
 
 async function verifyAudit(config: Config, { head }: CommandOptions): Promise<Outcome> {
   const expected = head === undefined ? null : parseHead(head);
   if (head !== undefined && expected === null) {
-    return { code: EX_USAGE, says: '--head takes what an earlier check printed: NUMBER:HASH' };
+    return { code: EX_USAGE, says: '--head must be NUMBER:HASH, as printed by an earlier check' };
   }
   return await withDatabaseInUse(config, async (url) => {
     const db = openDatabase(openPool({ url, poolSize: 1, statementWithinMs: 0, answerWithinMs: 0 }));
@@ -43,7 +43,7 @@ function outcomeOf(verdict: AuditVerdict): Outcome {
     case 'whole':
       return {
         code: 0,
-        says: `the audit is whole: ${verdict.head.seq} records\nhead ${headText(verdict.head)}`,
+        says: `the audit is intact: ${verdict.head.seq} records\nhead ${headText(verdict.head)}`,
       };
     case 'broken': {
       const { seq, recordId, why } = verdict.link;
@@ -52,12 +52,12 @@ function outcomeOf(verdict: AuditVerdict): Outcome {
     case 'stray':
       return {
         code: 1,
-        says: `the audit is broken: record ${verdict.recordId} was put in or taken out unsealed`,
+        says: `the audit is broken: record ${verdict.recordId} was added or removed without a seal`,
       };
     case 'other_head':
       return {
         code: 1,
-        says: `the audit is broken: ${headText(verdict.expected)} is not in it, so its end was cut off or it was made anew`,
+        says: `the audit is broken: ${headText(verdict.expected)} is not in it, so its end was cut off or it was recreated`,
       };
   }
 }

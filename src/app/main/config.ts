@@ -111,7 +111,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
   );
   const faults = [...invalid].map((key) => `${key} must be ${descriptionOf(key)}`);
   const unknown = Object.keys(env).filter((key) => key.startsWith('BERTH_') && !known.includes(key));
-  faults.push(...unknown.map((key) => `${key} is not a setting`));
+  faults.push(...unknown.map((key) => `${key} is not a known setting`));
   if (!invalid.has('BERTH_JWT_SECRET')) faults.push(...secretFaults(env['BERTH_JWT_SECRET']));
   if ((env['BERTH_ADMIN_EMAIL'] === undefined) !== (env['BERTH_ADMIN_PASSWORD'] === undefined)) {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
@@ -132,9 +132,11 @@ function secretFaults(setting: string | undefined): readonly string[] {
   const secrets = list(setting || undefined);
   return [
     ...(secrets.some((secret) => secret.length < 32 || new Set(secret).size < MIN_DISTINCT)
-      ? ['BERTH_JWT_SECRET must be random: `openssl rand -base64 48` makes one']
+      ? ['BERTH_JWT_SECRET must be random: `openssl rand -base64 48` generates one']
       : []),
-    ...(new Set(secrets).size < secrets.length ? ['BERTH_JWT_SECRET must hold two different secrets'] : []),
+    ...(new Set(secrets).size < secrets.length
+      ? ['BERTH_JWT_SECRET must contain two different secrets']
+      : []),
   ];
 }
 

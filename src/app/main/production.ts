@@ -104,7 +104,7 @@ async function onto(
   const images = await storage.repositories.catalogue.images();
   const keeper = keepInOrder(log);
   const loop = watchLoop();
-  opened.add('look at the event loop', async () => loop.stop());
+  opened.add('event loop monitor', async () => loop.stop());
   database.metrics.watch('reconcile_age_seconds', () => keeper.silenceMs() / 1000);
   const engine = await useEngine(found.engine, {
     config,
@@ -144,7 +144,7 @@ async function onto(
   opened.add('service', () => closeService(service), CLOSE_WITHIN_MS);
   const passes = [keeper.start(service), ...inBackground(service, log)];
   // Together: each may be in the middle of something long, which is done again by whoever comes next.
-  opened.add('work in the background', async () => void (await Promise.all(passes.map((stop) => stop()))));
+  opened.add('background work', async () => void (await Promise.all(passes.map((stop) => stop()))));
   opened.add('requests', () => drain(service), DRAIN_WITHIN_MS);
   const rotateKeys = async (): Promise<void> => {
     // What only the retired key opens would be lost with it.
@@ -230,7 +230,7 @@ async function openStorage({ config, log, root, opened, signal }: ProductionOpti
     unlessAborted(signal, migrateAt(url, path.join(root, 'db/migrations'))),
   );
   const bus = postgresBus(url, log);
-  opened.add('line to other processes', () => bus.close());
+  opened.add('connection to other processes', () => bus.close());
   const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));
   return { storage: postgresStorage(db), bus, answers, metrics: metricsWith(pool) };
 }
@@ -248,10 +248,10 @@ function metricsWith(pool: ReturnType<typeof openPool>): Metrics {
 async function reseal(service: Service, log: FastifyBaseLogger): Promise<boolean> {
   try {
     const lost = await service.reseal();
-    if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that is gone`);
+    if (lost > 0) log.warn(`${lost} second factors were encrypted with a key that no longer exists`);
     return true;
   } catch (err) {
-    log.warn({ err }, 'could not encrypt second factors with the present key');
+    log.warn({ err }, 'could not encrypt second factors with the current key');
     return false;
   }
 }

@@ -82,8 +82,8 @@ async function announce(
   const address = publicUrl ?? addressOf(host, typeof bound === 'object' ? bound.port : port);
   if (config.allowedOrigins.length === 0) for (const origin of originsOf(address)) allowed.add(origin);
   const mend = running.mend();
-  if (mend !== null) say(`There is no container engine. To mend that: ${mend}`);
+  if (mend !== null) say(`No container engine found. To fix this: ${mend}`);
   const code = await accounts.newSetupCode();
   if (code === null) say(`Berth is ready: ${address}`);
-  else say(`Berth is ready. Make the first administrator here: ${address}/setup#code=${code}`);
+  else say(`Berth is ready. Create the first administrator here: ${address}/setup#code=${code}`);
 }

@@ -62,7 +62,7 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
         return await recordings.end(id, userId, { state, ...(await recorder.end()) });
       } catch (err) {
         // Its row stays as one that goes on; silence ends it later.
-        log.warn({ err, id }, 'the end of a recording was not written');
+        log.warn({ err, id }, 'could not save the end of a recording');
         return null;
       }
     },

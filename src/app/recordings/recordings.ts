@@ -48,7 +48,7 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
   const failed = (what: string) => (err: unknown) => log.warn({ err }, what);
   news.listen({
     stop: (id) => void live.stop(id),
-    removed: (id) => void files.remove(id).catch(failed('the file of a recording was not removed')),
+    removed: (id) => void files.remove(id).catch(failed('could not remove the file of a recording')),
   });
 
   async function find(id: string, { user }: Pick<Caller, 'user'>): Promise<Found> {

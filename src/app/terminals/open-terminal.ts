@@ -93,7 +93,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       if (entry.recordedAt !== null) await recordEnd({ entry, grant });
       at?.leave();
     } catch (err) {
-      log.error({ err }, 'a terminal did not end in order');
+      log.error({ err }, 'a terminal did not end cleanly');
     } finally {
       over();
     }

@@ -34,7 +34,7 @@ export function terminalEndRecords(
         );
         for (const { written } of waiting.splice(0, now.length)) written();
       } catch (err) {
-        log.error({ err, terminals: waiting.length }, 'the end of terminals is not recorded yet');
+        log.error({ err, terminals: waiting.length }, 'could not record the end of terminals yet');
         await pause(AGAIN_MS);
       }
     }

@@ -43,7 +43,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     const work = async (): Promise<void> => {
       for (let id = ids.shift(); id !== undefined && !isStopping(); id = ids.shift()) {
         await lookInto(id).catch((err: unknown) =>
-          log.info({ err, dbId: id }, 'what terminals left is not known'),
+          log.info({ err, dbId: id }, 'could not list leftovers of terminals'),
         );
       }
     };
@@ -72,7 +72,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     const { marks, sessions, forget } = decideReaping(seen, holds, handle?.runtimeId ?? null, me);
     if (handle !== null) {
       if (marks.length + sessions.length > 0)
-        log.info({ dbId, marks, sessions }, 'ending what terminals left');
+        log.info({ dbId, marks, sessions }, 'ending leftovers of terminals');
       // A session that cannot be ended must not block the others; the next pass retries it.
       await Promise.all(sessions.map((session) => endSession(handle, session)));
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
@@ -89,7 +89,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   const endSession = (handle: RuntimeHandle, session: string): Promise<void> =>
     backend
       .killMuxSession(handle, session)
-      .catch((err: unknown) => log.info({ err, session }, 'a session is still there'));
+      .catch((err: unknown) => log.info({ err, session }, 'could not end a session'));
 
   return pass;
 }

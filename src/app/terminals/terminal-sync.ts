@@ -33,7 +33,7 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
   let lookedMs = monotonicMs();
 
   const quietly = (work: Promise<void>): void =>
-    void work.catch((err: unknown) => log.warn({ err }, 'could not look at terminals of other processes'));
+    void work.catch((err: unknown) => log.warn({ err }, 'could not check terminals of other processes'));
 
   onTerminalNews(bus, hear, () => quietly(look()));
 

@@ -85,7 +85,7 @@ export function imageFaults({ key, label, reference, digest, shell }: Image): Fi
 function digestFaults(reference: string, digest: string | null): FieldFaults {
   if (digest === null) return {};
   if (!DIGEST.test(digest)) return { digest: 'must be sha256: and 64 hexadecimal digits' };
-  return isMadeHere(reference) ? { digest: 'must be empty for an image that is made here' } : {};
+  return isMadeHere(reference) ? { digest: 'must be empty for an image that Berth builds' } : {};
 }
 
 /** Every field that is not valid, by wire name. */
@@ -96,7 +96,7 @@ export function roleFaults({ key, label, packages, script }: Role): FieldFaults 
   return {
     ...keyFaults('key', key),
     ...labelFaults(label),
-    ...(bad === undefined ? {} : { packages: `must be names of packages, not ${JSON.stringify(bad)}` }),
+    ...(bad === undefined ? {} : { packages: `must be package names, not ${JSON.stringify(bad)}` }),
     ...(names.length > MAX_PACKAGES ? { packages: `must be at most ${MAX_PACKAGES} in all` } : {}),
     ...(isLong ? { script: 'must be at most 16 KiB' } : {}),
     ...(script?.includes('\0') ? { script: 'must not contain NUL' } : {}),

@@ -22,13 +22,14 @@ export type QuotaChoice = { readonly mode: QuotaMode; readonly detail: string };
  * no new volumes than a size that nothing keeps.
  */
 export function chooseQuota(setting: QuotaSetting, image: QuotaFault, engine: QuotaFault): QuotaChoice {
-  if (setting === 'soft') return { mode: 'measured', detail: 'soft, as it is set: measured each minute' };
-  if (image === null) return { mode: 'image', detail: 'hard: each volume is a file system of its own' };
-  if (engine === null) return { mode: 'engine', detail: 'hard: the engine keeps the size, which is fixed' };
+  if (setting === 'soft') return { mode: 'measured', detail: 'soft, as configured: measured every minute' };
+  if (image === null) return { mode: 'image', detail: 'hard: each volume has its own file system' };
+  if (engine === null)
+    return { mode: 'engine', detail: 'hard: the engine enforces the size, which is fixed' };
   const why = [...new Set([image, engine])].join('; ');
   return setting === 'hard'
-    ? { mode: 'none', detail: `no volume can be made: ${why}` }
-    : { mode: 'measured', detail: `soft, measured each minute: ${why}` };
+    ? { mode: 'none', detail: `no volume can be created: ${why}` }
+    : { mode: 'measured', detail: `soft, measured every minute: ${why}` };
 }
 
 /** Where the engine keeps images and layers: for `/readyz`. `pool` is null when that is not a file system of its own. */
@@ -52,7 +53,7 @@ export function judgeDisk(quota: Quota, usedMb: number | null, diskMb: number): 
 
 /** Shown with a container that was stopped for its disk. */
 export const overQuotaReason = (usedMb: number, diskMb: number): string =>
-  `over its disk size: ${usedMb} of ${diskMb} MB in /workspace, more than 110 %. Give it more disk, then start it`;
+  `over its disk size: ${usedMb} of ${diskMb} MB in /workspace, more than 110 %. Increase its disk size, then start it`;
 
 /** MiB begun count as whole: what is over is over. */
 export const toMb = (bytes: number): number => Math.ceil(bytes / 1_048_576);

@@ -67,16 +67,16 @@ const WORDS: Readonly<Record<SharedCounter, string>> = {
   terminals: 'pseudo-terminals',
   messageQueueBytes: 'bytes of POSIX message queues',
   keys: 'session keys',
-  aioRequests: 'requests of io_setup',
-  connections: 'connections of the packet filter',
+  aioRequests: 'io_setup requests',
+  connections: 'packet filter connections',
 };
 
 /** Shown to the owner of a container that was stopped. */
 export function hogReason({ counter, used, limit }: Pick<Hog, 'counter' | 'used' | 'limit'>): string {
   const what = `${used} of ${limit} ${WORDS[counter]} that all containers share`;
   return used > limit * ALLOWANCE
-    ? `it used ${what}: end what takes them, then start it`
-    : `it used most of what was nearly gone, ${what}: use fewer, or start it later`;
+    ? `it used ${what}. Start it again, and use fewer`
+    : `few were left, and it used the most: ${what}. Use fewer, or start it later`;
 }
 
 /** The counters that are short. */

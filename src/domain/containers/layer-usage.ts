@@ -19,12 +19,12 @@ export const bytesOf = (contentBytes: number, files: number): number =>
 
 /** Shown with a container that was stopped for its layer. */
 export const overLayerReason = (usedMb: number, allowedMb: number): string =>
-  `over what it may hold outside /workspace: ${usedMb} of ${allowedMb} MB. Start it and remove something, or change its limits: that makes it anew`;
+  `over its limit outside /workspace: ${usedMb} of ${allowedMb} MB. Start it and remove files, or change its limits to recreate it`;
 
 /** Shown with the container that was stopped because a file system ran full and it had written most of late. */
 export const filledReason = (grewMb: number): string =>
-  `the disk of the host ran full, and it had just written ${grewMb} MB, more than any other. Remove something, then start it`;
+  `the host ran out of disk space, and this container had just written the most: ${grewMb} MB. Remove files, then start it`;
 
 /** Beside the reason, when it was over its allowance while others had no room left. */
 export const layerRemovedReason = (reason: string): string =>
-  `${reason}. The host had no room left, so what it held outside /workspace was removed`;
+  `${reason}. The host ran out of disk space, so everything outside /workspace was removed`;

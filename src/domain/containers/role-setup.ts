@@ -34,7 +34,7 @@ export type RoleSetupInput =
   | { readonly what: 'ended'; readonly well: boolean; readonly detail: string };
 
 /** Said of one that is due in a container that does not run. */
-export const WAITS = 'goes on as soon as the container runs';
+export const WAITS = 'continues as soon as the container runs';
 export const CANCELLED = 'cancelled';
 
 const due = (id: string, running: boolean): RoleSetup =>

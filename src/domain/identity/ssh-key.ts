@@ -73,7 +73,7 @@ const TYPES: ReadonlyMap<string, readonly ((field: Buffer) => boolean)[]> = new 
  */
 export function parseSshKey(given: string): ParsedKey | { readonly fault: string } {
   const line = given.trim();
-  if (line.includes('PRIVATE KEY')) return { fault: 'must be the public key: never give a private one away' };
+  if (line.includes('PRIVATE KEY')) return { fault: 'must be the public key: never share a private key' };
   if (line.length > MAX_TEXT || /\p{Cc}/u.test(line))
     return { fault: 'must be one line of at most 8192 characters' };
   const [type = '', base64 = '', ...comment] = line.split(/ +/);
@@ -88,7 +88,7 @@ export function parseSshKey(given: string): ParsedKey | { readonly fault: string
     checks.every((check, at) => check(fields[at] ?? Buffer.alloc(0)));
   if (!sound)
     return {
-      fault: `is not a sound ${type} key${type === 'ssh-rsa' ? ` of ${MIN_RSA_BITS} bits or more` : ''}`,
+      fault: `is not a valid ${type} key${type === 'ssh-rsa' ? ` of ${MIN_RSA_BITS} bits or more` : ''}`,
     };
   const fingerprint = `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
   return { type, publicKey: `${type} ${base64}`, fingerprint, comment: comment.join(' ') };

@@ -31,8 +31,8 @@ export type CutReason = 'quota' | 'too_fast' | 'failed';
 export const RECORDING_WORDS: { readonly [W in CutReason | 'started' | 'ended']: string } = {
   started: 'This terminal is being recorded.',
   ended: 'The recording has ended.',
-  quota: 'The recording has ended: recordings take up all the space that they may have.',
-  too_fast: 'The recording has ended: the output came faster than it could be written.',
+  quota: 'The recording has ended: your recordings use all the space they are allowed.',
+  too_fast: 'The recording has ended: the output came faster than it could be saved.',
   failed: 'The recording has ended: its file could not be written.',
 };
 

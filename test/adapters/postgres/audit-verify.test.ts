@@ -54,7 +54,7 @@ async function onDatabase(url: string): Promise<void> {
 
   await t.test('a whole audit is said to be, with the head to keep', async (t) => {
     const whole = await berth(t, url, 'audit', 'verify');
-    t.same(whole, { code: 0, says: `the audit is whole: ${RECORDS} records\nhead ${headText(head)}\n` });
+    t.same(whole, { code: 0, says: `the audit is intact: ${RECORDS} records\nhead ${headText(head)}\n` });
     await audit.append({ ...ENTRY, details: 'later' });
     await auditChain.seal(10);
     t.match(await berth(t, url, 'audit', 'verify', '--head', headText(head)), { code: 0 });

@@ -133,7 +133,7 @@ t.test(
     mkdirSync(path.join(root, 'pgdata'));
     writeFileSync(path.join(root, 'pgdata', 'PG_VERSION'), '9\n');
     await t.rejects(startEmbedded(root), {
-      message: /made by PostgreSQL 9.*has \d+.*postgresql-9.*DATABASE_URL/,
+      message: /created by PostgreSQL 9.*has \d+.*postgresql-9.*DATABASE_URL/,
     });
     t.equal(readFileSync(path.join(root, 'pgdata', 'PG_VERSION'), 'utf8'), '9\n');
   },

@@ -45,7 +45,7 @@ t.test(
     t.equal(statSync(file).mode & 0o777, 0o600);
     t.same((await loadKeys(dir, null)).live(), made);
     chmodSync(file, 0o640);
-    await t.rejects(loadKeys(dir, null), { message: /others may read .*chmod 600/ });
+    await t.rejects(loadKeys(dir, null), { message: /other users can read .*chmod 600/ });
     chmodSync(file, 0o600);
     for (const damaged of ['', '{', '{}', '{"current":"short","previous":null,"rotated_at":""}']) {
       writeFileSync(file, damaged);

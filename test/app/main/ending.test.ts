@@ -36,5 +36,5 @@ t.test('a second signal ends a process at once that is still stopping', async (t
   t.match(await line(), /Stopping/);
   process.kill('SIGTERM');
   t.equal(await ended, 1);
-  t.match(errors(), /did not shut down cleanly: a second signal came/);
+  t.match(errors(), /did not shut down cleanly: a second signal arrived/);
 });

@@ -106,10 +106,10 @@ async function after(finds: readonly (readonly Reached[] | Error)[]) {
 }
 
 t.test('what a canary finds is what the readiness says', async (t) => {
-  t.match(await after([[]]), { status: 'ready', detail: /^proved at /, asserted: 0 });
+  t.match(await after([[]]), { status: 'ready', detail: /^verified at /, asserted: 0 });
   t.match(await after([[host], []]), {
     status: 'ready',
-    detail: 'was open (services of this machine), is closed again',
+    detail: 'was open (services of this machine), now closed again',
     asserted: 1,
   });
   t.match(await after([[host], [host, neighbour, host]]), {
@@ -123,7 +123,7 @@ t.test('what a canary finds is what the readiness says', async (t) => {
   });
   t.match(await after([new Error('no engine')]), {
     status: 'degraded',
-    detail: /^it could not be tried/,
+    detail: /could not be tested$/,
     mend: /log/,
   });
   t.match(
@@ -157,7 +157,7 @@ t.test('a canary that is replaced before it flew does not fly, and the last one 
   });
   await watched.stop();
   t.same([new Set(flown), stopped], [new Set(['second']), ['second']]);
-  t.match(parts.isolation, { status: 'ready', detail: /^proved at / });
+  t.match(parts.isolation, { status: 'ready', detail: /^verified at / });
 });
 
 t.test(
@@ -184,9 +184,9 @@ t.test(
     await look([]);
     t.same([parts.isolation, lines], [proved, []]);
     await look(['gone: -A INPUT -j BERTH-1-IN']);
-    t.match(parts.isolation, { status: 'degraded', detail: /changed by others \(1 rule\)/, mend: /log/ });
+    t.match(parts.isolation, { status: 'degraded', detail: /changed from outside \(1 rule\)/, mend: /log/ });
     await look(['gone: a', 'gone: b']);
-    t.match(parts.isolation, { detail: /changed by others \(2 rules\)/ });
+    t.match(parts.isolation, { detail: /changed from outside \(2 rules\)/ });
     t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
     t.equal(await look(new Error('no iptables')), 'no iptables');
     t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });

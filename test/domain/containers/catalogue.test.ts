@@ -176,7 +176,7 @@ t.test('there is an entry that the service gives by itself, of each kind', async
 });
 
 const none = NO_ROLE_SETUP;
-const waits: RoleSetup = { status: 'none', id: 'a', detail: 'goes on as soon as the container runs' };
+const waits: RoleSetup = { status: 'none', id: 'a', detail: 'continues as soon as the container runs' };
 const installing: RoleSetup = { status: 'installing', id: 'a', detail: 'so far' };
 const ready: RoleSetup = { status: 'ready', id: null, detail: 'done' };
 const failed: RoleSetup = { status: 'failed', id: null, detail: 'no' };

@@ -37,7 +37,7 @@ t.test('the best way that was seen to work is taken, and why not a better one', 
     ['auto', 'both fail', 'both fail', 'measured', 'soft', /: both fail$/],
     ['hard', null, 'no pquota', 'image', 'hard', /^hard/],
     ['hard', 'no root', 'no pquota', 'none', 'soft', /no root; no pquota/],
-    ['soft', null, null, 'measured', 'soft', /^soft, as it is set/],
+    ['soft', null, null, 'measured', 'soft', /^soft, as configured/],
   ];
   for (const [setting, image, engine, mode, quota, words] of cases) {
     const choice = chooseQuota(setting, image, engine);
@@ -157,7 +157,7 @@ t.test('the reason says what was used, and of how much', async (t) => {
       /^it used 700 of 800 [a-zA-Z].* that all/,
       counter,
     );
-  t.match(little, /^it used most of what was nearly gone, 100 of 800 session keys that all containers share/);
+  t.match(little, /^few were left, and it used the most: 100 of 800 session keys that all containers share/);
 });
 
 const resources = { memoryMb: 512, cpuMillicores: 500, diskMb: 2560 };

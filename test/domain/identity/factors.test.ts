@@ -130,7 +130,7 @@ t.test('keys of hardware tokens are read', async (t) => {
   const ec = 'sk-ecdsa-sha2-nistp256@openssh.com';
   t.equal(faultOf(`${ed} ${wire(ed, Buffer.alloc(32, 7), 'ssh:')}`), null);
   t.equal(faultOf(`${ec} ${wire(ec, 'nistp256', point, 'ssh:')}`), null);
-  t.match(faultOf(`${ed} ${wire(ed, Buffer.alloc(32, 7))}`), /not a sound/, 'without what it is for');
+  t.match(faultOf(`${ed} ${wire(ed, Buffer.alloc(32, 7))}`), /not a valid/, 'without what it is for');
 });
 
 t.test('what is no sound public key is refused, with a word that helps', async (t) => {
@@ -148,43 +148,43 @@ t.test('what is no sound public key is refused, with a word that helps', async (
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['nothing', '', /must begin with/],
     ['a word', 'hello', /must begin with/],
-    ['only the type', type, /not a sound/],
+    ['only the type', type, /not a valid/],
     ['DSA', DSA_KEY, /must begin with/],
     ['a short RSA key', SHORT_RSA_KEY, /2048 bits or more/],
-    ['an RSA key beyond use', rsa(three, modulus(2049)), /not a sound/],
-    ['an exponent of 65 bits', rsa(bits65, modulus(256)), /not a sound ssh-rsa key of 2048 bits or more/],
-    ['an even exponent', rsa(Buffer.from([1, 0, 0]), modulus(256)), /not a sound/],
-    ['an exponent of one', rsa(Buffer.from([1]), modulus(256)), /not a sound/],
-    ['a negative modulus', rsa(three, Buffer.alloc(256, 0xff)), /not a sound/],
-    ['needless zeros', rsa(three, Buffer.concat([Buffer.alloc(2), Buffer.alloc(256, 0x7f)])), /not a sound/],
+    ['an RSA key beyond use', rsa(three, modulus(2049)), /not a valid/],
+    ['an exponent of 65 bits', rsa(bits65, modulus(256)), /not a valid ssh-rsa key of 2048 bits or more/],
+    ['an even exponent', rsa(Buffer.from([1, 0, 0]), modulus(256)), /not a valid/],
+    ['an exponent of one', rsa(Buffer.from([1]), modulus(256)), /not a valid/],
+    ['a negative modulus', rsa(three, Buffer.alloc(256, 0xff)), /not a valid/],
+    ['needless zeros', rsa(three, Buffer.concat([Buffer.alloc(2), Buffer.alloc(256, 0x7f)])), /not a valid/],
     ['an unknown type', `ssh-rsa2 ${base64}`, /must begin with/],
     ['a type of all objects', `__proto__ ${base64}`, /must begin with/],
-    ['another type than inside', `ecdsa-sha2-nistp256 ${base64}`, /not a sound/],
-    ['broken base64', `${type} ${base64}!`, /not a sound/],
-    ['base64 of URLs', `${type} ${base64.replace(/\//g, '_')}`, /not a sound/],
-    ['missing padding', `${type} ${wire('ssh-ed25519', Buffer.alloc(31))}`, /not a sound/],
-    ['a cut key', `${type} ${base64.slice(0, -8)}`, /not a sound ssh-ed25519 key$/],
-    ['a longer key', `${type} ${wire(type, Buffer.alloc(32), 'more')}`, /not a sound/],
+    ['another type than inside', `ecdsa-sha2-nistp256 ${base64}`, /not a valid/],
+    ['broken base64', `${type} ${base64}!`, /not a valid/],
+    ['base64 of URLs', `${type} ${base64.replace(/\//g, '_')}`, /not a valid/],
+    ['missing padding', `${type} ${wire('ssh-ed25519', Buffer.alloc(31))}`, /not a valid/],
+    ['a cut key', `${type} ${base64.slice(0, -8)}`, /not a valid ssh-ed25519 key$/],
+    ['a longer key', `${type} ${wire(type, Buffer.alloc(32), 'more')}`, /not a valid/],
     [
       'a length beyond the end',
       `${type} ${Buffer.from([0xff, 0xff, 0xff, 0xff]).toString('base64')}`,
-      /not a sound/,
+      /not a valid/,
     ],
     [
       'a point in another form',
       `ecdsa-sha2-nistp256 ${wire('ecdsa-sha2-nistp256', 'nistp256', Buffer.alloc(65, 2))}`,
-      /not a sound/,
+      /not a valid/,
     ],
     [
       'the curve of another',
       `ecdsa-sha2-nistp256 ${wire('ecdsa-sha2-nistp256', 'nistp384', Buffer.alloc(65, 4))}`,
-      /not a sound/,
+      /not a valid/,
     ],
     ['options before it', `command="rm -rf /" ${type} ${base64}`, /must begin with/],
     ['two lines', `${type} ${base64}\n${type} ${base64}`, /one line/],
     ['a NUL', `${type} ${base64} a\0b`, /one line/],
     ['too much', `${type} ${base64} ${'x'.repeat(9000)}`, /one line/],
-    ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl', /never give a private one away/],
+    ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl', /never share a private key/],
   ];
   for (const [name, text, words] of cases) t.match(faultOf(text), words, name);
 });

@@ -40,7 +40,7 @@ t.test('a container that runs out of room outside its volume says so, and what t
   await page.getByText('Stopped: layer over its limit').waitFor();
   await page.getByText('stopped', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'What to do' }).click();
-  await dialog.getByText('Over what it may hold outside /workspace: 2049 of 2048 MB').waitFor();
+  await dialog.getByText('Over its limit outside /workspace: 2049 of 2048 MB').waitFor();
   await dialog.getByText('Start the container and remove something').waitFor();
   await dialog.getByRole('button', { name: 'Settings…' }).click();
   await page.getByRole('dialog', { name: 'Settings of calm-bay' }).waitFor();

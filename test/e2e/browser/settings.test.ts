@@ -205,7 +205,7 @@ t.test('an administrator makes a set of tools by keyboard, and follows how it is
   const link = page.getByRole('button', { name: 'Tools of dev: tools are missing' });
   await link.click();
   await page.getByText('no luck').waitFor();
-  await page.getByText('ended with 7').waitFor();
+  await page.getByText('exited with code 7').waitFor();
 
   await call('PATCH', '/api/admin/roles/broken', { script: 'echo better now; sleep 300' });
   await page.getByRole('button', { name: 'Try again' }).click();

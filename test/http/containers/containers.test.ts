@@ -195,7 +195,7 @@ t.test('rows settle on what the engine holds; an engine that does not answer cha
   t.match(await now(), { status: 'stopped' }, 'ended behind our back');
 });
 
-t.test('an engine container that no row accounts for is stopped, and removed after an hour', async (t) => {
+t.test('an engine container without a database row is stopped, and removed after an hour', async (t) => {
   const { runtime, service, call, id, url, now, stray } = await aScene();
   const unknown = await stray({ dbId: NOBODY });
   const { stop } = runtime;

@@ -95,7 +95,7 @@ t.test('what is outside the volume is bounded by the tier, where a hard quota ne
   t.match(await now(), { status: 'running', layer: { limit_mb: 2048, used_mb: 2048 } }, 'all may be used');
   write(2049);
   const kept = await patch({ memory_mb: 512, carry_over: true });
-  t.match(kept.json(), { code: 'validation_failed', fields: { carry_over: /2049 MB .* of 2048/ } });
+  t.match(kept.json(), { code: 'validation_failed', fields: { carry_over: /2049 MB .* limit is 2048/ } });
   await pass();
   t.match(await now(), { status: 'stopped', status_reason: /outside \/workspace: 2049 of 2048 MB/ });
   t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
@@ -251,7 +251,7 @@ t.test('of those within their allowance the one that grew most is stopped, not t
   eve.write(2_010);
   free(900);
   await service.watchSpace();
-  t.match(await ada.now(), { status: 'stopped', status_reason: /just written 1000 MB/ });
+  t.match(await ada.now(), { status: 'stopped', status_reason: /just written the most: 1000 MB/ });
   t.match(await eve.now(), { status: 'running' });
   await service.watchSpace();
   t.match(await eve.now(), { status: 'running' }, 'nor is anybody else while nothing more is written');
@@ -266,7 +266,7 @@ t.test('files of volumes count where they fill the host', async (t) => {
   ada.writeFiles(800);
   free(10_000, 2_500);
   await service.watchSpace();
-  t.match(await ada.now(), { status: 'stopped', status_reason: /just written 800 MB/ });
+  t.match(await ada.now(), { status: 'stopped', status_reason: /just written the most: 800 MB/ });
   t.match(await eve.now(), { status: 'running' });
 });
 

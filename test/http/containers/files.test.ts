@@ -91,11 +91,11 @@ t.test('every path that can not be had is refused in its own words', async (t) =
 
 t.test('each refusal of files has its status and words', async (t) => {
   const answers = {
-    file_outside: [409, 'the path leads outside of the workspace'],
+    file_outside: [409, 'the path leads outside the workspace'],
     file_special: [409, 'not a regular file or folder'],
-    file_in_the_way: [409, 'something else of that name is in the way'],
+    file_in_the_way: [409, 'a file or folder with that name is in the way'],
     file_not_permitted: [409, 'not permitted in the container'],
-    file_tools_missing: [409, 'the image lacks a program that files need'],
+    file_tools_missing: [409, 'the image lacks a program needed to access files'],
     file_too_large: [413, 'the file is too large'],
     disk_full: [507, 'no space left in the workspace'],
   } as const;

@@ -32,7 +32,7 @@ t.test('deleted containers count for their owner, and for nobody else', async (t
   const refused = await create(ada, 'third');
   t.equal(refused.statusCode, 409);
   t.same(refused.json(), {
-    error: 'deleted containers still take up space: purge one of them for good: second, first',
+    error: 'deleted containers still count against your tier: purge one of them: second, first',
     code: 'kept_limit_reached',
   });
   t.equal((await create(eve, 'third')).statusCode, 201, 'another user has room of her own');
@@ -46,7 +46,7 @@ t.test('deleted containers count for their owner, and for nobody else', async (t
   t.same((await purge('first')).json(), { message: 'container purged', db_id: first, name: 'first' });
   t.equal((await purge('first')).statusCode, 404);
   t.equal((await call('POST', `/api/containers/${first}/restore`)).statusCode, 404);
-  t.match((await create(ada, 'third')).json().error, /purge one of them for good: second$/);
+  t.match((await create(ada, 'third')).json().error, /purge one of them: second$/);
   await service.collectVolumes();
   t.equal((await create(ada, 'third')).statusCode, 201, 'once the volume is gone');
 });

@@ -76,7 +76,7 @@ t.test('tools are installed after the creation, in the background, and an event 
 t.test('a failure leaves the container usable, and can be tried again', async (t) => {
   const { service, make, script, calls, idle } = await aboard();
   const { now, post, settled } = await make('echo no such package\nexit 100');
-  t.match(await settled(), { status: 'failed', detail: 'no such package\nended with 100' });
+  t.match(await settled(), { status: 'failed', detail: 'no such package\nexited with code 100' });
   t.match(await now(), { status: 'running', status_reason: null });
   t.equal((await post('exec', { command: ['echo', 'usable'] })).json().stdout, 'usable\n');
   await script('echo better');
@@ -185,7 +185,7 @@ t.test('a role that the catalogue has lost is a failure that says so', async (t)
   t.equal((await root('DELETE', '/api/admin/roles/test')).statusCode, 200);
   await post('restore');
   await post('start');
-  t.match(await settled(), { status: 'failed', detail: /no role test any more/ });
+  t.match(await settled(), { status: 'failed', detail: /no longer has the role test/ });
 });
 
 t.test('a guest whose time is over begins nothing', async (t) => {

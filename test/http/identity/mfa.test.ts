@@ -63,7 +63,7 @@ t.test('enrolling shows a secret, its address and a picture; a code confirms it'
   t.same((await call('GET', '/api/me/mfa')).json(), { enabled: true, recovery_codes_left: 10 });
   t.ok(actions(service).includes('mfa_enabled'));
 
-  const already = [409, { error: 'a second factor is on already', code: 'mfa_already_enabled' }];
+  const already = [409, { error: 'a second factor is already on', code: 'mfa_already_enabled' }];
   for (const answer of [
     await call('POST', '/api/me/mfa'),
     await call('POST', '/api/me/mfa/confirm', { code }),

@@ -28,9 +28,7 @@ t.test('a full quota ends the recording with a notice, never the terminal', asyn
   const text = await cast(id);
   t.equal(text.length, size_bytes);
   t.match(castOf(text).header, { version: 2 });
-  await client.until(() =>
-    client.messages.some(({ message }) => /take up all the space/.test(String(message))),
-  );
+  await client.until(() => client.messages.some(({ message }) => /use all the space/.test(String(message))));
   t.match(client.messages.filter(({ type }) => type === 'recording').at(-1), { on: false, id });
   t.equal(client.socket.readyState, client.socket.OPEN);
 

@@ -47,7 +47,7 @@ export function dockerCanary(docker: Docker, settings: CanarySettings): Canary {
   const alive = new Set<string>();
   let ended = false;
   const started = async (entrypoint: readonly string[]): Promise<string> => {
-    if (ended) throw new Error('the canary was told to stop');
+    if (ended) throw new Error('the test container was stopped');
     const options = { ...optionsOf(settings), Entrypoint: [...entrypoint] };
     const { id } = await calls.change(LIMITS.create, (abortSignal) =>
       docker.createContainer({ ...options, abortSignal }),
@@ -106,7 +106,7 @@ async function answersItself(calls: EngineCalls, neighbour: string, there: strin
   for (let n = 0; n < SELF_TRIES; n += 1) {
     if ((await dial(calls, neighbour, [there])).includes(there)) return;
   }
-  throw new Error('the neighbour does not even answer itself');
+  throw new Error('the neighbour does not respond to itself');
 }
 
 /** Which of the addresses, and which sockets of an engine, a container gets to. */
@@ -115,7 +115,7 @@ async function dial(calls: EngineCalls, id: string, targets: readonly string[]):
     .toString()
     .trim()
     .split('\n');
-  if (lines.pop() !== 'tried all') throw new Error('the canary did not try everything');
+  if (lines.pop() !== 'tried all') throw new Error('the test container did not try everything');
   return lines;
 }
 
@@ -158,7 +158,7 @@ async function servicesOf(server: Server): Promise<readonly string[]> {
   const own = (await ownAddresses()).filter((address) => !address.startsWith('127.'));
   const answers = await Promise.all(own.map((address) => answersHere(address, port)));
   const open = own.filter((_, n) => answers[n]);
-  if (open.length === 0) throw new Error('this machine does not answer on any address of its own');
+  if (open.length === 0) throw new Error('this machine does not respond on any of its own addresses');
   return open.map((address) => `${address}:${port}`);
 }
 

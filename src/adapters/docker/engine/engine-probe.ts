@@ -21,8 +21,8 @@ export function addressOf(dockerHost: string, certPath: string | null): EngineAd
   if (dockerHost.startsWith('unix://'))
     return { socketPath: dockerHost.slice('unix://'.length) || DEFAULT_SOCKET };
   const url = new URL(dockerHost.includes('://') ? dockerHost : `tcp://${dockerHost}`);
-  if (!['tcp:', 'http:', 'https:'].includes(url.protocol)) throw new Error(`can not use ${url.protocol}//`);
-  if (url.hostname === '') throw new Error('no host is named');
+  if (!['tcp:', 'http:', 'https:'].includes(url.protocol)) throw new Error(`cannot use ${url.protocol}//`);
+  if (url.hostname === '') throw new Error('the address has no host');
   const secure = url.protocol === 'https:' || url.port === '2376' || certPath !== null;
   const file = (name: string): Buffer => readFileSync(join(certPath ?? '', name));
   const tls = secure ? { ca: file('ca.pem'), cert: file('cert.pem'), key: file('key.pem') } : null;
@@ -89,7 +89,7 @@ export function compareVersions(a: string, b: string): number {
 /** Why this engine can not be used at all, or null. */
 export const tooOld = (version: EngineVersion): string | null =>
   !version.isPodman && compareVersions(version.apiVersion, OLDEST_API) < 0
-    ? `Docker ${version.engine} is too old; version 20.10 or newer is needed`
+    ? `Docker ${version.engine} is too old; version 20.10 or newer is required`
     : null;
 
 /** What to know about an engine that works but lacks fixes for known escapes out of containers, or null. */
@@ -102,7 +102,7 @@ export function floorWarning(version: EngineVersion): string | null {
   if (runc !== null && runcIsOld(runc)) old.push(`runc ${runc} is below ${FLOOR.runc.join(' and ')}`);
   return old.length === 0
     ? null
-    : `${old.join(', ')}: fixes of known escapes may be missing; update the engine`;
+    : `${old.join(', ')}: fixes for known container escapes may be missing; update the engine`;
 }
 
 function runcIsOld(runc: string): boolean {

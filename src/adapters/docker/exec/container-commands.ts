@@ -101,7 +101,7 @@ async function* events(
     ending.over();
   } catch (error) {
     if (!ending.hasEnded())
-      throw new RuntimeUnavailable('the connection to the command broke', { cause: error });
+      throw new RuntimeUnavailable('the connection to the command was lost', { cause: error });
   }
   yield { kind: 'exit', exitCode: await exitCode() };
 }

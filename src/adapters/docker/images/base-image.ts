@@ -26,7 +26,7 @@ export async function ensureBaseImage(docker: Docker, settings: BaseImageSetting
   } catch (error) {
     settings.signal?.throwIfAborted();
     if (labels === null) throw error;
-    log.warn(`the base image stays as an older version made it: ${String(error)}`);
+    log.warn(`keeping the base image of an older version: ${String(error)}`);
     return { reference, how: 'present' };
   }
 }

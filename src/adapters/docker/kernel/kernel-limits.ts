@@ -62,5 +62,5 @@ export async function raiseLimits(folder = '/proc/sys'): Promise<readonly Low[]>
 export function limitsWarning(low: readonly Low[]): string | null {
   if (low.length === 0) return null;
   const settings = low.map(({ name, atLeast }) => `${name}=${atLeast}`).join(' ');
-  return `one container can use up limits of this machine that all share; raise them: sysctl -w ${settings}`;
+  return `one container can exhaust kernel limits that all share; raise them: sysctl -w ${settings}`;
 }

@@ -103,7 +103,7 @@ export function changedRules(kept: readonly string[], found: readonly string[]):
   const gone = kept.filter((line) => !found.includes(line)).map((line) => `gone: ${line}`);
   const added = found.filter((line) => !kept.includes(line)).map((line) => `added: ${line}`);
   if (gone.length + added.length > 0) return [...gone, ...added];
-  return kept.join('\n') === found.join('\n') ? [] : ['put in another order'];
+  return kept.join('\n') === found.join('\n') ? [] : ['reordered'];
 }
 
 const openingRules = (chain: string, { bridge, openings }: FirewallPlan): readonly string[] =>

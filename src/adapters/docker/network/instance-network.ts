@@ -81,7 +81,7 @@ async function protect(engine: Engine, assertRules: () => Promise<unknown>): Pro
     return null;
   } catch (error) {
     if (engine.kind === 'private') throw error;
-    return `the packet filter refuses: containers can reach services of this machine (${(error as Error).message})`;
+    return `the packet filter cannot be set: containers can reach services of this machine (${(error as Error).message})`;
   }
 }
 

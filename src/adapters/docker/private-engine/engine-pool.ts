@@ -47,8 +47,8 @@ export const missingPoolPackages = async (): Promise<readonly string[]> => [
 export async function mountPool(at: Layout, wish: PoolWish): Promise<PoolFault> {
   const image = await stat(at.pool).catch(() => null);
   if (image === null) {
-    if (wish.poolMb === 0) return 'it is set so';
-    if ((await readdir(at.storage).catch(() => [])).length > 0) return 'its data is from before it could be';
+    if (wish.poolMb === 0) return 'it is turned off';
+    if ((await readdir(at.storage).catch(() => [])).length > 0) return 'its data is older than this option';
   }
   const have = image === null ? null : { bytes: image.size, allocated: image.blocks * 512 };
   const bytes = await wantedBytes(at.home, wish, have);
@@ -66,7 +66,7 @@ export async function mountPool(at: Layout, wish: PoolWish): Promise<PoolFault> 
 export async function poolFault(at: Layout): Promise<PoolFault> {
   const mounts = ((await readText('/proc/self/mountinfo')) ?? '').split('\n').map((line) => line.split(' '));
   const isPool = mounts.some(([, , device, , point]) => point === at.dataRoot && device?.startsWith('7:'));
-  return isPool ? null : 'it was started without';
+  return isPool ? null : 'it was started without its own';
 }
 
 type Have = { readonly bytes: number; readonly allocated: number };

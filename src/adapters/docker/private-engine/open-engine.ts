@@ -103,7 +103,7 @@ async function lookAround({ dockerHost, certPath, log }: EngineSettings): Promis
   const first = looked[0];
   if (dockerHost !== null && first?.answer?.answers !== true) {
     log.warn(
-      `no engine answers at DOCKER_HOST=${dockerHost}${first?.fault === null ? '' : `: ${first?.fault}`}`,
+      `no engine responds at DOCKER_HOST=${dockerHost}${first?.fault === null ? '' : `: ${first?.fault}`}`,
     );
   }
   return looked;
@@ -129,7 +129,7 @@ async function useExternal(
   const before =
     recorded === null ? null : recorded.kind === 'private' ? 'a private engine' : recorded.endpoint;
   const moved =
-    before === null || before === endpoint ? null : `containers made on ${before} are not on ${endpoint}`;
+    before === null || before === endpoint ? null : `containers created on ${before} are not on ${endpoint}`;
   if (recorded === null) await writeRecord(at, { kind: 'external', endpoint });
   const isLocal = endpoint.startsWith('unix://');
   return {
@@ -157,7 +157,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
     if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped
       ? null
-      : 'user namespaces are not available: root in a container is root of this machine, confined';
+      : 'user namespaces are not available: root in a container is root on this machine, though confined';
     return {
       kind: 'private',
       docker: engine.docker,
@@ -208,7 +208,7 @@ const missing = (mend: string): MissingEngine => ({
 function mendExternal(looked: readonly Looked[], otherwise: string): string {
   const forbidden = looked.some(({ answer }) => answer?.answers === false && answer.reason === 'forbidden');
   if (forbidden) return 'sudo usermod -aG docker $USER, then sign in again';
-  return `start Docker (sudo systemctl start docker) or set DOCKER_HOST; or ${otherwise}, so that Berth starts an engine of its own`;
+  return `start Docker (sudo systemctl start docker) or set DOCKER_HOST; or ${otherwise}, so that Berth starts its own engine`;
 }
 
 /** Which step mends a private engine that could not be started. */

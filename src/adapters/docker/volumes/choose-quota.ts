@@ -79,7 +79,7 @@ async function tryBoth(
   wish: QuotaWish,
 ): Promise<{ readonly image: QuotaFault; readonly engine: QuotaFault }> {
   const image = await faultOf(tryImage(calls, settings, wish));
-  if (image === null || wish.signal?.aborted) return { image, engine: 'not tried' };
+  if (image === null || wish.signal?.aborted) return { image, engine: 'not tested' };
   return { image, engine: await faultOf(tryVolume(calls, wish.instanceId, { size: `${CANARY_MB}m` })) };
 }
 

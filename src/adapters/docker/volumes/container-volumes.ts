@@ -139,7 +139,7 @@ async function prepared(
 ): Promise<Partial<Docker.VolumeCreateOptions>> {
   const { images } = disk;
   const mode = hasImage(images, volume) ? 'image' : disk.mode;
-  if (mode === 'none') throw new RuntimeFailure('no hard quota is to be had here, and it is set', null);
+  if (mode === 'none') throw new RuntimeFailure('a hard quota is required, but not available here', null);
   const Labels: Record<string, string> = { [QUOTA_LABEL]: mode };
   if (mode === 'engine') return { Labels, DriverOpts: { size: `${resources.diskMb}m` } };
   if (mode === 'measured' || images === null) return { Labels };

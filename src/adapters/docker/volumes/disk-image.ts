@@ -100,12 +100,11 @@ const lockOf = (image: string): string => `${image}.lock`;
 /** A volume's name becomes a path. */
 function named(volume: string): string {
   if (/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/.test(volume)) return volume;
-  throw new RuntimeFailure('not a name of a volume', null);
+  throw new RuntimeFailure('not a valid volume name', null);
 }
 
 function wordsOf(code: number): string {
-  if (code === IMAGE_EXITS.missing) return 'its image is missing; it is not replaced by an empty one';
-  return code === IMAGE_EXITS.doesNotFit
-    ? 'it cannot shrink:'
-    : `its image could not be made ready (${code}):`;
+  if (code === IMAGE_EXITS.missing)
+    return 'its image is missing; Berth does not replace it with an empty one';
+  return code === IMAGE_EXITS.doesNotFit ? 'it cannot shrink:' : `its image could not be prepared (${code}):`;
 }

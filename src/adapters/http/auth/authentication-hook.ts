@@ -86,7 +86,7 @@ async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<voi
     const caller = credential === null ? null : await deps.authenticator.withoutUse(credential);
     if (caller !== null && authorize(caller, 'admin').ok) request.caller = caller;
   } catch (err) {
-    request.log.debug({ err }, 'could not look whether it is an administrator');
+    request.log.debug({ err }, 'could not check for administrator rights');
   }
 }
 

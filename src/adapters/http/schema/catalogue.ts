@@ -13,7 +13,7 @@ const limits = {
 };
 
 const ofUse = {
-  requests_per_minute: Type.Integer({ description: 'Of one user, over all its credentials; 0: no limit.' }),
+  requests_per_minute: Type.Integer({ description: 'For one user, across all credentials. 0: no limit.' }),
   max_terminals: Type.Integer(),
   max_event_sockets: Type.Integer(),
   max_commands: Type.Integer(),
@@ -39,7 +39,7 @@ const imageFields = {
   shell: Type.String(),
 };
 const digest = Nullable(
-  Type.String({ description: '`sha256:…` pins the image; null: whatever the tag points at.' }),
+  Type.String({ description: '`sha256:…` pins the image; null: the image that the tag points to.' }),
 );
 
 export const ImageBody = Type.Object({ key: Type.String(), ...imageFields, digest });

@@ -28,7 +28,7 @@ export const CollaborationBody = Type.Object({
 export const SharedBody = Type.Composite([
   CollaborationBody,
   Type.Object({
-    code: Type.String({ description: 'Shown this once.' }),
+    code: Type.String({ description: 'Shown only once.' }),
     url: Type.String({
       description: 'For a browser; the code is in the fragment, which browsers do not send.',
     }),

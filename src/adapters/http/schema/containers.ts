@@ -14,7 +14,7 @@ const Resources = Type.Object({
 
 const RoleSetupBody = Type.Object({
   status: Type.Union(['none', 'installing', 'ready', 'failed'].map((status) => Type.Literal(status))),
-  detail: Nullable(Type.String({ description: 'The end of what the installer printed.' })),
+  detail: Nullable(Type.String({ description: 'The end of the installer’s output.' })),
 });
 
 export const ContainerBody = Type.Object({
@@ -32,15 +32,15 @@ export const ContainerBody = Type.Object({
   volume: Type.Object({
     name: Type.String(),
     size_mb: Type.Integer(),
-    used_mb: Nullable(Type.Integer({ description: 'When it was last looked at; null when it never was.' })),
-    quota: Type.String({ description: 'hard: more is refused. soft: measured each minute.' }),
+    used_mb: Nullable(Type.Integer({ description: 'As last measured. null: never measured.' })),
+    quota: Type.String({ description: 'hard: enforced by a file system. soft: measured every minute.' }),
   }),
   layer: Type.Object(
     {
-      limit_mb: Type.Integer({ description: 'Of the owner’s tier. Above it the container is stopped.' }),
-      used_mb: Nullable(Type.Integer({ description: 'When it was last counted; null when it never was.' })),
+      limit_mb: Type.Integer({ description: 'From the owner’s tier. Above this, the container is stopped.' }),
+      used_mb: Nullable(Type.Integer({ description: 'As last measured. null: never measured.' })),
     },
-    { description: 'What it has outside /workspace.' },
+    { description: 'Disk use outside /workspace.' },
   ),
   owner: Type.Object({ id: Type.String(), username: Type.String() }),
   role_setup: RoleSetupBody,
@@ -54,7 +54,7 @@ export const ContainerBody = Type.Object({
   kept_until: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'A deleted container can be restored until then at least; then its volume is erased.',
+      description: 'The container can be restored at least until this time. Then its volume is erased.',
     }),
   ),
 });
@@ -116,7 +116,7 @@ export const DeletedBody = Type.Object({
 });
 
 export const PurgeRequest = Closed({
-  name: Type.String({ description: 'Of the container, to confirm which one it is.' }),
+  name: Type.String({ description: 'The name of the container, as confirmation.' }),
 });
 
 export const PurgedBody = Type.Object({

@@ -3,7 +3,7 @@ import { Closed, Timestamp } from './common.ts';
 
 const Path = Type.String({
   maxLength: 16_384,
-  description: 'Below /workspace, or absolute inside it. `..` is refused.',
+  description: 'Relative to /workspace, or absolute inside it. `..` is refused.',
 });
 
 export const FilesQuery = Closed({ path: Type.Optional(Path) });

@@ -13,12 +13,12 @@ export const StatsBody = Type.Object({
   cpu: Type.Object({ used_millicores: Type.Integer(), limit_millicores: Type.Integer() }),
   memory: Type.Object({ used_bytes: Type.Integer(), limit_bytes: Type.Integer() }),
   disk: Type.Object({
-    used_bytes: Nullable(Type.Integer({ description: 'null: took too long to measure, ask again.' })),
+    used_bytes: Nullable(Type.Integer({ description: 'null: the measurement took too long. Ask again.' })),
     limit_bytes: Type.Integer(),
   }),
   layer: Type.Object(
     { used_bytes: Nullable(Type.Integer()), limit_bytes: Type.Integer() },
-    { description: 'Outside /workspace, as of the last minute; null until it was looked at.' },
+    { description: 'Outside /workspace, as of the last minute. null: not measured yet.' },
   ),
   pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
 });
@@ -32,7 +32,7 @@ export const ChangesBody = Type.Object({
       name: Type.String(),
       version: Nullable(Type.String()),
       change: Type.String(),
-      automatic: Type.Boolean({ description: 'Came along with another package.' }),
+      automatic: Type.Boolean({ description: 'Installed as a dependency.' }),
     }),
   ),
   package_count: Count,
@@ -42,13 +42,11 @@ export const ChangesBody = Type.Object({
       added: Count,
       changed: Count,
       removed: Count,
-      size_bytes: Nullable(
-        Type.Integer({ description: 'null: can not be measured in a stopped container.' }),
-      ),
-      disposable: Type.Boolean({ description: 'A cache, a log or the books of a package manager.' }),
+      size_bytes: Nullable(Type.Integer({ description: 'null: cannot be measured in a stopped container.' })),
+      disposable: Type.Boolean({ description: 'A cache, a log or the database of a package manager.' }),
     }),
   ),
-  layer_bytes: Nullable(Type.Integer({ description: 'All that is not on the volume.' })),
+  layer_bytes: Nullable(Type.Integer({ description: 'Everything that is not on the volume.' })),
   complete: Type.Boolean(),
 });
 

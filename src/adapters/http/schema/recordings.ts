@@ -13,7 +13,7 @@ export const StartRecordingRequest = Closed({
 
 export const RecordingBody = Type.Object({
   id: Type.String(),
-  container_id: Type.String({ description: 'db_id of the container, which may be gone' }),
+  container_id: Type.String({ description: 'db_id of the container, which may no longer exist' }),
   container_name: Type.String(),
   connection_id: Type.String(),
   state: Type.Union([Type.Literal('recording'), Type.Literal('ended'), Type.Literal('truncated')]),

@@ -12,7 +12,7 @@ export const TokenRequestBody = Closed({
 });
 
 export const CreatedTokenBody = Type.Object({
-  token: Type.String({ description: 'the secret, shown this once' }),
+  token: Type.String({ description: 'The secret. Shown only once.' }),
   token_prefix: Type.String(),
   expires_at: Nullable(Timestamp),
   id: Type.String(),

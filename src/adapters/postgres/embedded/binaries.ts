@@ -18,10 +18,10 @@ export async function findBinaries(major: number | null): Promise<Binaries> {
   const chosen = found.find((candidate) => major === null || candidate.major === major);
   if (chosen) return chosen;
   const ways = `install the optional dependency ${PLATFORM_PACKAGE}, or the distribution's package postgresql`;
-  if (major === null) throw new Error(`no PostgreSQL here: set DATABASE_URL, or ${ways}`);
+  if (major === null) throw new Error(`no PostgreSQL found: set DATABASE_URL, or ${ways}`);
   const here = found.map((candidate) => candidate.major).join(', ') || 'none';
   throw new Error(
-    `the database was made by PostgreSQL ${major}, and this machine has ${here}: ` +
+    `the database was created by PostgreSQL ${major}, but this machine has ${here}: ` +
       `install postgresql-${major}, or set DATABASE_URL to a server that holds the data`,
   );
 }

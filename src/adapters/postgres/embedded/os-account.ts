@@ -75,8 +75,8 @@ function neededCapability(uid: number, reaches: readonly string[]): Capability |
   const chosen = wanted.find(hasCapability);
   if (chosen) return chosen;
   throw new Error(
-    `PostgreSQL cannot run as root, and an unprivileged user cannot pass ${blocked[0]?.path}: set ` +
-      'BERTH_DATA_DIR to a folder that others may reach (such as /var/lib/berth), or set DATABASE_URL',
+    `PostgreSQL cannot run as root, and an unprivileged user cannot enter ${blocked[0]?.path}: set ` +
+      'BERTH_DATA_DIR to a folder that other users can enter (such as /var/lib/berth), or set DATABASE_URL',
   );
 }
 

@@ -31,7 +31,7 @@ export function serves(pid: number, data: string): boolean {
 export async function clearStaleLock(data: string): Promise<void> {
   const orphans = () => processes().filter((pid) => serves(pid, data));
   if (!(await until(() => orphans().length === 0, 15_000))) {
-    throw new Error(`PostgreSQL processes without a server still use ${data}: ${orphans().join(', ')}`);
+    throw new Error(`orphaned PostgreSQL processes still use ${data}: ${orphans().join(', ')}`);
   }
   await rm(path.join(data, 'postmaster.pid'), { force: true });
 }

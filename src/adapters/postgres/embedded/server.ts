@@ -26,7 +26,7 @@ export async function socketDirectory(root: string, uid: number): Promise<string
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
   if (!found.isDirectory() || ![0, uid, process.getuid?.()].includes(found.uid)) {
-    throw new Error(`${directory} belongs to somebody else: remove it, or choose a shorter BERTH_DATA_DIR`);
+    throw new Error(`${directory} belongs to another user: remove it, or choose a shorter BERTH_DATA_DIR`);
   }
   await chmod(directory, 0o700);
   if (process.getuid?.() === 0) await chown(directory, uid, uid);
@@ -123,5 +123,5 @@ export async function ready(url: string, alive: () => boolean): Promise<void> {
 
 async function lastLines(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-5).join('\n') || 'it said nothing';
+  return text.trimEnd().split('\n').slice(-5).join('\n') || 'its log is empty';
 }

@@ -87,7 +87,7 @@ function serve(
   missed.then(
     (frames) => outbox.begin(frames),
     (err: unknown) => {
-      log.warn({ err }, 'missed events could not be read');
+      log.warn({ err }, 'could not read missed events');
       close(FAILED);
     },
   );

@@ -32,7 +32,7 @@ const NOT_OPENED: Readonly<Record<number, string>> = {
   [CLOSE.tooManyProcesses.code]:
     'this container has reached its process limit: stop some processes, or restart the container',
   [CLOSE.unresponsive.code]:
-    'no new program starts in this container: try again in a few seconds, or stop the container and start it',
+    'this container cannot start new programs: try again in a few seconds, or stop the container and start it again',
 };
 
 export type TerminalSocketDeps = {

@@ -14,7 +14,7 @@ export async function removeUnusedImages({ storage, runtime, log }: ContainerDep
   for (const image of images) {
     if (busy.has(image.dbId) || (image.reference !== null && inUse.has(image.reference))) continue;
     if ((await containers.findAny(image.dbId)) === null) continue;
-    log.info({ dbId: image.dbId, image: image.imageId }, 'removing an image that nothing is made of');
+    log.info({ dbId: image.dbId, image: image.imageId }, 'removing an unused image');
     await runtime.removeCaptured(image);
   }
 }

@@ -64,7 +64,7 @@ async function putAway(
     const { runtimeId } = one.handle;
     const decision = decideOrphan(runtimeId, row, false, seen.get(runtimeId) ?? null, deps.clock.now());
     if (decision === 'quarantine' && one.state === 'stopped') continue;
-    deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container that no row accounts for');
+    deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container without a database row');
     if (decision === 'remove') await deps.runtime.remove(one.handle);
     else await deps.runtime.stop(one.handle, QUARANTINE_GRACE_SECONDS);
   }

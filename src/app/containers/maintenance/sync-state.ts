@@ -4,7 +4,7 @@ import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { settleRoleSetup } from '../role-setup/sync-role-setup.ts';
 
-const ENDED = 'it ended by itself, or together with its engine: start it again';
+const ENDED = 'it ended on its own or with its engine: start it again';
 const PAUSED = 'it was paused outside Berth: start it to resume its programs';
 
 /** Of the service itself: nobody asked for it. */

@@ -16,7 +16,7 @@ export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> =
       // Whatever may still use it is put away by the reconciler first.
       if (listed.some(({ dbId }) => dbId === claimed.dbId)) continue;
       await collect(deps, claimed).catch((err: unknown) =>
-        deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume, it is tried again'),
+        deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume; retrying later'),
       );
     }
   } catch (error) {

@@ -88,7 +88,7 @@ export function warmPool(deps: WarmPoolDeps) {
     do {
       again = false;
       await tend().catch((err: unknown) => {
-        if (!(err instanceof RuntimeUnavailable)) log.warn({ err }, 'could not tend the warm pool');
+        if (!(err instanceof RuntimeUnavailable)) log.warn({ err }, 'could not maintain the warm pool');
       });
     } while (again && !ended);
     pass = null;
@@ -163,7 +163,7 @@ async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
       throw new Error('another process took it over');
     await checkpoint('pool after ready');
   } catch (error) {
-    log.warn({ err: error, dbId }, 'a container of the warm pool did not come up');
+    log.warn({ err: error, dbId }, 'a warm pool container did not start');
     await remove(deps, { ...member, state: 'making', runtimeId: null });
     throw error;
   }

@@ -28,7 +28,7 @@ export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => 
   if (others.length > 0)
     deps.log.warn(
       { counters: others },
-      'counters of the kernel are short, and no container has much of them',
+      'shared kernel limits are nearly exhausted, but no container uses much of them',
     );
   await Promise.all(hogs.map((hog) => stop(deps, running.get(hog.runtimeId), hog)));
 };

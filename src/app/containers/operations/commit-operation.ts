@@ -139,7 +139,7 @@ const FAILED_REASON: { readonly [K in OperationKind]: string } = {
   create: 'the engine could not create it',
   start: 'the engine could not start it',
   stop: 'the engine could not stop it',
-  update: 'the new settings did not come up, so the old ones are back',
+  update: 'it did not start with its new settings, so the old ones were restored',
   delete: 'the engine could not remove it',
   restore: 'the engine could not create it',
 };

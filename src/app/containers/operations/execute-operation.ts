@@ -71,7 +71,7 @@ export async function carryOut(
     }
   }
   if (standing(at.operation, at.operation.outcome) === 'failed')
-    throw fault ?? new Error('the operation was put back');
+    throw fault ?? new Error('the operation was rolled back');
   return { operation: at.operation, container: at.container };
 }
 
@@ -106,7 +106,7 @@ async function recover(
 ): Promise<Done | null> {
   const { kind, dbId, phase } = operation;
   const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
-  deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation met a fault');
+  deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation failed');
   if (way === 'leave') return null;
   try {
     if (way === 'abandon') return await abandon(deps, operation);
@@ -115,7 +115,7 @@ async function recover(
     return { operation: back, container };
   } catch (err) {
     // What is not written down is not so, and what was committed without an answer stays so: whoever goes on with it finds it as it was before the fault.
-    deps.log.error({ err, dbId, kind }, 'the fault of an operation could not be written down');
+    deps.log.error({ err, dbId, kind }, 'could not record the failure of an operation');
     return null;
   }
 }

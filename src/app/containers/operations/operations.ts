@@ -158,8 +158,8 @@ export function operations(deps: OperationDeps) {
       firstTime = false;
       for (const operation of taken) {
         if (running.has(operation.id)) continue;
-        log.warn({ dbId: operation.dbId, kind: operation.kind }, 'going on with an unfinished operation');
-        work(operation).catch((err: unknown) => log.warn({ err }, 'the operation did not end well'));
+        log.warn({ dbId: operation.dbId, kind: operation.kind }, 'continuing an unfinished operation');
+        work(operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
       }
     },
 

@@ -43,7 +43,7 @@ function setupAfter({ container, id }: Try, end: Exclude<End, null>, tail: strin
 async function attempt(deps: RoleSetupDeps, one: Try, output: Output): Promise<End> {
   const { container, signal } = one;
   const role = await deps.storage.repositories.catalogue.role(container.role);
-  if (role === null) return { failed: `the catalogue has no role ${container.role} any more` };
+  if (role === null) return { failed: `the catalogue no longer has the role ${container.role}` };
   const { node, runtimeId } = container;
   if (runtimeId === null) return 'stopped';
   const command = await deps.installer.install({ node, runtimeId }, role);
@@ -74,14 +74,16 @@ async function follow(
   const take = taking(output);
   for await (const event of command.events) {
     if (event.kind === 'output') take(event);
-    if (output.bytes > MAX_OUTPUT_BYTES) return { failed: 'ended: it printed more than 16 MiB' };
+    if (output.bytes > MAX_OUTPUT_BYTES) return { failed: 'stopped: it printed more than 16 MiB' };
     if (event.kind !== 'exit') continue;
     if (event.exitCode === 0) return 'ready';
     if (signal.aborted) return null;
     const { node, runtimeId } = container;
     const seen = await runtime.observe({ node, runtimeId: runtimeId ?? '' });
     if (seen.kind !== 'running') return 'stopped';
-    return { failed: event.exitCode === null ? 'ended: it took too long' : `ended with ${event.exitCode}` };
+    return {
+      failed: event.exitCode === null ? 'stopped: it took too long' : `exited with code ${event.exitCode}`,
+    };
   }
   return null;
 }

@@ -15,7 +15,7 @@ export function reporting(
   function again(): void {
     last = report()
       .catch((err: unknown) => {
-        log.warn({ err }, 'could not write how far a role is installed');
+        log.warn({ err }, 'could not save the progress of a role setup');
         return true;
       })
       .then((goesOn) => {

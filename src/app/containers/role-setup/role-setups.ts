@@ -28,7 +28,7 @@ export function roleSetups(deps: RoleSetupDeps) {
     if (id === null || running.has(id)) return;
     const stop = new AbortController();
     const done = installTools(deps, { container, id, signal: stop.signal })
-      .catch((err: unknown) => log.warn({ err }, 'the setup of a role did not end well'))
+      .catch((err: unknown) => log.warn({ err }, 'a role setup failed'))
       .then(() => {
         running.delete(id);
         if (!closed) void takeUp();
@@ -47,7 +47,7 @@ export function roleSetups(deps: RoleSetupDeps) {
   /** Begins with what is due, as far as there are places. Never throws. */
   function takeUp(): Promise<void> {
     looking ??= look()
-      .catch((err: unknown) => log.warn({ err }, 'could not look for roles to install'))
+      .catch((err: unknown) => log.warn({ err }, 'could not check for roles to install'))
       .finally(() => {
         looking = null;
       });

@@ -88,7 +88,7 @@ export function liveSockets({ bus, current, log, monotonicMs, everyMs = EVERY_MS
       }
     } catch (err) {
       for (const entry of same) entry.typed ||= entry.busy;
-      log.warn({ err }, 'could not look whether a socket may stay open');
+      log.warn({ err }, 'could not check whether a socket may stay open');
       setTimeout(look, RETRY_MS, same).unref();
     }
   }

@@ -21,7 +21,7 @@ export async function embeddedUrl(
   let server = await step('Starting the embedded database', start);
   const lookAfter = async (): Promise<void> => {
     if (server.isAlive()) return;
-    log.error('the embedded database has ended, and is started again');
+    log.error('the embedded database ended unexpectedly: restarting it');
     server = await start();
   };
   const stopLooking = every(LOOK_EVERY_MS, lookAfter, log);

@@ -49,7 +49,7 @@ export type EngineSetUp = {
   readonly baseImage: string | null;
   /** Called when an engine has become usable, and when something in it may have changed. */
   readonly onHint: () => void;
-  /** Shows who waits for the engine. */
+  /** Shows who waiting for the engine. */
   readonly metrics: Pick<Metrics, 'watch' | 'engineWaited'>;
 };
 
@@ -116,7 +116,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     };
     looking = look().catch((err: unknown) => {
       if (signal.aborted) return;
-      log.warn({ err }, 'could not look for an engine');
+      log.warn({ err }, 'could not search for a container engine');
       timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
     });
   };
@@ -169,7 +169,7 @@ async function attach(
   const done = { background: Promise.resolve() };
   if (engine.kind === 'none') {
     parts.engine = { status: 'degraded', detail: 'no container engine', mend: engine.mend };
-    parts.image = { status: 'degraded', detail: 'waits for the engine' };
+    parts.image = { status: 'degraded', detail: 'waiting for the engine' };
     parts.disk = parts.image;
     return done;
   }

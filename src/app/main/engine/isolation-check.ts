@@ -8,7 +8,7 @@ const EVERY_MS = 3_600_000;
 /** A busy machine or engine can make a try fail; that says nothing of the isolation, so it is repeated soon. */
 const RETRY_MS = 15_000;
 
-export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tried yet' };
+export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tested yet' };
 
 export type IsolationDeps = {
   readonly parts: Pick<Parts, 'isolation'>;
@@ -68,7 +68,7 @@ export function watchIsolation(deps: IsolationDeps) {
       try {
         const changed = await deps.assertRules();
         if (changed.length > 0)
-          deps.log.error({ changed }, 'the packet filter was changed by others: its rules are set again');
+          deps.log.error({ changed }, 'the packet filter was changed from outside: restoring its rules');
         rules = changed.length > 0 ? changedBy(changed) : null;
       } catch (error) {
         rules = REFUSED;
@@ -81,7 +81,9 @@ export function watchIsolation(deps: IsolationDeps) {
     async stop(): Promise<void> {
       ended = true;
       clearTimeout(timer);
-      await canary?.stop().catch((err: unknown) => deps.log.warn({ err }, 'a canary may be left behind'));
+      await canary
+        ?.stop()
+        .catch((err: unknown) => deps.log.warn({ err }, 'a test container may be left behind'));
       await pass;
     },
   };
@@ -93,26 +95,26 @@ async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean
   try {
     const reached = await canary.prove();
     if (reached.length === 0) {
-      parts.isolation = { status: 'ready', detail: `proved at ${new Date().toISOString()}` };
+      parts.isolation = { status: 'ready', detail: `verified at ${new Date().toISOString()}` };
       return true;
     }
-    log.error({ reached }, `containers can reach ${wordsOf(reached)}: the packet filter is set again`);
+    log.error({ reached }, `containers can reach ${wordsOf(reached)}: restoring the packet filter`);
     parts.isolation = open(reached);
     await deps.assertRules();
     const still = await canary.prove();
     parts.isolation =
       still.length > 0
         ? open(still)
-        : { status: 'ready', detail: `was open (${wordsOf(reached)}), is closed again` };
+        : { status: 'ready', detail: `was open (${wordsOf(reached)}), now closed again` };
     if (still.length > 0) log.error({ reached: still }, `containers can still reach ${wordsOf(still)}`);
     return true;
   } catch (err) {
     if (isOver()) return false;
-    log.error({ err }, 'the isolation of containers could not be tried');
+    log.error({ err }, 'could not test the isolation of containers');
     const wasOpen = parts.isolation.status === 'degraded' ? `${parts.isolation.detail}; ` : '';
     parts.isolation = {
       status: 'degraded',
-      detail: `${wasOpen}it could not be tried out whether containers are shut off`,
+      detail: `${wasOpen}the isolation of containers could not be tested`,
       mend: 'see the log, and docs/engine.md',
     };
     return false;
@@ -127,14 +129,14 @@ const REFUSED: PartState = {
 
 const changedBy = ({ length }: readonly string[]): PartState => ({
   status: 'degraded',
-  detail: `the packet filter was changed by others (${length} ${length === 1 ? 'rule' : 'rules'}) and is set again; containers may have reached services of this machine`,
-  mend: 'find in the log which rules, and what on this machine changes them',
+  detail: `the packet filter was changed from outside (${length} ${length === 1 ? 'rule' : 'rules'}) and has been restored; containers may have reached services of this machine`,
+  mend: 'see the log for the rules, and find out what on this machine changes them',
 });
 
 const open = (reached: readonly Reached[]): PartState => ({
   status: 'degraded',
   detail: `containers can reach ${wordsOf(reached)}`,
-  mend: 'start Berth as root beside its engine, or close that by the packet filter as docs/engine.md says',
+  mend: 'start Berth as root on the machine of its engine, or block this in the packet filter (see docs/engine.md)',
 });
 
 const WORDS: { readonly [W in Reached['what']]: string } = {

@@ -23,7 +23,7 @@ async function yes(ask: () => Promise<void>): Promise<boolean> {
 const SILENT: PartState = {
   status: 'degraded',
   detail: 'does not answer',
-  mend: 'start the container engine again; one of its own Berth starts again by itself',
+  mend: 'restart the container engine; Berth restarts its own engine automatically',
 };
 
 /** Ready once all is there, degraded when a missing engine is known and said, unready without a database. */

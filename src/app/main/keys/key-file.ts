@@ -33,7 +33,7 @@ export function keyFile(dataDir: string) {
       });
       if (text === null) return null;
       const { mode } = await stat(file);
-      if ((mode & 0o077) !== 0) throw new Error(`others may read ${file}: chmod 600 it`);
+      if ((mode & 0o077) !== 0) throw new Error(`other users can read ${file}: run chmod 600 on it`);
       return parse(text, file);
     },
 
@@ -63,7 +63,7 @@ function parse(text: string, file: string): StoredSecrets {
     content = null;
   }
   if (!Value.Check(Content, content)) {
-    throw new Error(`${file} is damaged: put back a copy, or remove it and everybody signs in again`);
+    throw new Error(`${file} is damaged: restore a copy, or remove it, and everyone must sign in again`);
   }
   return {
     current: Buffer.from(content.current, 'base64url'),

@@ -26,7 +26,7 @@ export function endWhenTold(log: Pick<FastifyBaseLogger, 'fatal'>, stop: () => P
     stop().then(() => process.exit(exitCode ?? code), endNow);
   };
   const isStopping = (): boolean => exitCode !== null;
-  const onSignal = (): void => (isStopping() ? endNow('a second signal came') : end(0));
+  const onSignal = (): void => (isStopping() ? endNow('a second signal arrived') : end(0));
   // Node raises this event for unhandled rejections as well.
   process.on('uncaughtException', (err, origin) => {
     log.fatal({ err, origin }, 'uncaught error: stopping the service');

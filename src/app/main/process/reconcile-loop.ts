@@ -46,7 +46,7 @@ export function keepInOrder(log: Logger) {
   };
   const keepLeases = (): void => {
     const { renew, takeOver } = service?.operations ?? {};
-    renew?.().then(takeOver).catch(warn('could not keep the operations'));
+    renew?.().then(takeOver).catch(warn('could not renew or take over operations'));
   };
   return {
     /** The engine hints that something has changed. */

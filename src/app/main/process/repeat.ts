@@ -16,7 +16,7 @@ export function every(
 
   function again(): void {
     last = work()
-      .catch((err: unknown) => log.warn({ err }, 'what is done again and again has failed this time'))
+      .catch((err: unknown) => log.warn({ err }, 'a repeated task failed'))
       .then(() => {
         if (!stopped) timer = setTimeout(again, everyMs);
       });
