@@ -58,6 +58,7 @@ const PLACES: readonly (readonly [name: string, now: PlaceNow | null, close: Clo
   ['is updated', updating, null, RESTARTED],
   ['was made anew', replaced, RESTARTED, RESTARTED],
   ['is being stopped', stopping, STOPPED, STOPPED],
+  ['is about to be stopped', { ...running, operation: 'stop' }, STOPPED, STOPPED],
   ['is stopped for its disk', { ...stopping, operation: null }, STOPPED, STOPPED],
   ['is stopped', { ...running, state: 'stopped' }, STOPPED, STOPPED],
   ['has failed', { ...running, state: 'failed' }, STOPPED, STOPPED],
