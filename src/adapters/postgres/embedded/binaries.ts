@@ -22,7 +22,7 @@ export async function findBinaries(major: number | null): Promise<Binaries> {
   const here = found.map((candidate) => candidate.major).join(', ') || 'none';
   throw new Error(
     `the database was created by PostgreSQL ${major}, but this machine has ${here}: ` +
-      `install postgresql-${major}, or set DATABASE_URL to a server that holds the data`,
+      `install postgresql-${major}, or set DATABASE_URL to a server that has the data`,
   );
 }
 
