@@ -2,7 +2,7 @@ import type { Caller, Origin } from '../domain/identity/caller.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/storage.ts';
-import { tellAllChanged } from './identity/auth/credential-changes.ts';
+import { publishAllCredentialsChanged } from './identity/auth/credential-changes.ts';
 
 export type SettingsService = ReturnType<typeof settingsService>;
 
@@ -17,7 +17,7 @@ export const settingsService = ({ repositories, inTransaction }: Storage, bus: B
       await tx.audit.append({ userId: caller.user.id, action: 'settings_updated', ...origin, details });
       return settings;
     });
-    tellAllChanged(bus);
+    publishAllCredentialsChanged(bus);
     return changed;
   },
 });

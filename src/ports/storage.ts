@@ -25,7 +25,7 @@ import type { InstallationRepository } from './installation-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
 import type { CollaborationRepository } from './terminals/collaboration-repository.ts';
 import type { RecordingRepository } from './terminals/recording-repository.ts';
-import type { TerminalHolds } from './terminals/terminal-lease-repository.ts';
+import type { TerminalLeaseRepository } from './terminals/terminal-lease-repository.ts';
 import type { TerminalRecords } from './terminals/terminal-record-repository.ts';
 
 /** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
@@ -56,7 +56,7 @@ export type Repositories = {
   readonly idempotencyKeys: IdempotencyKeys;
   readonly terminals: TerminalRecords;
   readonly recordings: RecordingRepository;
-  readonly terminalHolds: TerminalHolds;
+  readonly terminalLeases: TerminalLeaseRepository;
   readonly sshKeys: SshKeyRepository;
   readonly collaborations: CollaborationRepository;
 };

@@ -88,7 +88,7 @@ export async function eventLogContract(
       say: (type?: EventType) => events.append(anEvent(ada.id, dbId, type)),
       join: () =>
         storage.inTransaction(async (tx) => {
-          await tx.collaborations.holdByCode(hashOf(code));
+          await tx.collaborations.findByCodeForUpdate(hashOf(code));
           await tx.collaborations.admit(part);
         }),
       leave: () => storage.repositories.collaborations.dismiss(part),
@@ -132,7 +132,7 @@ export async function eventLogContract(
         hasJoined = true;
       });
       if (blocked !== null) await waitFor(() => hasJoined, { what: 'the joining goes through' });
-      await tx.roleSetups.hold(dbId);
+      await tx.roleSetups.findForUpdate(dbId);
       await tx.events.append(anEvent(ada.id, dbId));
     });
     const told = [hasJoined];
@@ -145,7 +145,7 @@ export async function eventLogContract(
     const start = await events.end();
     let joining: Promise<unknown> = Promise.resolve();
     await storage.inTransaction(async (tx) => {
-      await tx.roleSetups.hold(dbId);
+      await tx.roleSetups.findForUpdate(dbId);
       await tx.events.append(anEvent(ada.id, dbId));
       joining = join();
       await blocked?.(1);
@@ -160,7 +160,7 @@ export async function eventLogContract(
     await join();
     await say('container_stopped');
     await storage.inTransaction(async (tx) => {
-      await tx.roleSetups.hold(dbId);
+      await tx.roleSetups.findForUpdate(dbId);
       await tx.events.append(anEvent(ada.id, dbId, 'container_deleted'));
       t.equal((await tx.collaborations.endAllOf(dbId)).length, 1);
     });

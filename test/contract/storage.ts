@@ -19,7 +19,7 @@ import { signInContract } from './identity/sign-in.ts';
 import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
 import { collaborationRepositoryContract } from './terminals/collaborations.ts';
 import { recordingRepositoryContract } from './terminals/recordings.ts';
-import { terminalHoldsContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
+import { terminalLeasesContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
 
 /** Tables whose rows grow older together. */
 export type Ageing = 'operations' | 'containers' | 'warm_pool' | 'recordings' | 'api_tokens' | 'events';
@@ -60,7 +60,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await auditLogContract(name, storage);
   await auditChainContract(name, storage);
   await terminalRecordsContract(name, storage, times.silenceTerminal);
-  await terminalHoldsContract(name, storage, times.silenceRun);
+  await terminalLeasesContract(name, storage, times.silenceRun);
   await recordingRepositoryContract(name, storage, passingMs('recordings'));
   await collaborationRepositoryContract(name, storage, times.endTimeOfShare);
   await eventLogContract(name, storage, (hours) => passing('events')(hours * 3_600), blocked);

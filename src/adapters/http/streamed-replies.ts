@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LiveSockets } from '../../app/identity/auth/authorized-connections.ts';
+import type { AuthorizedConnections } from '../../app/identity/auth/authorized-connections.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
 
 const STALL_MS = 60_000;
@@ -36,7 +36,7 @@ export type Watch = (request: FastifyRequest, reply: FastifyReply) => void;
  * connection, as when the client goes away; the client can tell the half of an answer from a whole one.
  */
 export const cutOffBy =
-  (live: LiveSockets, mayStay: (now: Caller) => boolean): Watch =>
+  (live: AuthorizedConnections, mayStay: (now: Caller) => boolean): Watch =>
   (request, reply) => {
     const close = (): void => void reply.raw.destroy();
     const { end } = live.register({ caller: request.caller, mayStay, close });

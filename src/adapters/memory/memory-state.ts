@@ -18,7 +18,7 @@ import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { StoredOperation } from '../../ports/containers/operation-repository.ts';
 import type { KeptAnswer, KeyedRequest } from '../../ports/idempotency-key-store.ts';
 import type { Part } from '../../ports/terminals/collaboration-repository.ts';
-import type { NewHold } from '../../ports/terminals/terminal-lease-repository.ts';
+import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repository.ts';
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
 import { emptyFactors, type FactorState } from './identity/totp-state.ts';
 
@@ -62,7 +62,7 @@ export type MemoryState = FactorState & {
   audit: (AuditEntry & { id: string; createdAt: Date })[];
   terminals: (TerminalRecord & { readonly closing: boolean })[];
   recordings: (Recording & { seenAt: Date })[];
-  terminalHolds: (NewHold & { isEnding: boolean })[];
+  terminalLeases: (NewTerminalLease & { isEnding: boolean })[];
   /** When each run was last seen. */
   replicaRuns: Map<string, Date>;
   sshKeys: SshKey[];
@@ -150,7 +150,7 @@ export const emptyState = (): MemoryState => ({
   disksMeasuredAt: new Map(),
   terminals: [],
   recordings: [],
-  terminalHolds: [],
+  terminalLeases: [],
   replicaRuns: new Map(),
   sshKeys: [],
   collaborations: [],

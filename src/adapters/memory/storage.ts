@@ -28,7 +28,7 @@ import { memoryInstallation } from './installation-repository.ts';
 import { emptyState, type MemoryState } from './memory-state.ts';
 import { memoryCollaborations } from './terminals/collaboration-repository.ts';
 import { memoryRecordings } from './terminals/recording-repository.ts';
-import { memoryTerminalHolds } from './terminals/terminal-lease-repository.ts';
+import { memoryTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { memoryTerminalRecords } from './terminals/terminal-record-repository.ts';
 
 const repositoriesOn = (
@@ -68,7 +68,7 @@ const repositoriesOn = (
   auditChain: memoryAuditChain(state),
   terminals: memoryTerminalRecords(state, clock),
   recordings: memoryRecordings(state, clock),
-  terminalHolds: memoryTerminalHolds(state, clock),
+  terminalLeases: memoryTerminalLeases(state, clock),
   sshKeys: memorySshKeys(state, clock),
   collaborations: memoryCollaborations(state, clock),
 });

@@ -27,7 +27,7 @@ import type { Db } from './schema/database-schema.ts';
 import { postgresSettings } from './settings-repository.ts';
 import { postgresCollaborations } from './terminals/collaboration-repository.ts';
 import { postgresRecordings } from './terminals/recording-repository.ts';
-import { postgresTerminalHolds } from './terminals/terminal-lease-repository.ts';
+import { postgresTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { postgresTerminalRecords } from './terminals/terminal-record-repository.ts';
 
 const repositoriesOn = (db: Db): Repositories => ({
@@ -57,7 +57,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   requestCounts: postgresRequestCounts(db),
   terminals: postgresTerminalRecords(db),
   recordings: postgresRecordings(db),
-  terminalHolds: postgresTerminalHolds(db),
+  terminalLeases: postgresTerminalLeases(db),
   sshKeys: postgresSshKeys(db),
   collaborations: postgresCollaborations(db),
 });

@@ -11,7 +11,7 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { handleOf } from '../containers/find-container.ts';
-import { tellShared } from './shared-terminals.ts';
+import { publishShareChange } from './shared-terminals.ts';
 
 export type CollaborationEffectDeps = {
   readonly storage: Storage;
@@ -83,7 +83,7 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
     for (const effect of effects) {
       switch (effect.do) {
         case 'announce':
-          tellShared(bus, dbId);
+          publishShareChange(bus, dbId);
           break;
         case 'end_sessions':
           endSessions(collaboration, effect.userIds).catch((err: unknown) =>
@@ -123,13 +123,13 @@ export function collaborationEffects({ storage, backend, bus, log }: Collaborati
 
   async function end(id: string): Promise<void> {
     const done = await inTransaction(async (tx) => {
-      const held = await tx.collaborations.hold(id);
-      const decided = held && decideCollaboration(held, { type: 'time_over' });
-      if (held === null || decided === null || !decided.ok) return null;
-      await write(tx, held, decided.value, NOWHERE);
-      return { held, effects: decided.value };
+      const locked = await tx.collaborations.findForUpdate(id);
+      const decided = locked && decideCollaboration(locked, { type: 'time_over' });
+      if (locked === null || decided === null || !decided.ok) return null;
+      await write(tx, locked, decided.value, NOWHERE);
+      return { locked, effects: decided.value };
     });
-    if (done !== null) follow(done.held, done.effects);
+    if (done !== null) follow(done.locked, done.effects);
   }
 
   return {

@@ -22,7 +22,7 @@ import type { Guard } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
 import { orRollBack } from '../transaction.ts';
 import { type CollaborationEffectDeps, collaborationEffects } from './collaboration-effects.ts';
-import { tellShared } from './shared-terminals.ts';
+import { publishShareChange } from './shared-terminals.ts';
 
 export type CollaborationDeps = CollaborationEffectDeps & {
   readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
@@ -59,16 +59,16 @@ export function collaborations(deps: CollaborationDeps) {
   ): Promise<Result<Collaboration, DomainError>> {
     if (!isUuid(id)) return NOT_FOUND;
     const done = await orRollBack(inTransaction, async (tx) => {
-      const held = await tx.collaborations.hold(id.toLowerCase());
-      if (held === null) return NOT_FOUND;
-      const decided = decideCollaboration(held, event);
+      const locked = await tx.collaborations.findForUpdate(id.toLowerCase());
+      if (locked === null) return NOT_FOUND;
+      const decided = decideCollaboration(locked, event);
       if (!decided.ok) return decided;
-      await write(tx, held, decided.value, origin);
-      const now = (await tx.collaborations.find(held.id)) ?? held;
-      return ok({ held, effects: decided.value, now });
+      await write(tx, locked, decided.value, origin);
+      const now = (await tx.collaborations.find(locked.id)) ?? locked;
+      return ok({ locked, effects: decided.value, now });
     });
     if (!done.ok) return done;
-    follow(done.value.held, done.value.effects);
+    follow(done.value.locked, done.value.effects);
     return ok(done.value.now);
   }
 
@@ -95,7 +95,7 @@ export function collaborations(deps: CollaborationDeps) {
       const made = await orRollBack(inTransaction, async (tx) => {
         await tx.users.lock(caller.user.id);
         // A delete that came first has ended what there was to end.
-        if ((await tx.roleSetups.hold(container.dbId))?.state !== 'running')
+        if ((await tx.roleSetups.findForUpdate(container.dbId))?.state !== 'running')
           return refuse({ code: 'container_not_running' });
         const live = await tx.collaborations.listLive(container.dbId, caller.user.id);
         if (live.length >= MAX_COLLABORATIONS)
@@ -106,7 +106,7 @@ export function collaborations(deps: CollaborationDeps) {
         return ok(collaboration);
       });
       if (!made.ok) return made;
-      tellShared(bus, container.dbId);
+      publishShareChange(bus, container.dbId);
       return ok({ collaboration: made.value, code, url: `${publicUrl()}/join#code=${code}` });
     },
 
@@ -123,7 +123,7 @@ export function collaborations(deps: CollaborationDeps) {
       if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
       return await inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
         const tried = await guard.tryShared(tx, 'collaboration', user.id, origin, () =>
-          tx.collaborations.holdByCode(sha256(code)),
+          tx.collaborations.findByCodeForUpdate(sha256(code)),
         );
         if (!tried.ok) return tried;
         if (tried.value === null) return NOT_FOUND;

@@ -8,14 +8,14 @@ import type {
 } from '../../ports/terminals/collaboration-repository.ts';
 
 /** What somebody at a shared terminal is told. `size`: null when everybody has their own again. */
-export type SharedNews =
+export type SharedTerminalNotice =
   | { readonly type: 'participants'; readonly present: readonly PresentPerson[] }
   | { readonly type: 'size'; readonly size: TerminalSize | null };
 
 /** An open terminal of this process. The owner's main one rules the size of what is shared; participants follow. */
 export type Onlooker = {
   readonly dbId: string;
-  readonly role: 'ruler' | 'follower' | 'apart';
+  readonly role: 'owner' | 'participant' | 'independent';
   size: TerminalSize;
   /** Makes the terminal so large. */
   resize(size: TerminalSize): Promise<void>;
@@ -32,9 +32,9 @@ export type SharedTerminalsDeps = {
 };
 
 type Listening = Onlooker & {
-  hear: ((news: SharedNews) => void) | null;
-  toldPresent: string;
-  ruled: TerminalSize | null;
+  onNotice: ((notice: SharedTerminalNotice) => void) | null;
+  sentPresent: string;
+  ownerSize: TerminalSize | null;
 };
 
 const TOPIC = 'collaboration';
@@ -42,7 +42,8 @@ const SIZE_AFTER_MS = 100;
 const NOBODY = '[]';
 
 /** To every process: who takes part in what of this container, or is there, has changed. Call it after the commit. */
-export const tellShared = (bus: Bus, dbId: string): void => bus.publish(TOPIC, { container_id: dbId });
+export const publishShareChange = (bus: Bus, dbId: string): void =>
+  bus.publish(TOPIC, { container_id: dbId });
 
 export type SharedTerminals = ReturnType<typeof sharedTerminals>;
 
@@ -53,40 +54,40 @@ export type SharedTerminals = ReturnType<typeof sharedTerminals>;
 export function sharedTerminals({ collaborations, bus, log, parts, shut }: SharedTerminalsDeps) {
   const onlookers = new Map<string, Set<Listening>>();
   const sharedNow = new Set<string>();
-  const looking = new Map<string, { again: boolean }>();
+  const rechecking = new Map<string, { again: boolean }>();
   const resizing = new Map<string, NodeJS.Timeout>();
   const due = new Set<string>();
-  let isTelling = false;
+  let isPublishing = false;
 
-  const look = (dbId: string): void => {
-    const under = looking.get(dbId);
+  const recheck = (dbId: string): void => {
+    const under = rechecking.get(dbId);
     if (under !== undefined) {
       under.again = true;
       return;
     }
     if (!onlookers.has(dbId) && !parts().some((one) => one.dbId === dbId)) return;
-    looking.set(dbId, { again: false });
-    void lookNow(dbId)
+    rechecking.set(dbId, { again: false });
+    void recheckNow(dbId)
       .catch((err: unknown) => log.warn({ err }, 'could not load the participants of a shared terminal'))
       .finally(() => {
-        const again = looking.get(dbId)?.again;
-        looking.delete(dbId);
-        if (again) look(dbId);
+        const again = rechecking.get(dbId)?.again;
+        rechecking.delete(dbId);
+        if (again) recheck(dbId);
       });
   };
 
-  async function lookNow(dbId: string): Promise<void> {
+  async function recheckNow(dbId: string): Promise<void> {
     await shutOver(parts().filter((one) => one.dbId === dbId));
     const here = onlookers.get(dbId);
     if (here === undefined) return;
     const scene = await collaborations.scene(dbId);
     if (scene === null) sharedNow.delete(dbId);
     else sharedNow.add(dbId);
-    const ruler = [...here].find(({ role }) => role === 'ruler');
-    if (scene !== null && scene.size === null && ruler !== undefined) noteSize(dbId);
+    const owner = [...here].find(({ role }) => role === 'owner');
+    if (scene !== null && scene.size === null && owner !== undefined) noteSize(dbId);
     for (const one of here) {
-      tellPresent(one, scene?.present ?? []);
-      if (one.role === 'follower') tellSize(one, scene?.size ?? null);
+      sendPresent(one, scene?.present ?? []);
+      if (one.role === 'participant') sendSize(one, scene?.size ?? null);
     }
   }
 
@@ -102,9 +103,9 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
     if (resizing.has(dbId)) return;
     const timer = setTimeout(() => {
       resizing.delete(dbId);
-      const ruler = [...(onlookers.get(dbId) ?? [])].find(({ role }) => role === 'ruler');
-      collaborations.noteSize(dbId, ruler?.size ?? null).then(
-        () => tellShared(bus, dbId),
+      const owner = [...(onlookers.get(dbId) ?? [])].find(({ role }) => role === 'owner');
+      collaborations.noteSize(dbId, owner?.size ?? null).then(
+        () => publishShareChange(bus, dbId),
         (err: unknown) => log.warn({ err }, 'could not publish the size of a shared terminal'),
       );
     }, SIZE_AFTER_MS);
@@ -113,81 +114,86 @@ export function sharedTerminals({ collaborations, bus, log, parts, shut }: Share
 
   bus.subscribe(
     TOPIC,
-    ({ container_id: id }) => (typeof id === 'string' ? look(id) : lookAll()),
-    () => lookAll(),
+    ({ container_id: id }) => (typeof id === 'string' ? recheck(id) : recheckAll()),
+    () => recheckAll(),
   );
 
-  function lookAll(): void {
-    for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.dbId)])) look(id);
+  function recheckAll(): void {
+    for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.dbId)])) recheck(id);
   }
 
   /** Somebody has come or gone. Containers that nobody shares cost one look at the database, however many come at once. */
   function changed(dbId: string): void {
     due.add(dbId);
-    if (!isTelling) void tellDue();
+    if (!isPublishing) void publishDue();
   }
 
-  async function tellDue(): Promise<void> {
-    isTelling = true;
+  async function publishDue(): Promise<void> {
+    isPublishing = true;
     for (const dbId of due) {
       due.delete(dbId);
       try {
-        if (await collaborations.isShared(dbId)) tellShared(bus, dbId);
+        if (await collaborations.isShared(dbId)) publishShareChange(bus, dbId);
       } catch (err) {
         log.warn({ err }, 'could not publish the participants of a shared terminal');
       }
     }
-    isTelling = false;
+    isPublishing = false;
   }
 
   return {
     /** A terminal that has opened, once its record is written. */
     enter(onlooker: Onlooker) {
       const { dbId } = onlooker;
-      const entry: Listening = Object.assign(onlooker, { hear: null, toldPresent: NOBODY, ruled: null });
+      const entry: Listening = Object.assign(onlooker, {
+        onNotice: null,
+        sentPresent: NOBODY,
+        ownerSize: null,
+      });
       const here = onlookers.get(dbId) ?? new Set();
       onlookers.set(dbId, here.add(entry));
       return {
         /** From now on; what is so already is told soon. */
-        hear(listener: (news: SharedNews) => void): void {
-          entry.hear = listener;
+        onNotice(listener: (notice: SharedTerminalNotice) => void): void {
+          entry.onNotice = listener;
           changed(dbId);
         },
 
         async resize(size: TerminalSize): Promise<void> {
           entry.size = size;
-          if (entry.role === 'ruler' && sharedNow.has(dbId)) noteSize(dbId);
-          if (entry.ruled === null) await entry.resize(size);
+          if (entry.role === 'owner' && sharedNow.has(dbId)) noteSize(dbId);
+          if (entry.ownerSize === null) await entry.resize(size);
         },
 
         /** Once the record is removed. */
         leave(): void {
           here.delete(entry);
           if (here.size === 0) onlookers.delete(dbId);
-          if (entry.role === 'ruler' && sharedNow.has(dbId)) noteSize(dbId);
+          if (entry.role === 'owner' && sharedNow.has(dbId)) noteSize(dbId);
           changed(dbId);
         },
       };
     },
 
     /** Closes what rests on a part that nobody has any more, whatever was not told of it; for a timer. */
-    lookAtParticipants: (): Promise<void> => shutOver(parts()),
+    recheckParticipants: (): Promise<void> => shutOver(parts()),
   };
 }
 
 const isSame = (one: Part, other: Part): boolean =>
   one.collaborationId === other.collaborationId && one.userId === other.userId;
 
-function tellPresent(one: Listening, present: readonly PresentPerson[]): void {
+function sendPresent(one: Listening, present: readonly PresentPerson[]): void {
   const text = JSON.stringify(present);
-  if (one.hear === null || text === one.toldPresent) return;
-  one.toldPresent = text;
-  one.hear({ type: 'participants', present });
+  if (one.onNotice === null || text === one.sentPresent) return;
+  one.sentPresent = text;
+  one.onNotice({ type: 'participants', present });
 }
 
-function tellSize(one: Listening, size: TerminalSize | null): void {
-  if (one.hear === null || (one.ruled?.cols === size?.cols && one.ruled?.rows === size?.rows)) return;
-  one.ruled = size;
+function sendSize(one: Listening, size: TerminalSize | null): void {
+  if (one.onNotice === null || (one.ownerSize?.cols === size?.cols && one.ownerSize?.rows === size?.rows))
+    return;
+  one.ownerSize = size;
   void one.resize(size ?? one.size);
-  one.hear({ type: 'size', size });
+  one.onNotice({ type: 'size', size });
 }

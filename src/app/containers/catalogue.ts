@@ -65,7 +65,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
       origin: Origin,
     ): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
-        const before = await edits(tx).hold(key);
+        const before = await edits(tx).findForUpdate(key);
         if (before === null) return notFound();
         const checked = valid({ ...before, ...change });
         if (!checked.ok) return checked;
@@ -78,7 +78,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
     /** Refuses what is in use, and what the service itself needs. Answers what was removed. */
     remove: (key: string, caller: Caller, origin: Origin): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
-        const before = await edits(tx).hold(key);
+        const before = await edits(tx).findForUpdate(key);
         if (before === null) return notFound();
         if (NEEDED[kind].includes(key)) return refuse({ code: 'catalogue_entry_needed' });
         if (await edits(tx).isUsed(key)) return refuse({ code: 'catalogue_entry_in_use' });

@@ -3,7 +3,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { StorageTooSlow } from '../../ports/storage.ts';
-import { onEvents } from './event-messages.ts';
+import { subscribeToEventsAdded } from './event-messages.ts';
 
 /** Somebody who is told of events as they come. Nothing that it is called with may throw. */
 export type Subscriber<Frame> = {
@@ -147,7 +147,7 @@ export function eventFeed<Frame>({
     }
   }
 
-  const unsubscribe = onEvents(bus, wake);
+  const unsubscribe = subscribeToEventsAdded(bus, wake);
   return {
     /** Reads up to now. Only then may somebody subscribe, who else could get again what another process has sent. */
     ready: look,

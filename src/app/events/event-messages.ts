@@ -3,7 +3,8 @@ import type { Bus } from '../../ports/bus.ts';
 const TOPIC = 'events';
 
 /** Call it after the commit of an event. It only wakes those who read them. */
-export const tellEvents = (bus: Bus): void => bus.publish(TOPIC, {});
+export const publishEventsAdded = (bus: Bus): void => bus.publish(TOPIC, {});
 
 /** There may be events that were not read yet. */
-export const onEvents = (bus: Bus, wake: () => void): (() => void) => bus.subscribe(TOPIC, wake, wake);
+export const subscribeToEventsAdded = (bus: Bus, wake: () => void): (() => void) =>
+  bus.subscribe(TOPIC, wake, wake);

@@ -1,7 +1,7 @@
 import type { Bus } from '../../ports/bus.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
-import { type Changed, tellChanged } from '../identity/auth/credential-changes.ts';
-import { tellEvents } from './event-messages.ts';
+import { type CredentialChange, publishCredentialChange } from '../identity/auth/credential-changes.ts';
+import { publishEventsAdded } from './event-messages.ts';
 
 /**
  * The same storage, which tells every process when a session, a user or a screen lock is changed in it, or an event is
@@ -11,19 +11,20 @@ export function announced({ repositories, inTransaction }: Storage, bus: Bus): S
   return {
     repositories: noting(
       repositories,
-      (changed) => tellChanged(bus, changed),
-      () => tellEvents(bus),
+      (changed) => publishCredentialChange(bus, changed),
+      () => publishEventsAdded(bus),
     ),
     async inTransaction(work) {
-      const noted = new Map<string, Changed>();
+      const noted = new Map<string, CredentialChange>();
       let events = false;
-      const note = (changed: Changed): void => void noted.set(`${changed.kind} ${changed.id}`, changed);
+      const note = (changed: CredentialChange): void =>
+        void noted.set(`${changed.kind} ${changed.id}`, changed);
       const noteEvent = (): void => {
         events = true;
       };
       const result = await inTransaction((tx) => work(noting(tx, note, noteEvent)));
-      for (const changed of noted.values()) tellChanged(bus, changed);
-      if (events) tellEvents(bus);
+      for (const changed of noted.values()) publishCredentialChange(bus, changed);
+      if (events) publishEventsAdded(bus);
       return result;
     },
   };
@@ -35,7 +36,7 @@ const over = <T extends object>(base: T, replaced: Partial<T>): T =>
 
 function noting(
   repositories: Repositories,
-  note: (changed: Changed) => void,
+  note: (changed: CredentialChange) => void,
   noteEvent: () => void,
 ): Repositories {
   const { sessions, users, screenLocks, tokens, events } = repositories;

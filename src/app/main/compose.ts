@@ -30,7 +30,7 @@ import { sshKeys } from '../identity/account/ssh-keys.ts';
 import { apiTokens } from '../identity/account/tokens.ts';
 import { users } from '../identity/account/users.ts';
 import { authenticator } from '../identity/auth/authenticator.ts';
-import { liveSockets } from '../identity/auth/authorized-connections.ts';
+import { authorizedConnections } from '../identity/auth/authorized-connections.ts';
 import { lastingUses } from '../identity/limits/concurrent-use.ts';
 import { requestLimits } from '../identity/limits/request-limits.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
@@ -99,17 +99,17 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     observer: tapes.forTerminals,
     opening: options.terminalOpening,
   });
-  const { holding } = shells;
+  const { leases } = shells;
   let draining = false;
   const isDraining = (): boolean => draining;
   const reapTerminals = terminalReaper({
-    ...{ repositories, runtime: ports.runtime, backend, holding, log, monotonicMs },
+    ...{ repositories, runtime: ports.runtime, backend, leases, log, monotonicMs },
     isStopping: isDraining,
   });
   const { guard } = people;
   const sharing = collaborations({ storage, backend, guard, bus, clock, log, publicUrl });
   const { liveEveryMs: everyMs } = options;
-  const live = liveSockets({ bus, current: auth.current, log, monotonicMs, everyMs });
+  const live = authorizedConnections({ bus, current: auth.current, log, monotonicMs, everyMs });
   const taped = tapes.over(shells, live);
   const keys = idempotency(repositories);
   const outputs = outputSlots();

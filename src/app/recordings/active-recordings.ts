@@ -12,7 +12,7 @@ import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 import { recorder } from './recorder.ts';
-import type { RecordingNews } from './recording-messages.ts';
+import type { RecordingMessages } from './recording-messages.ts';
 import { type Going, recordingProgress } from './recording-progress.ts';
 import { recordStarted } from './recording-records.ts';
 import { writeSoFar } from './recording-start.ts';
@@ -25,17 +25,21 @@ export type LiveRecordingsDeps = {
   readonly log: Logger;
   /** UUID of this process. */
   readonly replica: string;
-  readonly news: Pick<RecordingNews, 'tell'>;
+  readonly messages: Pick<RecordingMessages, 'publishNotice'>;
 };
 
-/** `held`: with what its stream held before. */
-type Beginning = { readonly containerName: string; readonly origin: Origin; readonly held: boolean };
+/** `includesBuffered`: starts with the output that its stream has buffered. */
+type Beginning = {
+  readonly containerName: string;
+  readonly origin: Origin;
+  readonly includesBuffered: boolean;
+};
 
 export type LiveRecordings = ReturnType<typeof liveRecordings>;
 
 /** The recordings that this process makes now: each follows a terminal from stream to stream until it is gone. */
 export function liveRecordings(deps: LiveRecordingsDeps) {
-  const { storage, files, clock, monotonicMs, log, replica, news } = deps;
+  const { storage, files, clock, monotonicMs, log, replica, messages } = deps;
   const progress = recordingProgress({ repositories: storage.repositories, log, monotonicMs });
   const streams = new Map<TerminalKey, TerminalStream>();
   const going = new Map<TerminalKey, Going>();
@@ -49,7 +53,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
 
   async function start(
     terminal: LiveTerminal,
-    { containerName, origin, held }: Beginning,
+    { containerName, origin, includesBuffered }: Beginning,
   ): Promise<Result<Recording, DomainError>> {
     const limitBytes = await progress.roomForNew(terminal.userId);
     if (limitBytes === null) return refuse({ code: 'recording_quota_reached' });
@@ -69,7 +73,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
       going.set(terminal.key, entry);
       const stream = streams.get(terminal.key);
       if (stream === undefined) return ok((await finish(terminal.key, null)) ?? recording);
-      await take(entry, stream, terminal, held);
+      await take(entry, stream, terminal, includesBuffered);
       return ok(recording);
     } catch (error) {
       await file.close();
@@ -78,22 +82,22 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     }
   }
 
-  /** Writes what the terminal shows already, and follows it: all that is held, or a picture of the screen. */
+  /** Writes what the terminal shows already, and follows it: all buffered output, or a picture of the screen. */
   async function take(
     entry: Going,
     stream: TerminalStream,
     terminal: LiveTerminal,
-    held: boolean,
+    includesBuffered: boolean,
   ): Promise<void> {
     const { key, recorder: made } = entry;
-    const picture = held ? null : await stream.snapshot();
+    const picture = includesBuffered ? null : await stream.snapshot();
     // Meanwhile it may have ended, or its terminal begun anew.
     if (going.get(key) !== entry) return;
-    news.tell(entry.recording, true, RECORDING_WORDS.started);
+    messages.publishNotice(entry.recording, true, RECORDING_WORDS.started);
     if (streams.get(key) !== stream) return;
     made.resized(terminal);
     writeSoFar(made, stream, picture);
-    // What is held may be more than there is room for.
+    // The buffered output may be more than there is room for.
     if (going.get(key) === entry) follow(key, stream, entry);
   }
 
@@ -114,7 +118,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     if (entry === undefined) return Promise.resolve(null);
     going.delete(key);
     streams.get(key)?.tap(null);
-    news.tell(entry.recording, false, RECORDING_WORDS[why ?? 'ended']);
+    messages.publishNotice(entry.recording, false, RECORDING_WORDS[why ?? 'ended']);
     const end = progress
       .end(entry, why === null ? 'ended' : 'truncated')
       .finally(() => ends.delete(entry.recording.id));

@@ -14,7 +14,7 @@ import { findOwn, handleOf } from '../containers/find-container.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import { orRollBack } from '../transaction.ts';
 import type { LiveRecordings } from './active-recordings.ts';
-import type { RecordingNews } from './recording-messages.ts';
+import type { RecordingMessages } from './recording-messages.ts';
 import { recordDeleted } from './recording-records.ts';
 import { recordingReplicas } from './remote-recordings.ts';
 
@@ -32,7 +32,7 @@ export type RecordingsDeps = {
   readonly files: RecordingFiles;
   readonly live: LiveRecordings;
   readonly terminals: Pick<Terminals, 'find' | 'underKey'>;
-  readonly news: RecordingNews;
+  readonly messages: RecordingMessages;
   readonly replica: string;
   readonly log: Logger;
 };
@@ -42,11 +42,20 @@ type Found = Result<Recording, DomainError>;
 export type Recordings = ReturnType<typeof recordings>;
 
 /** Recordings of the caller's own terminals; another's is like none. */
-export function recordings({ storage, acts, files, live, terminals, news, replica, log }: RecordingsDeps) {
+export function recordings({
+  storage,
+  acts,
+  files,
+  live,
+  terminals,
+  messages,
+  replica,
+  log,
+}: RecordingsDeps) {
   const { repositories, inTransaction } = storage;
-  const elsewhere = recordingReplicas({ repositories, live, terminals, news, log });
+  const elsewhere = recordingReplicas({ repositories, live, terminals, messages, log });
   const failed = (what: string) => (err: unknown) => log.warn({ err }, what);
-  news.listen({
+  messages.subscribe({
     stop: (id) => void live.stop(id),
     removed: (id) => void files.remove(id).catch(failed('could not remove the file of a recording')),
   });
@@ -62,7 +71,7 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
     const { id: known, userId, sizeBytes, durationMs } = found.value;
     const ended = await live.stop(known);
     if (ended !== null) return ok(ended);
-    news.stop(known);
+    messages.stop(known);
     for (let waitedMs = 0; waitedMs < STOP_WITHIN_MS; waitedMs += POLL_MS) {
       await sleep(POLL_MS);
       const now = await find(known, caller);
@@ -95,7 +104,7 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
       const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
       const open = terminals.underKey(key);
       if (open === null) return await elsewhere.begin(key, name, origin);
-      return await live.begin(open, { containerName: name, origin, held: false });
+      return await live.begin(open, { containerName: name, origin, includesBuffered: false });
     },
 
     stop,
@@ -140,7 +149,7 @@ export function recordings({ storage, acts, files, live, terminals, news, replic
       });
       if (!done.ok) return done;
       await files.remove(done.value.id);
-      news.removed(done.value.id);
+      messages.removed(done.value.id);
       return done;
     },
 

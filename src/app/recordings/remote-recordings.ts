@@ -8,7 +8,7 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import type { LiveRecordings } from './active-recordings.ts';
-import type { RecordingNews } from './recording-messages.ts';
+import type { RecordingMessages } from './recording-messages.ts';
 
 /** A process that has the terminal has begun within this, or has it no more. */
 const BEGIN_WITHIN_MS = 3_000;
@@ -18,18 +18,18 @@ export type RecordingReplicasDeps = {
   readonly repositories: Pick<Repositories, 'recordings' | 'terminals'>;
   readonly live: Pick<LiveRecordings, 'begin' | 'hasRoom'>;
   readonly terminals: Pick<Terminals, 'find'>;
-  readonly news: RecordingNews;
+  readonly messages: RecordingMessages;
   readonly log: Logger;
 };
 
 /** Recordings of terminals that another process has, which makes them. */
-export function recordingReplicas({ repositories, live, terminals, news, log }: RecordingReplicasDeps) {
-  news.listen({
+export function recordingReplicas({ repositories, live, terminals, messages, log }: RecordingReplicasDeps) {
+  messages.subscribe({
     start({ terminal, containerName, ...origin }) {
       const open = terminals.find(terminal);
       if (open === null) return;
       live
-        .begin(open, { containerName, origin, held: false })
+        .begin(open, { containerName, origin, includesBuffered: false })
         .catch((err: unknown) => log.warn({ err }, 'a terminal could not be recorded'));
     },
   });
@@ -45,7 +45,7 @@ export function recordingReplicas({ repositories, live, terminals, news, log }: 
       if (there === undefined) return refuse({ code: 'terminal_not_open' });
       const { id, userId, dbId, connectionId, replica } = there;
       if (!(await live.hasRoom(userId))) return refuse({ code: 'recording_quota_reached' });
-      news.start({ terminal: id, containerName, ...origin });
+      messages.start({ terminal: id, containerName, ...origin });
       for (let waitedMs = 0; waitedMs < BEGIN_WITHIN_MS; waitedMs += POLL_MS) {
         const going = await repositories.recordings.goingIn(dbId);
         // One that a process left behind that was killed is no answer.

@@ -4,12 +4,12 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { TerminalObserver } from '../terminals/terminal-observer.ts';
 import type { LiveRecordings } from './active-recordings.ts';
-import type { RecordingNews } from './recording-messages.ts';
+import type { RecordingMessages } from './recording-messages.ts';
 
 export type TerminalRecordingsDeps = {
   readonly recordings: Pick<Repositories['recordings'], 'goingIn'>;
   readonly live: LiveRecordings;
-  readonly news: Pick<RecordingNews, 'listen'>;
+  readonly messages: Pick<RecordingMessages, 'subscribe'>;
   readonly log: Logger;
 };
 
@@ -17,18 +17,20 @@ export type TerminalRecordingsDeps = {
 export const terminalRecordings = ({
   recordings,
   live,
-  news,
+  messages,
   log,
 }: TerminalRecordingsDeps): TerminalObserver => ({
   opened: live.opened,
   emptied: live.emptied,
-  onTold: (told) => void news.listen({ told }),
+  onNotice: (notice) => void messages.subscribe({ notice }),
 
   async recordAtOnce(terminal, containerName, origin) {
-    const begun = await live.begin(terminal, { containerName, origin, held: true }).catch((err: unknown) => {
-      log.warn({ err }, 'a terminal could not be recorded');
-      return refuse({ code: 'failed' } as const);
-    });
+    const begun = await live
+      .begin(terminal, { containerName, origin, includesBuffered: true })
+      .catch((err: unknown) => {
+        log.warn({ err }, 'a terminal could not be recorded');
+        return refuse({ code: 'failed' } as const);
+      });
     if (begun.ok) return null;
     const isFull = begun.error.code === 'recording_quota_reached';
     const { userId, dbId, connectionId } = terminal;

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ListedTerminal } from '../../ports/terminals/terminal-record-repository.ts';
 import { seldom } from '../audit/audit-view-log.ts';
-import { tellOfTerminals } from './terminal-messages.ts';
+import { publishTerminalNotice } from './terminal-messages.ts';
 import type { Terminals } from './terminals.ts';
 
 const NOTE_EVERY_MS = 600_000;
@@ -62,7 +62,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
         const details = JSON.stringify({ id, user_id: found.userId, container_id: found.dbId });
         await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
       }
-      tellOfTerminals(bus, { kind: 'close', id });
+      publishTerminalNotice(bus, { kind: 'close', id });
       await gone(id);
       return ok(null);
     },

@@ -1,4 +1,4 @@
-import type { RecordingTold } from '../../domain/terminals/recording.ts';
+import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../../domain/terminals/terminal.ts';
 import { resumeFrom } from '../../domain/terminals/terminal-resume.ts';
 import type { Leaving } from '../../domain/terminals/terminal-slot.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
-import type { Onlooker, SharedNews, SharedTerminals } from '../collaboration/shared-terminals.ts';
+import type { Onlooker, SharedTerminalNotice, SharedTerminals } from '../collaboration/shared-terminals.ts';
 import type { Place } from './locate-terminal.ts';
 import { type FirstOutput, firstOutput } from './output/initial-output.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
@@ -28,9 +28,9 @@ export type OpenTerminal = {
   readonly from: FirstOutput;
   resize(cols: number, rows: number): Promise<void>;
   /** The recording of what it shows, if there is one now. */
-  recording(): RecordingTold | null;
+  recording(): RecordingNotice | null;
   /** Who shares the terminal, and its size, from now on. */
-  hear(listener: (news: SharedNews) => void): void;
+  onNotice(listener: (notice: SharedTerminalNotice) => void): void;
   /** The peer has answered a ping. */
   pinged(): void;
   /** The client is told of the stream now, and may come back for it. */
@@ -118,14 +118,14 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     const { container, origin } = grant;
     const refused = isBegun ? await observer.recordAtOnce(entry, container.name, origin) : null;
     const recording = await observer.recordingOf(entry);
-    const { from, resize, hear } = await enter(sitting, stream);
+    const { from, resize, onNotice } = await enter(sitting, stream);
     return {
       id: entry.id,
       stream,
       from,
       resize,
       recording: () => recording() ?? refused,
-      hear,
+      onNotice,
       pinged() {
         entry.lastPingAt = clock.now();
       },
@@ -139,7 +139,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     const { grant, entry } = sitting;
     const { resume, cols, rows } = grant.ask;
     const after = resume?.stream === stream.id ? resume.after : null;
-    const from = resumeFrom(stream.held(), after);
+    const from = resumeFrom(stream.bufferedRange(), after);
     const isOther = resume !== null && after === null;
     const at = shared.enter({
       dbId: entry.dbId,
@@ -155,7 +155,7 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     // The window may have changed meanwhile, and it is another one after a reload.
     if (resume !== null || from.redraw) void resize(cols, rows);
     const first = await firstOutput(stream, from);
-    return { from: { ...first, redraw: first.redraw || isOther }, resize, hear: at.hear };
+    return { from: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
   }
 
   async function ended(place: Place, stream: TerminalStream): Promise<TerminalEnded> {
@@ -206,6 +206,6 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
 
 /** The owner's main terminal is as large as the owner likes; participants see what is on it. */
 function roleOf({ access, mode, ask }: TerminalGrant): Onlooker['role'] {
-  if (access !== null) return 'follower';
-  return ask.connectionId === MAIN_CONNECTION && mode === 'control' ? 'ruler' : 'apart';
+  if (access !== null) return 'participant';
+  return ask.connectionId === MAIN_CONNECTION && mode === 'control' ? 'owner' : 'independent';
 }

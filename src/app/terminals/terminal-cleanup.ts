@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../ports/logger.ts';
 import type { Place } from './locate-terminal.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
-import type { TerminalHolding } from './terminal-leases.ts';
+import type { TerminalLeases } from './terminal-leases.ts';
 
 /** A container under load ends in its own time. What is left after the last attempt is for the reaper. */
 const RETRY_AFTER_MS: readonly number[] = [1_000, 4_000];
 
 /** Ends terminals in their containers, and takes them off the record of what this process has there. */
 export function terminalEnding(
-  holding: TerminalHolding,
+  leases: TerminalLeases,
   log: Logger,
   retryAfterMs: readonly number[] = RETRY_AFTER_MS,
 ) {
@@ -28,10 +28,10 @@ export function terminalEnding(
     await stream.end(withContainer);
     if (withContainer || isLeft(place)) return;
     if (!place.isMain && muxSession !== null) {
-      await holding.markEnding(id);
-      await place.endSession(place.muxSession, () => holding.isShown(place));
+      await leases.markEnding(id);
+      await place.endSession(place.muxSession, () => leases.isShown(place));
     }
-    await holding.drop(id);
+    await leases.drop(id);
   }
 
   async function endWithRetries(place: Place, stream: TerminalStream, withContainer: boolean): Promise<void> {
@@ -53,12 +53,12 @@ export function terminalEnding(
      * engine from it. The reaper takes them off the record, or ends them if the container stays up after all.
      */
     end(place: Place, stream: TerminalStream, withContainer: boolean): void {
-      holding.ending(stream.id);
+      leases.ending(stream.id);
       const ended = endWithRetries(place, stream, withContainer)
         .catch((err: unknown) => log.warn({ err }, 'could not end a terminal; leaving it to the reaper'))
         .finally(() => {
           // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
-          if (!isLeft(place)) holding.leave(stream.id);
+          if (!isLeft(place)) leases.leave(stream.id);
           ends.delete(ended);
         });
       ends.add(ended);

@@ -1,4 +1,4 @@
-import type { RecordingTold } from '../../domain/terminals/recording.ts';
+import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { CloseReason, TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { NewTerminalRecord, TerminalRecords } from '../../ports/terminals/terminal-record-repository.ts';
@@ -7,7 +7,7 @@ import type { NewTerminalRecord, TerminalRecords } from '../../ports/terminals/t
 export type TerminalConnection = {
   close(reason: CloseReason): void;
   /** That a recording of what it shows began or ended. */
-  tell(told: RecordingTold): void;
+  notify(notice: RecordingNotice): void;
 };
 
 /** A terminal session: one socket of this process. */

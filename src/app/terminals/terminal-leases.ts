@@ -1,14 +1,17 @@
-import { DEAD_AFTER_SECONDS, type Hold } from '../../domain/terminals/terminal-reaping.ts';
-import type { NewHold, TerminalHolds } from '../../ports/terminals/terminal-lease-repository.ts';
+import { DEAD_AFTER_SECONDS, type TerminalLease } from '../../domain/terminals/terminal-reaping.ts';
+import type {
+  NewTerminalLease,
+  TerminalLeaseRepository,
+} from '../../ports/terminals/terminal-lease-repository.ts';
 import { joined } from '../identity/auth/batched-lookup.ts';
 
 /** Which process it is: a replica, and which start of it. */
 export type Run = { readonly replica: string; readonly run: string };
 
 /** Where a terminal is. */
-type At = Pick<NewHold, 'dbId' | 'runtimeId' | 'muxSession'>;
+type At = Pick<NewTerminalLease, 'dbId' | 'runtimeId' | 'muxSession'>;
 
-export type TerminalHolding = ReturnType<typeof terminalHolding>;
+export type TerminalLeases = ReturnType<typeof terminalLeases>;
 
 const RENEW_EVERY_MS = 15_000;
 /** What was renewed later than this may have been missed in between. */
@@ -17,21 +20,21 @@ const GAP_MS = 30_000;
 const STEADY_MS = 20_000;
 
 /** Writes down which terminals in containers this process has, before they are opened and until they have ended. */
-export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () => number) {
+export function terminalLeases(repository: TerminalLeaseRepository, me: Run, monotonicMs: () => number) {
   const mine = new Map<string, At & { isEnding: boolean }>();
   let renewedMs: number | null = null;
   let steadySinceMs = 0;
   /** Of one that is ending the process ends the session by itself if it is the last. */
-  const isTheirs = ({ run, silentSeconds, isEnding }: Hold): boolean =>
+  const isTheirs = ({ run, silentSeconds, isEnding }: TerminalLease): boolean =>
     run !== me.run && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
   // Hundreds end at the same time, and each asks twice.
-  const holdsIn = joined(async (dbIds) => {
-    const found = dbIds.map(async (id) => [id, await holds.inContainer(id)] as const);
+  const leasesIn = joined(async (dbIds) => {
+    const found = dbIds.map(async (id) => [id, await repository.inContainer(id)] as const);
     return new Map(await Promise.all(found));
   });
 
   async function renew(): Promise<void> {
-    await holds.renew(me.run);
+    await repository.renew(me.run);
     const nowMs = monotonicMs();
     if (renewedMs === null || nowMs - renewedMs > GAP_MS) steadySinceMs = nowMs;
     renewedMs = nowMs;
@@ -46,30 +49,30 @@ export function terminalHolding(holds: TerminalHolds, me: Run, monotonicMs: () =
     async take(stream: string, { dbId, runtimeId, muxSession }: At): Promise<boolean> {
       mine.set(stream, { dbId, runtimeId, muxSession, isEnding: false });
       if (renewedMs === null) await renew();
-      return await holds.put({ stream, dbId, runtimeId, muxSession, ...me });
+      return await repository.put({ stream, dbId, runtimeId, muxSession, ...me });
     },
 
     /** Nobody is shown it any more. */
     ending(stream: string): void {
-      const held = mine.get(stream);
-      if (held !== undefined) held.isEnding = true;
+      const lease = mine.get(stream);
+      if (lease !== undefined) lease.isEnding = true;
     },
 
     /** The same for other processes. */
-    markEnding: (stream: string): Promise<void> => holds.markEnding(stream),
+    markEnding: (stream: string): Promise<void> => repository.markEnding(stream),
 
     /** Whether somebody shows the session, in this process or in another. */
     async isShown({ dbId, runtimeId, muxSession }: At): Promise<boolean> {
       const isThere = (at: Pick<At, 'runtimeId' | 'muxSession'>): boolean =>
         at.runtimeId === runtimeId && at.muxSession === muxSession;
-      if ([...mine.values()].some((held) => isThere(held) && !held.isEnding)) return true;
-      return ((await holdsIn(dbId)) ?? []).some((hold) => isThere(hold) && isTheirs(hold));
+      if ([...mine.values()].some((lease) => isThere(lease) && !lease.isEnding)) return true;
+      return ((await leasesIn(dbId)) ?? []).some((lease) => isThere(lease) && isTheirs(lease));
     },
 
     /** It has ended in the container. */
     async drop(stream: string): Promise<void> {
       mine.delete(stream);
-      await holds.remove([stream]);
+      await repository.remove([stream]);
     },
 
     /** What is left of it in the container is looked after by whoever comes first. */

@@ -2,7 +2,7 @@ import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Bus, BusMessage } from '../../ports/bus.ts';
 
 /** What processes tell each other of terminals: at what to look. */
-export type TerminalNews =
+export type TerminalNotice =
   /** A socket of `replica` shows what is under the key now. */
   | { readonly kind: 'taken'; readonly key: TerminalKey; readonly replica: string }
   /** An administrator wants it closed. */
@@ -13,20 +13,24 @@ export type TerminalNews =
 const TOPIC = 'terminal';
 
 /** Call it after the commit. */
-export const tellOfTerminals = (bus: Bus, news: TerminalNews): void => bus.publish(TOPIC, news);
+export const publishTerminalNotice = (bus: Bus, notice: TerminalNotice): void => bus.publish(TOPIC, notice);
 
 /** `onGap` when something may have been missed. */
-export function onTerminalNews(bus: Bus, hear: (news: TerminalNews) => void, onGap: () => void): void {
+export function subscribeToTerminalNotices(
+  bus: Bus,
+  onNotice: (notice: TerminalNotice) => void,
+  onGap: () => void,
+): void {
   const read = (message: BusMessage): void => {
-    const news = newsOf(message);
-    if (news === null) onGap();
-    else hear(news);
+    const notice = noticeOf(message);
+    if (notice === null) onGap();
+    else onNotice(notice);
   };
   bus.subscribe(TOPIC, read, onGap);
 }
 
 /** null for what another version of the service says. */
-function newsOf({ kind, key, replica, id, dbId }: BusMessage): TerminalNews | null {
+function noticeOf({ kind, key, replica, id, dbId }: BusMessage): TerminalNotice | null {
   const isText = (value: unknown): value is string => typeof value === 'string';
   if (kind === 'close' && isText(id)) return { kind, id };
   if (!isText(replica)) return null;

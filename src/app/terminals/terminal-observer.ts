@@ -1,5 +1,5 @@
 import type { Origin } from '../../domain/identity/caller.ts';
-import type { RecordingTold } from '../../domain/terminals/recording.ts';
+import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
@@ -11,9 +11,13 @@ export type TerminalObserver = {
   /** A terminal is gone. */
   emptied(key: TerminalKey): void;
   /** Records from the first byte on. A terminal without its recording is better than none: why there is none. */
-  recordAtOnce(terminal: LiveTerminal, containerName: string, origin: Origin): Promise<RecordingTold | null>;
+  recordAtOnce(
+    terminal: LiveTerminal,
+    containerName: string,
+    origin: Origin,
+  ): Promise<RecordingNotice | null>;
   /** Reads which recordings other processes make of this terminal; then tells the one that there is now, if any. */
-  recordingOf(terminal: LiveTerminal): Promise<() => RecordingTold | null>;
+  recordingOf(terminal: LiveTerminal): Promise<() => RecordingNotice | null>;
   /** In whichever process a recording begins or ends. */
-  onTold(listener: (told: RecordingTold) => void): void;
+  onNotice(listener: (notice: RecordingNotice) => void): void;
 };

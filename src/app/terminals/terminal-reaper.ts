@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { handleOf } from '../containers/find-container.ts';
-import type { TerminalHolding } from './terminal-leases.ts';
+import type { TerminalLeases } from './terminal-leases.ts';
 
 /** How often every running container is looked into, for what no row tells of. */
 const LOOK_INTO_ALL_MS = 600_000;
@@ -17,7 +17,7 @@ export type TerminalReaperDeps = {
   readonly repositories: Repositories;
   readonly runtime: Pick<ContainerRuntime, 'observe'>;
   readonly backend: TerminalBackend;
-  readonly holding: TerminalHolding;
+  readonly leases: TerminalLeases;
   readonly log: Logger;
   /** Whether the service is about to end: what is left is looked after by whoever comes next. */
   readonly isStopping: () => boolean;
@@ -30,14 +30,14 @@ export type TerminalReaperDeps = {
  * ends is looked for again the next time, until it is gone. Safe in any number of processes at once.
  */
 export function terminalReaper(deps: TerminalReaperDeps) {
-  const { repositories, runtime, backend, holding, log, isStopping, monotonicMs } = deps;
-  const { containers, terminalHolds } = repositories;
+  const { repositories, runtime, backend, leases, log, isStopping, monotonicMs } = deps;
+  const { containers, terminalLeases: leaseRepository } = repositories;
   let lookedIntoAllMs: number | null = null;
 
   /** One for a timer; the first pass comes at the start. */
   async function pass(): Promise<void> {
-    const by = { replica: holding.replica, run: holding.run, streams: [...holding.streams()] };
-    const due = new Set(await terminalHolds.unattended(by, DEAD_AFTER_SECONDS));
+    const by = { replica: leases.replica, run: leases.run, streams: [...leases.streams()] };
+    const due = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
     for (const dbId of await all()) due.add(dbId);
     const ids = [...due];
     const work = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   /** Running ones, when it is time. Only one that is steady can tell what no row accounts for. */
   async function all(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
-    if (!holding.isSteady() || (lookedIntoAllMs !== null && nowMs - lookedIntoAllMs < LOOK_INTO_ALL_MS))
+    if (!leases.isSteady() || (lookedIntoAllMs !== null && nowMs - lookedIntoAllMs < LOOK_INTO_ALL_MS))
       return [];
     lookedIntoAllMs = nowMs;
     const rows = await containers.listAllLive();
@@ -66,10 +66,10 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     const handle = row?.state === 'running' ? handleOf(row) : null;
     const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
     // After the look: whatever is opened meanwhile is in a row before it is in the container.
-    const holds = await terminalHolds.inContainer(dbId);
-    const { replica, run } = holding;
-    const me = { replica, run, streams: holding.streams(), isSteady: holding.isSteady() };
-    const { marks, sessions, forget } = decideReaping(seen, holds, handle?.runtimeId ?? null, me);
+    const inContainer = await leaseRepository.inContainer(dbId);
+    const { replica, run } = leases;
+    const me = { replica, run, streams: leases.streams(), isSteady: leases.isSteady() };
+    const { marks, sessions, forget } = decideReaping(seen, inContainer, handle?.runtimeId ?? null, me);
     if (handle !== null) {
       if (marks.length + sessions.length > 0)
         log.info({ dbId, marks, sessions }, 'ending leftovers of terminals');
@@ -77,7 +77,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       await Promise.all(sessions.map((session) => endSession(handle, session)));
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }
-    await terminalHolds.remove(forget);
+    await leaseRepository.remove(forget);
   }
 
   /** Its programs are there, and nothing can be ended before it goes on. */

@@ -16,7 +16,7 @@ import type { Place } from './locate-terminal.ts';
 import { outputTurns } from './output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
 import { terminalEnding } from './terminal-cleanup.ts';
-import type { TerminalHolding } from './terminal-leases.ts';
+import type { TerminalLeases } from './terminal-leases.ts';
 
 /** A socket that asks for a terminal. */
 export type Asking = {
@@ -26,7 +26,7 @@ export type Asking = {
   close(reason: CloseReason): void;
 };
 
-type Held = { place: Place; slot: Slot };
+type Entry = { place: Place; slot: Slot };
 /** `place` is where it was opened: a later socket of its key may ask for another session. */
 type Opened = { readonly place: Place; readonly stream: TerminalStream };
 type Present = {
@@ -36,7 +36,7 @@ type Present = {
 };
 
 export type TerminalSlotsDeps = {
-  readonly holding: TerminalHolding;
+  readonly leases: TerminalLeases;
   readonly log: Logger;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
@@ -49,26 +49,26 @@ export type TerminalSlotsDeps = {
 };
 
 /** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
-const isOtherMode = (held: Held, place: Place): boolean => held.place.part?.mode !== place.part?.mode;
+const isOtherMode = (entry: Entry, place: Place): boolean => entry.place.part?.mode !== place.part?.mode;
 
 export type TerminalSlots = ReturnType<typeof terminalSlots>;
 
 /** The terminals of this process by their key, also those that wait for a client whose line was lost. */
-export function terminalSlots({ holding, log, monotonicMs, listener, screens }: TerminalSlotsDeps) {
-  const slots = new Map<TerminalKey, Held>();
+export function terminalSlots({ leases, log, monotonicMs, listener, screens }: TerminalSlotsDeps) {
+  const slots = new Map<TerminalKey, Entry>();
   const streams = new Map<string, Opened>();
   const sockets = new Map<string, Present>();
   /** By the socket that asked. */
   const opens = new Map<string, Promise<void>>();
   const turns = outputTurns(monotonicMs);
-  const ending = terminalEnding(holding, log);
+  const ending = terminalEnding(leases, log);
 
   function apply(place: Place, event: SlotEvent): void {
-    const held = slots.get(place.key) ?? { place, slot: EMPTY };
-    const { slot, effects } = nextSlot(held.slot, event, place.isMain);
-    held.slot = slot;
+    const entry = slots.get(place.key) ?? { place, slot: EMPTY };
+    const { slot, effects } = nextSlot(entry.slot, event, place.isMain);
+    entry.slot = slot;
     if (slot.kind === 'empty') slots.delete(place.key);
-    else slots.set(place.key, held);
+    else slots.set(place.key, entry);
     for (const effect of effects) perform(place, effect);
     if (slot.kind === 'empty') listener.emptied(place.key);
   }
@@ -108,7 +108,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     { stream, socket, forceNew }: Extract<SlotEffect, { do: 'open' }>,
   ): Promise<void> {
     try {
-      const isNew = await holding.take(stream, place);
+      const isNew = await leases.take(stream, place);
       const pty = await place.open(stream, forceNew);
       const onOver = (): void => apply(place, { type: 'program_ended', stream });
       const made = terminalStream(stream, pty, onOver, turns, { screens, size: place.size });
@@ -118,7 +118,7 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
       const muxed = pty.muxSession !== null;
       apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
-      holding.leave(stream);
+      leases.leave(stream);
       apply(place, { type: 'open_failed', stream, fault: error });
     } finally {
       opens.delete(socket);
@@ -144,19 +144,19 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     connect(place: Place, { socket, resumes, forceNew, close }: Asking): Promise<TerminalStream | null> {
       const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
       sockets.set(socket, { close, settle: resolve, fail: reject });
-      const held = slots.get(place.key);
-      const otherMode = held !== undefined && isOtherMode(held, place);
-      if (held !== undefined) held.place = place;
+      const entry = slots.get(place.key);
+      const otherMode = entry !== undefined && isOtherMode(entry, place);
+      if (entry !== undefined) entry.place = place;
       apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
       return promise;
     },
 
     /** Whether a socket that asks for this gets a stream of its own. */
     needsOpening: (place: Place, { resumes, forceNew }: Pick<Asking, 'resumes' | 'forceNew'>): boolean => {
-      const held = slots.get(place.key);
+      const entry = slots.get(place.key);
       return (
-        held === undefined ||
-        needsOpening(held.slot, { resumes, forceNew, otherMode: isOtherMode(held, place) })
+        entry === undefined ||
+        needsOpening(entry.slot, { resumes, forceNew, otherMode: isOtherMode(entry, place) })
       );
     },
 
@@ -185,20 +185,20 @@ export function terminalSlots({ holding, log, monotonicMs, listener, screens }: 
     },
 
     shutKey(key: TerminalKey, reason: CloseReason): void {
-      const held = slots.get(key);
-      if (held !== undefined) shutOne(held.place, reason);
+      const entry = slots.get(key);
+      if (entry !== undefined) shutOne(entry.place, reason);
     },
 
     /** The line to this stream of the key broke, and with it what could be shown of the program. */
     detached(key: TerminalKey, stream: string): void {
-      const held = slots.get(key);
-      if (held !== undefined) apply(held.place, { type: 'detached', stream });
+      const entry = slots.get(key);
+      if (entry !== undefined) apply(entry.place, { type: 'detached', stream });
     },
 
     /** Another process shows what is under the key. */
     taken(key: TerminalKey): void {
-      const held = slots.get(key);
-      if (held !== undefined) apply(held.place, { type: 'taken', nowMs: monotonicMs() });
+      const entry = slots.get(key);
+      if (entry !== undefined) apply(entry.place, { type: 'taken', nowMs: monotonicMs() });
     },
 
     has: (key: TerminalKey): boolean => slots.has(key),

@@ -5,10 +5,14 @@ import type { Logger } from '../../ports/logger.ts';
 import type { TerminalRecord, TerminalRecords } from '../../ports/terminals/terminal-record-repository.ts';
 import type { Place } from './locate-terminal.ts';
 import type { LiveTerminal, LiveTerminals } from './terminal-connections.ts';
-import { onTerminalNews, type TerminalNews, tellOfTerminals } from './terminal-messages.ts';
+import {
+  publishTerminalNotice,
+  subscribeToTerminalNotices,
+  type TerminalNotice,
+} from './terminal-messages.ts';
 import type { TerminalSlots } from './terminal-registry.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const RECHECK_EVERY_MS = 5_000;
 
 export type TerminalReplicasDeps = {
   readonly bus: Bus;
@@ -26,23 +30,23 @@ export type TerminalReplicas = ReturnType<typeof terminalReplicas>;
 /**
  * Closes terminals of this process for what happened at others: replaced under their key, closed by an administrator,
  * their container gone. Messages say when to look, and the database what is so; without messages it is looked at every
- * five seconds (R51).
+ * five seconds.
  */
 export function terminalReplicas(deps: TerminalReplicasDeps) {
   const { bus, records, replica, live, slots, log, monotonicMs } = deps;
-  let lookedMs = monotonicMs();
+  let recheckedMs = monotonicMs();
 
   const quietly = (work: Promise<void>): void =>
     void work.catch((err: unknown) => log.warn({ err }, 'could not check terminals of other processes'));
 
-  onTerminalNews(bus, hear, () => quietly(look()));
+  subscribeToTerminalNotices(bus, onNotice, () => quietly(recheckAll()));
 
-  function hear(news: TerminalNews): void {
-    if (news.kind === 'close') {
-      if (live.find(news.id) !== null) quietly(closeAsked());
-    } else if (news.replica !== replica) {
-      if (news.kind === 'taken') quietly(giveUpTaken([news.key].filter(slots.has)));
-      else quietly(shutWhere(slots.places(news.dbId), downFor));
+  function onNotice(notice: TerminalNotice): void {
+    if (notice.kind === 'close') {
+      if (live.find(notice.id) !== null) quietly(closeAsked());
+    } else if (notice.replica !== replica) {
+      if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter(slots.has)));
+      else quietly(shutWhere(slots.places(notice.dbId), downFor));
     }
   }
 
@@ -59,17 +63,17 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
   }
 
   /** Closes what is in containers that have gone, as `judge` says. */
-  async function shutWhere(places: readonly Place[], judge: typeof closeFor): Promise<void> {
+  async function shutWhere(places: readonly Place[], closeReasonOf: typeof closeFor): Promise<void> {
     const ids = [...new Set(places.map(({ dbId }) => dbId))];
     const found = new Map((await records.places(ids)).map((one) => [one.dbId, one]));
     for (const { key, dbId, runtimeId } of places) {
-      const reason = judge(found.get(dbId) ?? null, runtimeId);
+      const reason = closeReasonOf(found.get(dbId) ?? null, runtimeId);
       if (reason !== null) slots.shutKey(key, reason);
     }
   }
 
-  async function look(): Promise<void> {
-    lookedMs = monotonicMs();
+  async function recheckAll(): Promise<void> {
+    recheckedMs = monotonicMs();
     const places = slots.places();
     if (places.length === 0) return;
     const keys = places.map(({ key }) => key);
@@ -78,17 +82,17 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
 
   return {
     /** A socket of this process shows what is under its key now; on record. */
-    took: ({ key }: LiveTerminal): void => tellOfTerminals(bus, { kind: 'taken', key, replica }),
+    took: ({ key }: LiveTerminal): void => publishTerminalNotice(bus, { kind: 'taken', key, replica }),
 
     /** Closes every terminal of a container: here at once, in other processes soon. */
     closeAll(dbId: string, reason: CloseReason): void {
       slots.shut(reason, dbId);
-      tellOfTerminals(bus, { kind: 'shut', dbId, replica });
+      publishTerminalNotice(bus, { kind: 'shut', dbId, replica });
     },
 
     /** For a timer. */
-    async lookDue(): Promise<void> {
-      if (monotonicMs() - lookedMs >= LOOK_EVERY_MS) await look();
+    async recheckDue(): Promise<void> {
+      if (monotonicMs() - recheckedMs >= RECHECK_EVERY_MS) await recheckAll();
     },
   };
 }

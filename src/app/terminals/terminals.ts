@@ -14,7 +14,7 @@ import { terminalOpening } from './open-terminal.ts';
 import { terminalAdmission } from './terminal-admission.ts';
 import { liveTerminals } from './terminal-connections.ts';
 import { terminalEnds } from './terminal-ends.ts';
-import { type Run, terminalHolding } from './terminal-leases.ts';
+import { type Run, terminalLeases } from './terminal-leases.ts';
 import type { TerminalObserver } from './terminal-observer.ts';
 import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
 import { terminalSlots } from './terminal-registry.ts';
@@ -45,10 +45,10 @@ export function terminals(deps: TerminalDeps) {
   const records = repositories.terminals;
   const { replica } = me;
   const live = liveTerminals(clock, replica);
-  const holding = terminalHolding(repositories.terminalHolds, me, monotonicMs);
-  const slots = terminalSlots({ holding, log, monotonicMs, listener: observer, screens });
-  observer.onTold((told) => {
-    for (const entry of live.all()) if (watches(entry, told)) entry.connection.tell(told);
+  const leases = terminalLeases(repositories.terminalLeases, me, monotonicMs);
+  const slots = terminalSlots({ leases, log, monotonicMs, listener: observer, screens });
+  observer.onNotice((notice) => {
+    for (const entry of live.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
   const replicas = terminalReplicas({ bus, records, replica, live, slots, log, monotonicMs });
   const shared = sharedTerminals({
@@ -100,7 +100,7 @@ export function terminals(deps: TerminalDeps) {
     begin: (): Promise<void> => records.removeAllOf(replica),
 
     /** What this process has in containers. */
-    holding,
+    leases,
 
     /** From now on nobody waits for a terminal to be opened, and none is. */
     refuseNew: queue.shut,
@@ -118,10 +118,10 @@ export function terminals(deps: TerminalDeps) {
     async writeDue(): Promise<void> {
       slots.tick();
       await Promise.all([
-        shared.lookAtParticipants(),
-        holding.renewDue(),
+        shared.recheckParticipants(),
+        leases.renewDue(),
         live.writeDue(records),
-        replicas.lookDue(),
+        replicas.recheckDue(),
       ]);
     },
   };

@@ -37,7 +37,7 @@ export const RECORDING_WORDS: { readonly [W in CutReason | 'started' | 'ended']:
 };
 
 /** A recording began or ended. */
-export type RecordingTold = Pick<Recording, 'id' | 'userId' | 'dbId' | 'connectionId'> & {
+export type RecordingNotice = Pick<Recording, 'id' | 'userId' | 'dbId' | 'connectionId'> & {
   readonly on: boolean;
   readonly message: string;
 };
@@ -45,7 +45,7 @@ export type RecordingTold = Pick<Recording, 'id' | 'userId' | 'dbId' | 'connecti
 /** Whether a socket shows what is recorded: it is that terminal, or a guest's view of the owner's main one. */
 export const watches = (
   entry: Pick<Recording, 'userId' | 'dbId' | 'connectionId'> & { readonly owner: boolean },
-  of: Pick<RecordingTold, 'userId' | 'dbId' | 'connectionId'>,
+  of: Pick<RecordingNotice, 'userId' | 'dbId' | 'connectionId'>,
 ): boolean =>
   entry.dbId === of.dbId &&
   (entry.userId === of.userId

@@ -63,8 +63,8 @@ function downReason(
   runtimeId: string,
   engine: EngineSight | null,
 ): CloseReason | null {
-  const told = row === undefined ? null : downFor(row, runtimeId);
-  if (told !== null) return told;
+  const reason = row === undefined ? null : downFor(row, runtimeId);
+  if (reason !== null) return reason;
   const isDown = engine === 'stopped' || engine === 'gone' || engine === 'paused';
   return isDown ? CLOSE.containerStopped : null;
 }

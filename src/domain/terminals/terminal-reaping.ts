@@ -1,7 +1,7 @@
 /** What terminals leave behind in containers when the process that had them was killed, and what of it is ended. */
 
 /** A terminal in a container, by the marker in the environment of its programs, and the process that opened it. */
-export type Hold = {
+export type TerminalLease = {
   readonly stream: string;
   readonly runtimeId: string;
   /** Where it is attached, in images with a multiplexer. */
@@ -38,7 +38,7 @@ export type Reaper = {
 export type Reaping = {
   readonly marks: readonly string[];
   readonly sessions: readonly string[];
-  /** Holds of which nothing is left. */
+  /** Leases of which nothing is left. */
   readonly forget: readonly string[];
 };
 
@@ -46,48 +46,50 @@ export type Reaping = {
 export const DEAD_AFTER_SECONDS = 75;
 
 /**
- * `held`: by a process that lives. `awaited`: its process is dead, and a client may come back to its session, but to
+ * `leased`: by a process that lives. `reclaimable`: its process is dead, and a client may come back to its session, but to
  * nothing else of it.
  */
-type Standing = 'held' | 'awaited' | 'left';
+type Standing = 'leased' | 'reclaimable' | 'abandoned';
 
-function standingOf({ stream, replica, run, silentSeconds, isEnding }: Hold, me: Reaper): Standing {
-  if (run === me.run) return me.streams.has(stream) ? 'held' : 'left';
+function standingOf({ stream, replica, run, silentSeconds, isEnding }: TerminalLease, me: Reaper): Standing {
+  if (run === me.run) return me.streams.has(stream) ? 'leased' : 'abandoned';
   const isOver = me.isSteady && silentSeconds > DEAD_AFTER_SECONDS;
-  if (isOver) return 'left';
+  if (isOver) return 'abandoned';
   // A replica runs once: an earlier run of this one is dead.
-  if (replica !== me.replica) return 'held';
-  return isEnding ? 'left' : 'awaited';
+  if (replica !== me.replica) return 'leased';
+  return isEnding ? 'abandoned' : 'reclaimable';
 }
 
 /** Those of split panes and of participants; the session of the main pane lives as long as its container does. */
 const endsWithItsTerminals = (session: string): boolean => /^(pane|user)-/.test(session);
 
 /**
- * What to end in a container; `runtimeId` is its id in the engine, null when nothing runs in it. `seen` was looked at before `holds` were
+ * What to end in a container; `runtimeId` is its id in the engine, null when nothing runs in it. `seen` was looked at before `leases` were
  * read.
  */
 export function decideReaping(
   seen: Leftovers,
-  holds: readonly Hold[],
+  leases: readonly TerminalLease[],
   runtimeId: string | null,
   me: Reaper,
 ): Reaping {
-  const standing = new Map(holds.map((hold) => [hold, standingOf(hold, me)]));
-  const here = holds.filter((hold) => hold.runtimeId === runtimeId);
+  const standing = new Map(leases.map((lease) => [lease, standingOf(lease, me)]));
+  const here = leases.filter((lease) => lease.runtimeId === runtimeId);
   const known = new Set(here.map(({ stream }) => stream));
-  const held = new Set(here.filter((hold) => standing.get(hold) === 'held').map(({ stream }) => stream));
+  const leased = new Set(
+    here.filter((lease) => standing.get(lease) === 'leased').map(({ stream }) => stream),
+  );
   const kept = new Set(
-    here.filter((hold) => standing.get(hold) !== 'left').map(({ muxSession }) => muxSession),
+    here.filter((lease) => standing.get(lease) !== 'abandoned').map(({ muxSession }) => muxSession),
   );
   const attached = new Set(here.map(({ muxSession }) => muxSession));
-  const marks = seen.marks.filter((mark) => !held.has(mark) && (me.isSteady || known.has(mark)));
+  const marks = seen.marks.filter((mark) => !leased.has(mark) && (me.isSteady || known.has(mark)));
   const sessions = seen.sessions.filter(
     (session) =>
       endsWithItsTerminals(session) && !kept.has(session) && (me.isSteady || attached.has(session)),
   );
-  const remains = ({ stream, muxSession, runtimeId: at }: Hold): boolean =>
+  const remains = ({ stream, muxSession, runtimeId: at }: TerminalLease): boolean =>
     at === runtimeId && (marks.includes(stream) || sessions.includes(muxSession));
-  const forget = holds.filter((hold) => standing.get(hold) === 'left' && !remains(hold));
+  const forget = leases.filter((lease) => standing.get(lease) === 'abandoned' && !remains(lease));
   return { marks, sessions, forget: forget.map(({ stream }) => stream) };
 }

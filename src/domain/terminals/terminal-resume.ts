@@ -4,13 +4,13 @@
  * Output that is still there: from `start` up to `end`. Before `exactFrom` an offset may count bytes of a picture that a
  * client was sent in place of output.
  */
-export type Held = { readonly start: number; readonly end: number; readonly exactFrom?: number };
+export type BufferedRange = { readonly start: number; readonly end: number; readonly exactFrom?: number };
 
 /** `redraw`: what follows does not continue what the client has, so its screen starts afresh. */
 export type ResumeFrom = { readonly offset: number; readonly redraw: boolean };
 
 /** Where the output for a client begins that has received `after` bytes of this stream; null: none of it. */
-export function resumeFrom({ start, end, exactFrom = 0 }: Held, after: number | null): ResumeFrom {
+export function resumeFrom({ start, end, exactFrom = 0 }: BufferedRange, after: number | null): ResumeFrom {
   if (after !== null && after >= Math.max(start, exactFrom) && after <= end)
     return { offset: after, redraw: false };
   return { offset: start, redraw: after !== null || end > 0 };

@@ -27,8 +27,8 @@ export interface CatalogueEdits<T> {
   /** False when the key is taken. */
   insert(entry: T): Promise<boolean>;
   /** As it is, and unchanged by others until the transaction ends; null when there is none. */
-  hold(key: string): Promise<T | null>;
-  /** Writes all of an entry that is held. */
+  findForUpdate(key: string): Promise<T | null>;
+  /** Writes all of an entry that is locked. */
   replace(entry: T): Promise<void>;
   /** Whether a user has the tier, or a container that is not deleted the image or the role. */
   isUsed(key: string): Promise<boolean>;

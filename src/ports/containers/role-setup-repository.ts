@@ -4,7 +4,7 @@ import type { RoleSetup } from '../../domain/containers/role-setup.ts';
 /** The setups of roles, which are part of the rows of containers. Whoever works on one holds a lease. */
 export interface RoleSetupRepository {
   /** The row as it is, and changed by nobody else until the transaction ends; null when there is none. */
-  hold(dbId: string): Promise<Container | null>;
+  findForUpdate(dbId: string): Promise<Container | null>;
   /** Writes the setup, whoever works on it: that one has lost it. Answers the row as it is then. */
   set(dbId: string, setup: RoleSetup): Promise<Container>;
   /**

@@ -19,7 +19,7 @@ export interface UserRepository {
   /** By email or username, without case. */
   findForLogin(login: string): Promise<UserWithPassword | null>;
   /** By id, and as it is until the transaction ends: neither disabled nor given another password meanwhile. */
-  holdForSignIn(id: string): Promise<UserWithPassword | null>;
+  lockForSignIn(id: string): Promise<UserWithPassword | null>;
   /** null when another user has that name, compared without case; a transaction cannot go on then. */
   rename(id: string, username: string): Promise<User | null>;
   /** Replaces exactly that password. False when it is another one by now. */

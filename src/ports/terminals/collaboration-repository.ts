@@ -31,10 +31,10 @@ export type SharedScene = { readonly size: TerminalSize | null; readonly present
 export interface CollaborationRepository {
   insert(collaboration: NewCollaboration): Promise<Collaboration>;
   /** Ended ones too. Nobody else changes it until the transaction ends. */
-  hold(id: string): Promise<Collaboration | null>;
+  findForUpdate(id: string): Promise<Collaboration | null>;
   find(id: string): Promise<Collaboration | null>;
-  /** The live one of this code, held like `hold` does, and its container with it. */
-  holdByCode(codeHash: Buffer): Promise<Collaboration | null>;
+  /** The live one of this code, locked like `findForUpdate` does, and its container with it. */
+  findByCodeForUpdate(codeHash: Buffer): Promise<Collaboration | null>;
   /** The live ones of a container of this owner's, newest first. */
   listLive(dbId: string, ownerId: string): Promise<readonly Collaboration[]>;
   /** From now on; what happened before is not for them, nor what happens while they are away. Comes again is success. */

@@ -1,22 +1,22 @@
-import type { Hold } from '../../domain/terminals/terminal-reaping.ts';
+import type { TerminalLease } from '../../domain/terminals/terminal-reaping.ts';
 
 /** A terminal in a container that a process has opened. */
-export type NewHold = Omit<Hold, 'silentSeconds' | 'isEnding'> & {
+export type NewTerminalLease = Omit<TerminalLease, 'silentSeconds' | 'isEnding'> & {
   /** Id of the container's row. */
   readonly dbId: string;
 };
 
 /** Which terminals in containers belong to whom, so that what a killed process leaves is found and ended. */
-export interface TerminalHolds {
-  /** Before anything is opened. Whether no other hold is of the same session in the same container of the engine. */
-  put(hold: NewHold): Promise<boolean>;
+export interface TerminalLeaseRepository {
+  /** Before anything is opened. Whether no other lease is of the same session in the same container of the engine. */
+  put(lease: NewTerminalLease): Promise<boolean>;
   /** It is about to be ended. Absent is success. */
   markEnding(stream: string): Promise<void>;
   /** When it has ended in the container. Absent is success. */
   remove(streams: readonly string[]): Promise<void>;
   /** This run lives. */
   renew(run: string): Promise<void>;
-  inContainer(dbId: string): Promise<readonly Hold[]>;
+  inContainer(dbId: string): Promise<readonly TerminalLease[]>;
   /**
    * Ids of containers with a terminal that nobody seems to have: of a run that said nothing for so long, of an earlier
    * run of `replica`, or of `run` itself and not in `streams`.

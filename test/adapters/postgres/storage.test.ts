@@ -160,7 +160,7 @@ if (url !== null) {
     await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
         storage.inTransaction(async (tx) => {
-          await tx.roleSetups.hold(dbId);
+          await tx.roleSetups.findForUpdate(dbId);
           await tx.users.rename(ownerId, `ordered${n}`);
           for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
           written.push(n);

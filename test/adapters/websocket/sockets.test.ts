@@ -9,7 +9,7 @@ import { peerGone } from '../../../src/adapters/websocket/peer-gone.ts';
 import { SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
 import { ClientMessage } from '../../../src/adapters/websocket/terminal/terminal-protocol.ts';
 import { TerminalQuery, toAsk } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
-import { recordingNews } from '../../../src/app/recordings/recording-messages.ts';
+import { recordingMessages } from '../../../src/app/recordings/recording-messages.ts';
 import { watches } from '../../../src/domain/terminals/recording.ts';
 import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -251,20 +251,20 @@ t.test('a recording is shown where it is made, and to guests of the main termina
     t.same([watches(one, main), watches(one, pane)], [ofMain, ofPane], JSON.stringify(one));
 });
 
-t.test('each news of a recording reaches whom it is for, and only them', async (t) => {
-  const news = recordingNews(memoryBusHub().join());
+t.test('each message of a recording reaches whom it is for, and only them', async (t) => {
+  const messages = recordingMessages(memoryBusHub().join());
   const heard: unknown[] = [];
-  news.listen({
-    told: ({ id, on }) => void heard.push(['told', id, on]),
+  messages.subscribe({
+    notice: ({ id, on }) => void heard.push(['told', id, on]),
     start: ({ terminal }) => void heard.push(['start', terminal]),
     stop: (id) => void heard.push(['stop', id]),
     removed: (id) => void heard.push(['removed', id]),
   });
-  news.listen({});
-  news.tell({ id: '1', userId: 'ada', dbId: 'box', connectionId: 'main' } as never, true, 'on');
-  news.start({ terminal: '2', containerName: 'dev', ipAddress: '192.0.2.1', userAgent: 'curl' });
-  news.stop('3');
-  news.removed('4');
+  messages.subscribe({});
+  messages.publishNotice({ id: '1', userId: 'ada', dbId: 'box', connectionId: 'main' } as never, true, 'on');
+  messages.start({ terminal: '2', containerName: 'dev', ipAddress: '192.0.2.1', userAgent: 'curl' });
+  messages.stop('3');
+  messages.removed('4');
   await waitFor(() => heard.length >= 4);
   t.same(heard, [
     ['told', '1', true],

@@ -2,8 +2,11 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
 import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
-import { liveSockets } from '../../../src/app/identity/auth/authorized-connections.ts';
-import { tellAllChanged, tellChanged } from '../../../src/app/identity/auth/credential-changes.ts';
+import { authorizedConnections } from '../../../src/app/identity/auth/authorized-connections.ts';
+import {
+  publishAllCredentialsChanged,
+  publishCredentialChange,
+} from '../../../src/app/identity/auth/credential-changes.ts';
 import type { Caller } from '../../../src/domain/identity/caller.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCaller, aUser } from '../../support/samples/builders.ts';
@@ -31,7 +34,7 @@ function aProcess(everyMs = HOUR_MS) {
   let fault: Error | null = null;
   let nowMs = 0;
   let holdsForMs = HOUR_MS;
-  const live = liveSockets({
+  const live = authorizedConnections({
     bus,
     log: silent,
     everyMs,
@@ -87,7 +90,7 @@ t.test('a socket closes when its own session, token or user ends, and no other d
       const own = [await open(caller), await open(caller)];
       const other = await open(bySession('other', 'bob'));
       ended.add(id);
-      tellChanged(process[from], { kind, id });
+      publishCredentialChange(process[from], { kind, id });
       await waitFor(() => own.every((one) => one.closed() === 1), { what: () => `${kind} ${from}` });
       t.equal(other.closed(), 0);
       t.equal(live.count(), 1);
@@ -99,10 +102,10 @@ t.test('a change that ends nothing closes nothing; nobody else is asked about', 
   const { bus, asked, open } = aProcess();
   const [one, two] = [await open(bySession('s1')), await open(bySession('s2', 'eve'))];
   asked.length = 0;
-  tellChanged(bus, { kind: 'session', id: 's1' });
+  publishCredentialChange(bus, { kind: 'session', id: 's1' });
   await settled();
   t.same(asked, [['s1', false]]);
-  tellAllChanged(bus);
+  publishAllCredentialsChanged(bus);
   await settled();
   t.same(asked.length, 3);
   t.same([one.closed(), two.closed()], [0, 0]);
@@ -112,7 +115,7 @@ t.test('sockets of one credential are looked at together', async (t) => {
   const { bus, asked, open } = aProcess();
   for (let panes = 0; panes < 10; panes += 1) await open(bySession('s1'));
   asked.length = 0;
-  tellChanged(bus, { kind: 'user', id: 'ada' });
+  publishCredentialChange(bus, { kind: 'user', id: 'ada' });
   await settled();
   t.equal(asked.length, 1);
 });
@@ -131,7 +134,7 @@ t.test('who may not stay as they are now is closed though the credential holds',
   const socket = await open(bySession('s1'), () => allowed);
   t.equal(socket.closed(), 0);
   allowed = false;
-  tellChanged(bus, { kind: 'user', id: 'ada' });
+  publishCredentialChange(bus, { kind: 'user', id: 'ada' });
   await waitFor(() => socket.closed() === 1);
 });
 
@@ -140,7 +143,7 @@ t.test('a message that was missed is made up for after the gap', async (t) => {
   const socket = await open(bySession('s1'));
   bus.cut();
   ended.add('s1');
-  tellChanged(elsewhere, { kind: 'session', id: 's1' });
+  publishCredentialChange(elsewhere, { kind: 'session', id: 's1' });
   await settled();
   t.equal(socket.closed(), 0);
   bus.mend();
@@ -161,7 +164,7 @@ t.test('a database that does not answer ends nothing, and is asked again', async
   const socket = await open(bySession('s1'));
   breakDown(new Error('no answer'));
   ended.add('s1');
-  tellChanged(bus, { kind: 'session', id: 's1' });
+  publishCredentialChange(bus, { kind: 'session', id: 's1' });
   await settled();
   t.equal(socket.closed(), 0);
   breakDown(null);
@@ -176,14 +179,14 @@ t.test('only what somebody does counts as a use', async (t) => {
   await settled();
   t.same(asked, [['s1', true]], 'told at once, and once');
   asked.length = 0;
-  tellChanged(bus, { kind: 'user', id: 'ada' });
+  publishCredentialChange(bus, { kind: 'user', id: 'ada' });
   await settled();
   t.same(asked, [
     ['s1', true],
     ['s2', false],
   ]);
   asked.length = 0;
-  tellChanged(bus, { kind: 'user', id: 'ada' });
+  publishCredentialChange(bus, { kind: 'user', id: 'ada' });
   await settled();
   t.same(asked, [
     ['s1', false],
@@ -294,7 +297,7 @@ t.test('a socket that has closed by itself is forgotten', async (t) => {
   t.equal(live.count(), 0);
   asked.length = 0;
   ended.add('s1');
-  tellChanged(bus, { kind: 'session', id: 's1' });
+  publishCredentialChange(bus, { kind: 'session', id: 's1' });
   await settled();
   t.same([socket.closed(), asked], [0, []]);
 });

@@ -5,8 +5,8 @@ import { recorder } from '../../../src/app/recordings/recorder.ts';
 import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
 import {
   type Pace,
-  pictureOfHeld,
   screenHistory,
+  snapshotOfBuffer,
 } from '../../../src/app/terminals/output/screen-snapshot.ts';
 import type { CutReason } from '../../../src/domain/terminals/recording.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -213,7 +213,7 @@ t.test('a screen that can not be opened is no picture', async (t) => {
   const log = outputLog(1_000);
   log.append(Buffer.from('text'));
   t.equal(await screenHistory(log, screens, SIZE).picture(), null);
-  t.equal(await pictureOfHeld(log, screens, SIZE), null);
+  t.equal(await snapshotOfBuffer(log, screens, SIZE), null);
 });
 
 /** A recording with room for all, and what was written of it. */

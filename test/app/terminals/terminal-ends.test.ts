@@ -6,7 +6,7 @@ import type { TerminalStream } from '../../../src/app/terminals/output/terminal-
 import { terminalEnding } from '../../../src/app/terminals/terminal-cleanup.ts';
 import type { LiveTerminal } from '../../../src/app/terminals/terminal-connections.ts';
 import { terminalEndRecords } from '../../../src/app/terminals/terminal-end-records.ts';
-import { terminalHolding } from '../../../src/app/terminals/terminal-leases.ts';
+import { terminalLeases } from '../../../src/app/terminals/terminal-leases.ts';
 import type { TerminalGrant } from '../../../src/app/terminals/terminal-target.ts';
 import type { Logger } from '../../../src/ports/logger.ts';
 import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
@@ -81,12 +81,12 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
 /** A process, with the storage that all of them share. `retries`: how often ending is tried again. */
 function aProcess(storage: ReturnType<typeof memoryPorts>['storage'], retries: number) {
   const me = { replica: randomUUID(), run: randomUUID() };
-  const holds = storage.repositories.terminalHolds;
-  const holding = terminalHolding(holds, me, () => 0);
+  const repository = storage.repositories.terminalLeases;
+  const leases = terminalLeases(repository, me, () => 0);
   const retryAfterMs = Array.from({ length: retries }, () => 1);
-  const ending = terminalEnding(holding, quiet, retryAfterMs);
-  const unattended = () => holds.unattended({ ...me, streams: [...holding.streams()] }, 75);
-  return { holding, ending, unattended };
+  const ending = terminalEnding(leases, quiet, retryAfterMs);
+  const unattended = () => repository.unattended({ ...me, streams: [...leases.streams()] }, 75);
+  return { leases, ending, unattended };
 }
 
 const aStorage = () => memoryPorts(fixedClock()).storage;
@@ -94,14 +94,14 @@ const aStorage = () => memoryPorts(fixedClock()).storage;
 t.test('a session whose end fails is tried again, and then nothing is on record', async (t) => {
   const storage = aStorage();
   const { place, stream, attempts, isEnded } = aContainer({ failures: 2 });
-  const { holding, ending } = aProcess(storage, 2);
+  const { leases, ending } = aProcess(storage, 2);
   const id = randomUUID();
-  await holding.take(id, place);
+  await leases.take(id, place);
   ending.end(place, stream(id), false);
   await ending.idle();
   t.ok(isEnded());
   t.same(attempts, ['end', 'end', 'end']);
-  t.same(await storage.repositories.terminalHolds.inContainer(dbId), []);
+  t.same(await storage.repositories.terminalLeases.inContainer(dbId), []);
 });
 
 for (const [what, fault] of [
@@ -111,13 +111,13 @@ for (const [what, fault] of [
   t.test(`what is left of a ${what} that cannot be ended stays on record for the reaper`, async (t) => {
     const storage = aStorage();
     const { place, stream } = aContainer(fault);
-    const { holding, ending, unattended } = aProcess(storage, 1);
+    const { leases, ending, unattended } = aProcess(storage, 1);
     const id = randomUUID();
-    await holding.take(id, place);
+    await leases.take(id, place);
     t.same(await unattended(), [], 'not while this process has it');
     ending.end(place, stream(id), false);
     await ending.idle();
-    t.match(await storage.repositories.terminalHolds.inContainer(dbId), [{ stream: id }]);
+    t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ stream: id }]);
     t.same(await unattended(), [dbId]);
   });
 }
@@ -127,13 +127,13 @@ t.test('two processes that end the same session at once leave none', async (t) =
   const { place, stream, isEnded } = aContainer();
   const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
   const ids = [randomUUID(), randomUUID()] as const;
-  await first.holding.take(ids[0], place);
-  await second.holding.take(ids[1], place);
+  await first.leases.take(ids[0], place);
+  await second.leases.take(ids[1], place);
   first.ending.end(place, stream(ids[0]), false);
   second.ending.end(place, stream(ids[1]), false);
   await Promise.all([first.ending.idle(), second.ending.idle()]);
   t.ok(isEnded());
-  t.same(await storage.repositories.terminalHolds.inContainer(dbId), []);
+  t.same(await storage.repositories.terminalLeases.inContainer(dbId), []);
 });
 
 t.test('a session that another process shows is not ended', async (t) => {
@@ -141,21 +141,21 @@ t.test('a session that another process shows is not ended', async (t) => {
   const { place, stream, isEnded } = aContainer();
   const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
   const ids = [randomUUID(), randomUUID()] as const;
-  await first.holding.take(ids[0], place);
-  await second.holding.take(ids[1], place);
+  await first.leases.take(ids[0], place);
+  await second.leases.take(ids[1], place);
   first.ending.end(place, stream(ids[0]), false);
   await first.ending.idle();
   t.notOk(isEnded());
-  t.match(await storage.repositories.terminalHolds.inContainer(dbId), [{ stream: ids[1] }]);
+  t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ stream: ids[1] }]);
 });
 
 t.test('a service that ends waits for no further attempt', async (t) => {
   const storage = aStorage();
   const { place, stream, attempts } = aContainer({ failures: 9 });
-  const { holding } = aProcess(storage, 0);
-  const ending = terminalEnding(holding, quiet, [3_600_000]);
+  const { leases } = aProcess(storage, 0);
+  const ending = terminalEnding(leases, quiet, [3_600_000]);
   const id = randomUUID();
-  await holding.take(id, place);
+  await leases.take(id, place);
   ending.end(place, stream(id), false);
   while (attempts.length === 0) await new Promise((resolve) => setImmediate(resolve));
   ending.leaveWhatStays();

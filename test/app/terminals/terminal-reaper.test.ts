@@ -33,7 +33,7 @@ async function aScene(t: Test) {
     runtime,
     box,
     call: (what: string) => as(victim, ada)('POST', `/api/containers/${dbId}/${what}`),
-    held: () => storage.repositories.terminalHolds.inContainer(dbId),
+    leases: () => storage.repositories.terminalLeases.inContainer(dbId),
     victim,
     other,
     ada,
@@ -66,8 +66,8 @@ t.test('what a dead process had in containers is ended by another, but for the m
   await pass(15, other);
   t.same(await left(), { sessions: ['main'], marks: [] });
   await pass(15, other);
-  const { terminalHolds } = other.ports.storage.repositories;
-  t.same(await terminalHolds.inContainer(dbId), [], 'and nothing is remembered of it');
+  const { terminalLeases } = other.ports.storage.repositories;
+  t.same(await terminalLeases.inContainer(dbId), [], 'and nothing is remembered of it');
   t.ok(handle);
 });
 
@@ -149,7 +149,7 @@ t.test('a session that can not be ended keeps nothing else there', async (t) => 
 });
 
 t.test('what runs in a paused container stays on record, and is ended once it goes on', async (t) => {
-  const { victim, box, call, open, left, held, pass } = await aScene(t);
+  const { victim, box, call, open, left, leases, pass } = await aScene(t);
   await pass(60, victim);
   await open('main');
   await open('pane2');
@@ -157,12 +157,12 @@ t.test('what runs in a paused container stays on record, and is ended once it go
   await victim.reconcile();
   await victim.terminals.idle();
   await pass(30, victim);
-  t.equal((await held()).length, 2);
+  t.equal((await leases()).length, 2);
   t.equal((await call('start')).statusCode, 200);
   await pass(30, victim);
   t.same(await left(), { sessions: ['main'], marks: [] });
   await pass(30, victim);
-  t.same(await held(), []);
+  t.same(await leases(), []);
 });
 
 t.test('a pane whose client is back after a pause goes on', async (t) => {
@@ -196,10 +196,10 @@ t.test('a stop that fails loses sight of no program', async (t) => {
 });
 
 t.test('nothing stays on record of what ended with its container', async (t) => {
-  const { victim, call, open, held, pass } = await aScene(t);
+  const { victim, call, open, leases, pass } = await aScene(t);
   await open('pane2');
   t.equal((await call('stop')).statusCode, 200);
   await victim.terminals.idle();
   await pass(30, victim);
-  t.same(await held(), []);
+  t.same(await leases(), []);
 });

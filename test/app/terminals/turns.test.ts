@@ -57,7 +57,7 @@ t.test('what is too much of one key is not taken, and a fault does not keep the 
 });
 
 t.test('one user has few slots, and another gets one at once', async (t) => {
-  const { hold } = outputSlots({ slots: 4, slotsPerUser: 2 });
+  const { reserve: hold } = outputSlots({ slots: 4, slotsPerUser: 2 });
   const got: string[] = [];
   const ask = (user: string, name: string) => {
     const held = hold(user);
@@ -79,7 +79,7 @@ t.test('one user has few slots, and another gets one at once', async (t) => {
 });
 
 t.test('users take turns', async (t) => {
-  const { hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
+  const { reserve: hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
   const got: string[] = [];
   const first = hold('eve');
   await first.more();
@@ -97,7 +97,7 @@ t.test('users take turns', async (t) => {
 });
 
 t.test('who leaves while waiting takes no slot', async (t) => {
-  const { hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
+  const { reserve: hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
   const [first, second, third] = [hold('ada'), hold('bob'), hold('cyd')];
   await first.more();
   const waits = second.more();
@@ -242,9 +242,9 @@ t.test('what is held or closed when its turn comes does not use it', async (t) =
     return rests.shift()?.();
   };
   t.equal(turn(), true);
-  pace.hold();
+  pace.pause();
   t.equal(turn(), false);
-  pace.letGo();
+  pace.resume();
   t.equal(turn(), true);
   stream.destroyed = true;
   t.equal(turn(), false);

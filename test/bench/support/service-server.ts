@@ -7,7 +7,7 @@ import { openDatabase, openPool } from '../../../src/adapters/postgres/database.
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';
-import { tellEvents } from '../../../src/app/events/event-messages.ts';
+import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { REDACTED } from '../../../src/app/main/process/log-redaction.ts';
 import { every } from '../../../src/app/main/process/repeat.ts';
 import { aService } from '../../support/service/service.ts';
@@ -38,7 +38,7 @@ onAnnounce(async (ownerId) => {
     data,
   });
   const committedAtMs = nowMs();
-  tellEvents(bus);
+  publishEventsAdded(bus);
   return committedAtMs;
 });
 announce({ address, setupCode }, async () => {

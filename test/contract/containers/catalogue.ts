@@ -124,14 +124,14 @@ async function checkEdits<T>(
   entry: T,
   changed: T,
 ): Promise<void> {
-  t.equal(await edits.hold(key), null);
+  t.equal(await edits.findForUpdate(key), null);
   t.equal(await edits.insert(entry), true);
   t.equal(await edits.insert(changed), false, 'the key is taken');
-  t.same(await edits.hold(key), entry);
+  t.same(await edits.findForUpdate(key), entry);
   await edits.replace(changed);
-  t.same(await edits.hold(key), changed);
+  t.same(await edits.findForUpdate(key), changed);
   t.equal(await edits.isUsed(key), false);
   await edits.remove(key);
   await edits.remove(key);
-  t.equal(await edits.hold(key), null);
+  t.equal(await edits.findForUpdate(key), null);
 }

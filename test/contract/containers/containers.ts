@@ -164,7 +164,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
         ...(await containers.listOwned(owner.id)),
         ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
         ...(await containers.claimDiskMeasure(50)).filter(({ dbId }) => dbId === box.dbId),
-        await storage.repositories.roleSetups.hold(box.dbId),
+        await storage.repositories.roleSetups.findForUpdate(box.dbId),
         await containers.changeState(box.dbId, ['running'], { state: 'deleted' }),
         ...(await containers.listDeleted(owner.id)),
         await containers.findDeleted(box.dbId, owner.id),

@@ -39,8 +39,8 @@ export async function roleSetupRepositoryContract(
     const set = await roleSetups.set(box.dbId, setup);
     t.same(set, { ...box, roleSetup: setup });
     t.same(await containers.findAny(box.dbId), set);
-    t.same(await storage.inTransaction((tx) => tx.roleSetups.hold(box.dbId)), set);
-    t.equal(await roleSetups.hold(randomUUID()), null);
+    t.same(await storage.inTransaction((tx) => tx.roleSetups.findForUpdate(box.dbId)), set);
+    t.equal(await roleSetups.findForUpdate(randomUUID()), null);
     const started = await containers.changeState(box.dbId, ['running'], { state: 'stopped' });
     t.same(started?.roleSetup, setup, 'a change of the state leaves it');
   });

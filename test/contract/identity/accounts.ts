@@ -115,8 +115,8 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     t.equal(await users.changePassword(id, 'not it', 'new'), false);
     const done = await atOnce(storage, 8, (tx, n) => tx.users.changePassword(id, 'old', `new ${n}`));
     t.equal(trues(done), 1);
-    t.match(await users.holdForSignIn(id), { user: { id }, passwordHash: /^new \d$/ });
-    t.equal(await users.holdForSignIn(NOBODY), null);
+    t.match(await users.lockForSignIn(id), { user: { id }, passwordHash: /^new \d$/ });
+    t.equal(await users.lockForSignIn(NOBODY), null);
   });
 
   await t.test(`${name}: a transaction that throws leaves nothing`, async (t) => {

@@ -39,9 +39,9 @@ export async function collaborationRepositoryContract(
     t.match(first, { mode: 'view', ownerId: ada.id, endedAt: null, participants: [] });
     t.equal(first.expiresAt.getTime() - first.createdAt.getTime(), 3_600_000);
     t.same(await collaborations.find(first.id), first);
-    t.same(await storage.inTransaction((tx) => tx.collaborations.hold(first.id)), first);
-    t.same(await storage.inTransaction((tx) => tx.collaborations.holdByCode(hashOf(code))), first);
-    t.equal(await collaborations.holdByCode(hashOf('another')), null);
+    t.same(await storage.inTransaction((tx) => tx.collaborations.findForUpdate(first.id)), first);
+    t.same(await storage.inTransaction((tx) => tx.collaborations.findByCodeForUpdate(hashOf(code))), first);
+    t.equal(await collaborations.findByCodeForUpdate(hashOf('another')), null);
     t.equal(await collaborations.find(randomUUID()), null);
     const second = await share('control');
     t.same(
@@ -119,7 +119,7 @@ export async function collaborationRepositoryContract(
       t.equal(await collaborations.findShared(ref, bob.id), null);
       t.same(await collaborations.listShared(bob.id), []);
       t.same(await collaborations.listLive(container.dbId, ada.id), []);
-      t.equal(await collaborations.holdByCode(hashOf(code)), null);
+      t.equal(await collaborations.findByCodeForUpdate(hashOf(code)), null);
       t.equal((await collaborations.overdue()).includes(first.id), how !== 'the end');
       await collaborations.end(first.id);
       t.notOk((await collaborations.overdue()).includes(first.id));

@@ -86,7 +86,7 @@ export function terminalsOfBoth(t: Test, open: Open): void {
 
   on('a key is in use once: a newer socket at the other process replaces', async (t, cluster) => {
     const { here, root, ada, backend, open, addresses, storage, dbId } = cluster;
-    const leases = () => storage.repositories.terminalHolds.inContainer(dbId);
+    const leases = () => storage.repositories.terminalLeases.inContainer(dbId);
     const listed = async () => (await as(here, root)('GET', LIST)).json().terminals;
     let last = await open(ada, 'pane2');
     for (const address of [addresses[1], addresses[0], addresses[1]]) {

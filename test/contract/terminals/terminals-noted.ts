@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
-import type { NewHold } from '../../../src/ports/terminals/terminal-lease-repository.ts';
+import type { NewTerminalLease } from '../../../src/ports/terminals/terminal-lease-repository.ts';
 import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { anOperation } from '../containers/operations.ts';
@@ -135,13 +135,13 @@ export async function terminalRecordsContract(
 }
 
 /** What the notes of who has which terminal must guarantee. `silence` lets a run say nothing for so long. */
-export async function terminalHoldsContract(
+export async function terminalLeasesContract(
   name: string,
   storage: Storage,
   silence: (run: string, seconds: number) => Promise<void>,
 ): Promise<void> {
-  const { terminalHolds: holds } = storage.repositories;
-  const aHold = async (over: Partial<NewHold> = {}): Promise<NewHold> => {
+  const { terminalLeases: leases } = storage.repositories;
+  const aLease = async (over: Partial<NewTerminalLease> = {}): Promise<NewTerminalLease> => {
     const { id } = await storedUser(storage);
     const { dbId, runtimeId } = await storedContainer(storage, id);
     return {
@@ -156,69 +156,69 @@ export async function terminalHoldsContract(
   };
 
   await t.test(`${name}: a hold is there from put to remove`, async (t) => {
-    const hold = await aHold();
-    await holds.renew(hold.run);
-    await holds.put(hold);
-    const { dbId, ...rest } = hold;
-    const [found, ...more] = await holds.inContainer(dbId);
+    const lease = await aLease();
+    await leases.renew(lease.run);
+    await leases.put(lease);
+    const { dbId, ...rest } = lease;
+    const [found, ...more] = await leases.inContainer(dbId);
     t.match(found, rest);
     t.ok(found !== undefined && found.silentSeconds < 60 && !found.isEnding);
     t.same(more, []);
-    for (const stream of [hold.stream, randomUUID()]) await holds.markEnding(stream);
-    t.match(await holds.inContainer(dbId), [{ ...rest, isEnding: true }]);
-    await holds.remove([hold.stream, randomUUID()]);
-    t.same(await holds.inContainer(dbId), []);
-    await holds.remove([]);
+    for (const stream of [lease.stream, randomUUID()]) await leases.markEnding(stream);
+    t.match(await leases.inContainer(dbId), [{ ...rest, isEnding: true }]);
+    await leases.remove([lease.stream, randomUUID()]);
+    t.same(await leases.inContainer(dbId), []);
+    await leases.remove([]);
   });
 
   await t.test(`${name}: the first of a session is told from a later one`, async (t) => {
-    const first = await aHold();
+    const first = await aLease();
     const later = { ...first, stream: randomUUID(), run: randomUUID() };
     const others = [
       { ...first, stream: randomUUID(), muxSession: 'pane-y' },
       { ...first, stream: randomUUID(), runtimeId: 'made-anew' },
-      await aHold(),
+      await aLease(),
     ];
-    t.equal(await holds.put(first), true);
-    t.equal(await holds.put(later), false);
-    for (const other of others) t.equal(await holds.put(other), true);
-    await holds.remove([first, later, ...others].map(({ stream }) => stream));
-    t.equal(await holds.put(first), true);
-    await holds.remove([first.stream]);
+    t.equal(await leases.put(first), true);
+    t.equal(await leases.put(later), false);
+    for (const other of others) t.equal(await leases.put(other), true);
+    await leases.remove([first, later, ...others].map(({ stream }) => stream));
+    t.equal(await leases.put(first), true);
+    await leases.remove([first.stream]);
   });
 
   await t.test(`${name}: how long a run was silent, and for ever when it never spoke`, async (t) => {
-    const hold = await aHold();
-    await holds.put(hold);
-    const silent = async () => (await holds.inContainer(hold.dbId))[0]?.silentSeconds;
+    const lease = await aLease();
+    await leases.put(lease);
+    const silent = async () => (await leases.inContainer(lease.dbId))[0]?.silentSeconds;
     t.equal(await silent(), Number.POSITIVE_INFINITY);
-    await holds.renew(hold.run);
-    await silence(hold.run, 100);
+    await leases.renew(lease.run);
+    await silence(lease.run, 100);
     t.ok(Math.abs(((await silent()) ?? 0) - 100) < 20);
-    await holds.renew(hold.run);
+    await leases.renew(lease.run);
     t.ok(((await silent()) ?? 100) < 20);
-    await holds.remove([hold.stream]);
+    await leases.remove([lease.stream]);
   });
 
   await t.test(`${name}: what nobody seems to have`, async (t) => {
     const me = { replica: randomUUID(), run: randomUUID() };
     const [mine, lost, earlier, alive, dead, unheard] = [
-      await aHold(me),
-      await aHold(me),
-      await aHold({ replica: me.replica }),
-      await aHold(),
-      await aHold(),
-      await aHold(),
+      await aLease(me),
+      await aLease(me),
+      await aLease({ replica: me.replica }),
+      await aLease(),
+      await aLease(),
+      await aLease(),
     ];
     const all = [mine, lost, earlier, alive, dead, unheard];
-    for (const hold of all) await holds.put(hold);
-    for (const hold of [mine, earlier, alive, dead]) await holds.renew(hold.run);
+    for (const lease of all) await leases.put(lease);
+    for (const lease of [mine, earlier, alive, dead]) await leases.renew(lease.run);
     await silence(dead.run, 80);
-    const found = await holds.unattended({ ...me, streams: [mine.stream] }, 75);
+    const found = await leases.unattended({ ...me, streams: [mine.stream] }, 75);
     const left = [lost, earlier, dead, unheard].map(({ dbId }) => dbId);
     t.same(found.filter((id) => all.some((one) => one.dbId === id)).sort(), left.sort());
-    const none = await holds.unattended({ ...me, streams: [] }, 75);
+    const none = await leases.unattended({ ...me, streams: [] }, 75);
     t.ok(none.includes(mine.dbId), 'and its own, when it has none');
-    await holds.remove(all.map(({ stream }) => stream));
+    await leases.remove(all.map(({ stream }) => stream));
   });
 }

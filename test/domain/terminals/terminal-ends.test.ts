@@ -22,10 +22,10 @@ import {
 import {
   DEAD_AFTER_SECONDS,
   decideReaping,
-  type Hold,
   type Leftovers,
   type Reaper,
   type Reaping,
+  type TerminalLease,
 } from '../../../src/domain/terminals/terminal-reaping.ts';
 
 t.test('the key names container, user and connection, also for agents with colons in their id', async (t) => {
@@ -150,7 +150,7 @@ const HERE = 'container';
 const me: Reaper = { replica: 'r1', run: 'r1-now', streams: new Set(['mine']), isSteady: true };
 const shaky: Reaper = { ...me, isSteady: false };
 
-const hold = (stream: string, over: Partial<Hold> = {}): Hold => ({
+const lease = (stream: string, over: Partial<TerminalLease> = {}): TerminalLease => ({
   stream,
   runtimeId: HERE,
   muxSession: 'pane-a',
@@ -160,11 +160,11 @@ const hold = (stream: string, over: Partial<Hold> = {}): Hold => ({
   silentSeconds: 1,
   ...over,
 });
-const mine = hold('mine', { replica: 'r1', run: 'r1-now' });
-const lostHold = hold('lost', { replica: 'r1', run: 'r1-now' });
-const earlier = hold('earlier', { replica: 'r1', run: 'r1-then' });
-const theirs = hold('theirs');
-const dead = hold('dead', { silentSeconds: DEAD_AFTER_SECONDS + 1 });
+const mine = lease('mine', { replica: 'r1', run: 'r1-now' });
+const lostLease = lease('lost', { replica: 'r1', run: 'r1-now' });
+const earlier = lease('earlier', { replica: 'r1', run: 'r1-then' });
+const theirs = lease('theirs');
+const dead = lease('dead', { silentSeconds: DEAD_AFTER_SECONDS + 1 });
 
 const both = (stream: string, session = 'pane-a'): Leftovers => ({ sessions: [session], marks: [stream] });
 const NOTHING: Reaping = { marks: [], sessions: [], forget: [] };
@@ -173,7 +173,7 @@ const none: Leftovers = { sessions: [], marks: [] };
 type Reaped = readonly [
   name: string,
   seen: Leftovers,
-  holds: readonly Hold[],
+  holds: readonly TerminalLease[],
   by: Reaper,
   Partial<Reaping>,
   at?: string | null,
@@ -240,11 +240,11 @@ const REAPINGS: readonly Reaped[] = [
     me,
     { sessions: ['pane-a'] },
   ],
-  ['what ending failed for', both('lost'), [lostHold], me, { marks: ['lost'], sessions: ['pane-a'] }],
+  ['what ending failed for', both('lost'), [lostLease], me, { marks: ['lost'], sessions: ['pane-a'] }],
   ['no row at all', both('unknown'), [], me, { marks: ['unknown'], sessions: ['pane-a'] }],
   ['after an outage nobody is taken for dead', both('dead'), [dead], shaky, {}],
   ['nor is anything without a row', both('unknown'), [], shaky, {}],
-  ['but its own it knows', both('lost'), [lostHold], shaky, { marks: ['lost'], sessions: ['pane-a'] }],
+  ['but its own it knows', both('lost'), [lostLease], shaky, { marks: ['lost'], sessions: ['pane-a'] }],
   ['and an earlier run of its own', both('earlier'), [earlier], shaky, { marks: ['earlier'] }],
   ['nothing runs there any more', none, [dead, mine, theirs], me, { forget: ['dead'] }, null],
   [
@@ -258,7 +258,7 @@ const REAPINGS: readonly Reaped[] = [
 ];
 
 t.test('what is ended of what terminals left', async (t) => {
-  for (const [name, seen, holds, by, expected, at = HERE] of REAPINGS) {
-    t.same(decideReaping(seen, holds, at, by), { ...NOTHING, ...expected }, name);
+  for (const [name, seen, leases, by, expected, at = HERE] of REAPINGS) {
+    t.same(decideReaping(seen, leases, at, by), { ...NOTHING, ...expected }, name);
   }
 });

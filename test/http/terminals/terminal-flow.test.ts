@@ -144,7 +144,7 @@ t.test('a slow reader is not given up as long as it takes something', async (t) 
       return check();
     });
   const waits = (): boolean => stream.unconfirmedBytes() >= MIB;
-  const confirmed = (): number => stream.held().end - stream.unconfirmedBytes();
+  const confirmed = (): number => stream.bufferedRange().end - stream.unconfirmedBytes();
   for (let round = 0; round < 5; round += 1) {
     await until(waits);
     const before = confirmed();
@@ -195,7 +195,7 @@ t.test('a reader that stops and asks for the history again and again costs no mo
     return { type: 'redrawn', id } as const;
   };
   const pause = (ms: number) => new Promise<void>((end) => rests.push({ ms, end }));
-  const hold = () => outputs.hold('ada');
+  const hold = () => outputs.reserve('ada');
   const looks = questions(socket as unknown as WebSocket, answer, hold, pause);
   t.teardown(() => looks.stop());
   for (let id = 1; id <= 50; id += 1) looks.ask(id);
@@ -210,7 +210,7 @@ t.test('a reader that stops and asks for the history again and again costs no mo
   t.same(asked, [1, 100], 'and of all that were asked meanwhile the newest is answered');
   let hasRoom = false;
   void outputs
-    .hold('ada')
+    .reserve('ada')
     .more()
     .then(() => {
       hasRoom = true;

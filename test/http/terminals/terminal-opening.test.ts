@@ -41,7 +41,7 @@ async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
     ask,
     url: `${address.replace('ws', 'http')}/api/containers/${dbId}/terminal`,
     open: (pane: string, query = {}) => terminalClient(at, { connection_id: pane, ...query }),
-    holds: () => service.ports.storage.repositories.terminalHolds.inContainer(dbId),
+    leases: () => service.ports.storage.repositories.terminalLeases.inContainer(dbId),
     /** Opens what waits in the engine, again and again, until something is so. */
     openUntil: (check: () => boolean) =>
       waitFor(() => {
@@ -122,12 +122,12 @@ t.test('a client that leaves while it waits is never opened for', async (t) => {
 for (const muxed of [true, false])
   for (const pane of ['main', 'split'])
     t.test(`a client that leaves before ready leaves nothing: ${pane}, muxed ${muxed}`, async (t) => {
-      const { comesAndGoes, backend, holds } = await aScene(t, { muxed });
+      const { comesAndGoes, backend, leases } = await aScene(t, { muxed });
       await comesAndGoes(pane);
-      await waitFor(async () => (await holds()).length === 1);
+      await waitFor(async () => (await leases()).length === 1);
       backend.openAll();
       await waitFor(() => backend.opened[0]?.stream.destroyed === true);
-      await waitFor(async () => (await holds()).length === 0);
+      await waitFor(async () => (await leases()).length === 0);
       t.same(backend.killed, muxed && pane === 'split' ? ['pane-split'] : []);
     });
 

@@ -33,14 +33,14 @@ export type Release = () => void;
 
 /** `ownerOf`: whose turn it is. */
 export function workTurns(ownerOf: (runtimeId: string) => string): WorkTurns {
-  let told = (_wait: EngineWait): void => {};
-  const tell = (wait: EngineWait): void => told(wait);
+  let report = (_wait: EngineWait): void => {};
+  const onWait = (wait: EngineWait): void => report(wait);
   const { transfers, pieces, figures, sizes } = WORK_LIMITS;
   const lines = {
-    transfers: line({ ...transfers, work: 'transfers', ownerOf, tell }),
-    pieces: line({ ...pieces, work: 'pieces', ownerOf, tell }),
-    figures: line({ ...figures, work: 'figures', ownerOf, tell }),
-    sizes: line({ ...sizes, work: 'sizes', ownerOf, tell }),
+    transfers: line({ ...transfers, work: 'transfers', ownerOf, onWait }),
+    pieces: line({ ...pieces, work: 'pieces', ownerOf, onWait }),
+    figures: line({ ...figures, work: 'figures', ownerOf, onWait }),
+    sizes: line({ ...sizes, work: 'sizes', ownerOf, onWait }),
   };
   const during =
     ({ take }: Line) =>
@@ -55,7 +55,7 @@ export function workTurns(ownerOf: (runtimeId: string) => string): WorkTurns {
     size: during(lines.sizes),
     waiting: () => Object.values(lines).reduce((sum, { waiting }) => sum + waiting(), 0),
     listen(listener) {
-      told = listener;
+      report = listener;
     },
   };
 }
@@ -70,10 +70,10 @@ type Rules = {
   readonly late?: { readonly ms: number; readonly closes: boolean };
   readonly work: EngineWait['work'] | 'pieces';
   readonly ownerOf: (runtimeId: string) => string;
-  readonly tell: (wait: EngineWait) => void;
+  readonly onWait: (wait: EngineWait) => void;
 };
 
-function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
+function line({ limits, wait, late, work, ownerOf, onWait }: Rules): Line {
   const settle = new Map<string, (start: boolean) => void>();
   let queue = EMPTY_QUEUE;
   let count = 0;
@@ -107,7 +107,7 @@ function line({ limits, wait, late, work, ownerOf, tell }: Rules): Line {
   }
 
   function note(sinceMs: number, outcome: EngineWait['outcome']): void {
-    if (work !== 'pieces') tell({ work, outcome, seconds: (performance.now() - sinceMs) / 1000 });
+    if (work !== 'pieces') onWait({ work, outcome, seconds: (performance.now() - sinceMs) / 1000 });
   }
 
   return {

@@ -75,7 +75,7 @@ export function engineSlots() {
   const owners = new Map<string, string>();
   // Containers whose last process start was late, also when nobody waits for it any more.
   const suspects = new Set<string>();
-  let told = (_wait: EngineWait): void => {};
+  let report = (_wait: EngineWait): void => {};
 
   const userOf = ({ runtimeId, userId }: OnBehalf): string =>
     userId ?? owners.get(runtimeId ?? '') ?? runtimeId ?? 'berth';
@@ -83,7 +83,7 @@ export function engineSlots() {
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const code =
       isUnresponsive(now(), runtimeId) || suspects.has(runtimeId) ? 'container_unresponsive' : 'engine_busy';
-    told({ work: 'calls', seconds, outcome: code });
+    report({ work: 'calls', seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
 
@@ -95,7 +95,7 @@ export function engineSlots() {
     const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
     const seconds = (performance.now() - since) / 1000;
     if (!isStarted) throw refusal(asked, seconds);
-    told({ work: 'calls', seconds, outcome: 'started' });
+    report({ work: 'calls', seconds, outcome: 'started' });
     return await work(id).finally(() => apply({ type: 'leave', id }));
   }
 
@@ -138,7 +138,7 @@ export function engineSlots() {
 
     /** Told of every wait from now on. */
     listen: (listener: (wait: EngineWait) => void): void => {
-      told = listener;
+      report = listener;
     },
   };
 }

@@ -81,9 +81,9 @@ function aptGet(
   timeoutSeconds: number,
 ): ReturnType<typeof run> {
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
-  const tell = throttled(REPORT_MS, (line: string) => progress(line.slice(0, 80)));
+  const report = throttled(REPORT_MS, (line: string) => progress(line.slice(0, 80)));
   const onLine = (line: string): void => {
-    if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) tell(line);
+    if (/^(Get:|Unpacking|Setting up|Need to get)/.test(line)) report(line);
   };
   return run('apt-get', [...options, ...args], { timeoutSeconds, env: QUIET, onLine, signal });
 }

@@ -29,7 +29,7 @@ type Waiting = { readonly end: number; readonly done: () => void };
 export class InputWriter {
   readonly #stream: Writable;
   readonly #form: InputForm;
-  #held: Buffer = Buffer.alloc(0);
+  #incomplete: Buffer = Buffer.alloc(0);
   #taken = 0;
   #waiting: readonly Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -44,24 +44,24 @@ export class InputWriter {
   write(input: Buffer, done: () => void): void {
     this.#taken += input.length;
     this.#waiting = [...this.#waiting, { end: this.#taken, done }];
-    if (input.length === 0 && this.#held.length > 0) return;
+    if (input.length === 0 && this.#incomplete.length > 0) return;
     clearTimeout(this.#timer);
-    const all = this.#held.length === 0 ? input : Buffer.concat([this.#held, input]);
-    this.#held = this.#form.incomplete(all);
-    this.#send(all.subarray(0, all.length - this.#held.length));
-    if (this.#held.length === 0) return;
-    const holdMs = this.#held[0] === ESCAPE ? HOLD_KEY_MS : HOLD_CHARACTER_MS;
+    const all = this.#incomplete.length === 0 ? input : Buffer.concat([this.#incomplete, input]);
+    this.#incomplete = this.#form.incomplete(all);
+    this.#send(all.subarray(0, all.length - this.#incomplete.length));
+    if (this.#incomplete.length === 0) return;
+    const holdMs = this.#incomplete[0] === ESCAPE ? HOLD_KEY_MS : HOLD_CHARACTER_MS;
     this.#timer = setTimeout(() => this.#release(), holdMs);
   }
 
   #release(): void {
-    const held = this.#held;
-    this.#held = Buffer.alloc(0);
-    this.#send(held);
+    const incomplete = this.#incomplete;
+    this.#incomplete = Buffer.alloc(0);
+    this.#send(incomplete);
   }
 
   #send(input: Buffer): void {
-    const sent = this.#taken - this.#held.length;
+    const sent = this.#taken - this.#incomplete.length;
     const over = this.#waiting.filter(({ end }) => end <= sent);
     this.#waiting = this.#waiting.filter(({ end }) => end > sent);
     if (input.length === 0 && over.length === 0) return;

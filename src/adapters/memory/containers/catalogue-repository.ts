@@ -30,7 +30,7 @@ export function memoryCatalogue(state: MemoryState): CatalogueRepository {
         write([...entries(), entry]);
         return true;
       },
-      hold: async (key) => find(key),
+      findForUpdate: async (key) => find(key),
       replace: async (entry) => write(entries().map((one) => (keyOf(one) === keyOf(entry) ? entry : one))),
       isUsed: async (key) => isUsed(key),
       remove: async (key) => write(entries().filter((one) => keyOf(one) !== key)),
@@ -54,12 +54,12 @@ export function memoryCatalogue(state: MemoryState): CatalogueRepository {
   );
   return {
     tiers: async () => state.tiers.toSorted(compareTiers),
-    tier: tier.hold,
+    tier: tier.findForUpdate,
     images: async () => state.images.toSorted(defaultFirst(DEFAULT_IMAGE_KEY)),
     roles: async () => state.roles.toSorted(defaultFirst(DEFAULT_ROLE_KEY)),
-    role: role.hold,
+    role: role.findForUpdate,
     keep: async (imageKey, roleKey) =>
-      (await image.hold(imageKey)) !== null && (await role.hold(roleKey)) !== null,
+      (await image.findForUpdate(imageKey)) !== null && (await role.findForUpdate(roleKey)) !== null,
     editing: { tier, image, role },
   };
 }

@@ -20,7 +20,7 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
   };
 
   return {
-    hold: async (dbId) => {
+    findForUpdate: async (dbId) => {
       const row = find(dbId);
       return row === null ? null : asContainer(state, row);
     },

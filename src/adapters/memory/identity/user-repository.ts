@@ -27,7 +27,7 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
   },
 
-  async holdForSignIn(id) {
+  async lockForSignIn(id) {
     const found = state.users.find((user) => user.id === id);
     return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
   },

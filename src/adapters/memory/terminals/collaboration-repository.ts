@@ -106,8 +106,8 @@ const collaborations = (
   CollaborationRepository,
   | 'insert'
   | 'find'
-  | 'hold'
-  | 'holdByCode'
+  | 'findForUpdate'
+  | 'findByCodeForUpdate'
   | 'listLive'
   | 'end'
   | 'endAllOf'
@@ -133,9 +133,9 @@ const collaborations = (
   },
 
   find,
-  hold: find,
+  findForUpdate: find,
 
-  async holdByCode(codeHash) {
+  async findByCodeForUpdate(codeHash) {
     const row = rows().find((one) => one.codeHash === codeHash.toString('hex') && isLive(one));
     return row === undefined ? null : toCollaboration(row);
   },

@@ -1,44 +1,47 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { NewHold, TerminalHolds } from '../../../ports/terminals/terminal-lease-repository.ts';
+import type {
+  NewTerminalLease,
+  TerminalLeaseRepository,
+} from '../../../ports/terminals/terminal-lease-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 
-export function memoryTerminalHolds(state: MemoryState, clock: Clock): TerminalHolds {
-  const silentSeconds = ({ run }: NewHold): number => {
+export function memoryTerminalLeases(state: MemoryState, clock: Clock): TerminalLeaseRepository {
+  const silentSeconds = ({ run }: NewTerminalLease): number => {
     const seenAt = state.replicaRuns.get(run);
     return seenAt === undefined
       ? Number.POSITIVE_INFINITY
       : (clock.now().getTime() - seenAt.getTime()) / 1_000;
   };
   return {
-    async put(hold) {
-      const isOther = (one: NewHold): boolean =>
-        one.runtimeId !== hold.runtimeId || one.muxSession !== hold.muxSession;
-      const isOnly = state.terminalHolds.every(isOther);
-      state.terminalHolds.push({ ...hold, isEnding: false });
+    async put(lease) {
+      const isOther = (one: NewTerminalLease): boolean =>
+        one.runtimeId !== lease.runtimeId || one.muxSession !== lease.muxSession;
+      const isOnly = state.terminalLeases.every(isOther);
+      state.terminalLeases.push({ ...lease, isEnding: false });
       return isOnly;
     },
     async markEnding(stream) {
-      for (const hold of state.terminalHolds) if (hold.stream === stream) hold.isEnding = true;
+      for (const lease of state.terminalLeases) if (lease.stream === stream) lease.isEnding = true;
     },
     async remove(streams) {
-      state.terminalHolds = state.terminalHolds.filter(({ stream }) => !streams.includes(stream));
+      state.terminalLeases = state.terminalLeases.filter(({ stream }) => !streams.includes(stream));
     },
     async renew(run) {
       state.replicaRuns.set(run, clock.now());
     },
     inContainer: async (dbId) =>
-      state.terminalHolds
-        .filter((hold) => hold.dbId === dbId)
-        .map(({ dbId: _, ...hold }) => ({
-          ...hold,
-          silentSeconds: silentSeconds({ ...hold, dbId }),
+      state.terminalLeases
+        .filter((lease) => lease.dbId === dbId)
+        .map(({ dbId: _, ...lease }) => ({
+          ...lease,
+          silentSeconds: silentSeconds({ ...lease, dbId }),
         })),
     async unattended({ replica, run, streams }, seconds) {
-      const isLeft = (hold: NewHold): boolean =>
-        hold.run === run
-          ? !streams.includes(hold.stream)
-          : hold.replica === replica || silentSeconds(hold) > seconds;
-      return [...new Set(state.terminalHolds.filter(isLeft).map(({ dbId }) => dbId))];
+      const isLeft = (lease: NewTerminalLease): boolean =>
+        lease.run === run
+          ? !streams.includes(lease.stream)
+          : lease.replica === replica || silentSeconds(lease) > seconds;
+      return [...new Set(state.terminalLeases.filter(isLeft).map(({ dbId }) => dbId))];
     },
   };
 }

@@ -58,7 +58,7 @@ const tierEdits = (db: Db): CatalogueEdits<Tier> => ({
       .values(fromTier(tier))
       .onConflict((conflict) => conflict.column('name').doNothing())
       .$call(changedOne),
-  hold: (name) =>
+  findForUpdate: (name) =>
     db.selectFrom('tiers').selectAll().where('name', '=', name).forUpdate().$call(firstAs(toTier)),
   async replace(tier) {
     const { name, ...limits } = fromTier(tier);
@@ -78,7 +78,7 @@ const imageEdits = (db: Db): CatalogueEdits<Image> => ({
       .values(image)
       .onConflict((conflict) => conflict.column('key').doNothing())
       .$call(changedOne),
-  async hold(key) {
+  async findForUpdate(key) {
     const row = await db
       .selectFrom('images')
       .selectAll()
@@ -100,7 +100,8 @@ const roleEdits = (db: Db): CatalogueEdits<Role> => ({
       .values({ ...role, packages: JSON.stringify(role.packages) })
       .onConflict((conflict) => conflict.column('key').doNothing())
       .$call(changedOne),
-  hold: (key) => db.selectFrom('roles').selectAll().where('key', '=', key).forUpdate().$call(firstAs(toRole)),
+  findForUpdate: (key) =>
+    db.selectFrom('roles').selectAll().where('key', '=', key).forUpdate().$call(firstAs(toRole)),
   async replace({ key, label, packages, script }) {
     const row = { label, packages: JSON.stringify(packages), script };
     await db.updateTable('roles').set(row).where('key', '=', key).execute();

@@ -11,7 +11,7 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
   const mine = (owner: string) => db.updateTable('containers').where('role_setup_owner', '=', owner);
 
   return {
-    hold: (dbId) =>
+    findForUpdate: (dbId) =>
       db
         .selectFrom('containers as c')
         .innerJoin('users as u', 'u.id', 'c.owner_id')

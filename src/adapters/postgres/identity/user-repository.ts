@@ -108,8 +108,8 @@ const userChanges = (db: Db): Pick<UserRepository, 'insert' | 'rename' | 'change
       .$call(firstAs(toUser)),
 });
 
-const userLocks = (db: Db): Pick<UserRepository, 'holdForSignIn' | 'lockAdmins' | 'lock'> => ({
-  holdForSignIn: (id) =>
+const userLocks = (db: Db): Pick<UserRepository, 'lockForSignIn' | 'lockAdmins' | 'lock'> => ({
+  lockForSignIn: (id) =>
     db.selectFrom('users').selectAll().where('id', '=', id).forShare().$call(firstAs(withPassword)),
 
   lockAdmins: () =>

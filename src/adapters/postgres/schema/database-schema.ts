@@ -26,7 +26,7 @@ import type {
   CollaborationsTable,
   RecordingsTable,
   ReplicaRunsTable,
-  TerminalHoldsTable,
+  TerminalLeasesTable,
   TerminalRecordsTable,
 } from './terminal-tables.ts';
 
@@ -212,7 +212,7 @@ export type Database = {
   idempotency_keys: IdempotencyKeysTable;
   terminal_records: TerminalRecordsTable;
   recordings: RecordingsTable;
-  terminal_holds: TerminalHoldsTable;
+  terminal_holds: TerminalLeasesTable;
   replica_runs: ReplicaRunsTable;
   ssh_keys: SshKeysTable;
   collaborations: CollaborationsTable;

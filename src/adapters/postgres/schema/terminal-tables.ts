@@ -38,7 +38,7 @@ export type RecordingsTable = {
   seen_at: Defaulted<Date>;
 };
 
-export type TerminalHoldsTable = {
+export type TerminalLeasesTable = {
   stream: string;
   container_id: string;
   runtime_id: string;

@@ -19,16 +19,16 @@ export const postgresCollaborations = (db: Db): CollaborationRepository => ({
 
 const collaborationReads = (
   db: Db,
-): Pick<CollaborationRepository, 'find' | 'hold' | 'holdByCode' | 'listLive'> => ({
+): Pick<CollaborationRepository, 'find' | 'findForUpdate' | 'findByCodeForUpdate' | 'listLive'> => ({
   find: async (id) => only(db, await all(db).where('k.id', '=', id).executeTakeFirst()),
 
-  hold: async (id) => only(db, await all(db).where('k.id', '=', id).forUpdate().executeTakeFirst()),
+  findForUpdate: async (id) => only(db, await all(db).where('k.id', '=', id).forUpdate().executeTakeFirst()),
 
-  async holdByCode(codeHash) {
+  async findByCodeForUpdate(codeHash) {
     const coded = () => all(db).where('k.code_hash', '=', codeHash).where(isLive);
     const found = await coded().executeTakeFirst();
     if (found === undefined) return null;
-    // The container before the share, as a delete holds them.
+    // The container before the share, as a delete locks them.
     await db
       .selectFrom('containers')
       .select('db_id')

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
-import type { TerminalHolds } from '../../../ports/terminals/terminal-lease-repository.ts';
+import type { TerminalLeaseRepository } from '../../../ports/terminals/terminal-lease-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, run } from '../sql.ts';
 
 /** A run that is forgotten has been silent for longer than anybody asks about. */
 const FORGOTTEN_SECONDS = 3_600;
 
-export const postgresTerminalHolds = (db: Db): TerminalHolds => ({
-  ...holdChanges(db),
-  ...holdReads(db),
+export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({
+  ...leaseChanges(db),
+  ...leaseReads(db),
 });
 
-const holdChanges = (db: Db): Pick<TerminalHolds, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
+const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
   async put({ stream, dbId, runtimeId, muxSession, replica, run }) {
     const row = { stream, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
@@ -53,7 +53,7 @@ const holdChanges = (db: Db): Pick<TerminalHolds, 'put' | 'markEnding' | 'remove
   },
 });
 
-const holdReads = (db: Db): Pick<TerminalHolds, 'inContainer' | 'unattended'> => ({
+const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unattended'> => ({
   async inContainer(dbId) {
     const rows = await db
       .selectFrom('terminal_holds as h')

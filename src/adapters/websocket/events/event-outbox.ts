@@ -14,7 +14,7 @@ export class EventOutbox {
   readonly #socket: WebSocket;
   readonly #maxWaiting: number;
   #waiting: Buffer[] = [];
-  #held = true;
+  #isPaused = true;
   #full = false;
   #lost = false;
   #stopped = false;
@@ -26,14 +26,14 @@ export class EventOutbox {
 
   send(frame: Buffer): void {
     if (this.#stopped || this.#lost) return;
-    if (!this.#held && !this.#full) this.#put(frame);
+    if (!this.#isPaused && !this.#full) this.#put(frame);
     else if (this.#waiting.length < this.#maxWaiting) this.#waiting.push(frame);
     else this.#lose();
   }
 
   /** Sends what was missed, then what has come meanwhile. null: it cannot be had. */
   begin(missed: readonly Buffer[] | null): void {
-    this.#held = false;
+    this.#isPaused = false;
     if (missed === null) this.#lose();
     else if (!this.#lost) this.#waiting = [...missed, ...this.#waiting];
     this.#flush();

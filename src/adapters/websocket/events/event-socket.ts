@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { EventFeed } from '../../../app/events/event-feed.ts';
-import type { LiveSockets } from '../../../app/identity/auth/authorized-connections.ts';
+import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -16,7 +16,7 @@ import { EventOutbox } from './event-outbox.ts';
 
 export type EventSocketDeps = {
   readonly feed: EventFeed<Buffer>;
-  readonly live: LiveSockets;
+  readonly live: AuthorizedConnections;
   readonly log: Logger;
 };
 

@@ -14,7 +14,7 @@ export class InputIntake {
   /** Offset of the next byte that the socket sends. */
   #position: number;
   #written: number;
-  #told: number;
+  #acknowledgedTo: number;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(stream: TerminalStream, rest: SocketRest, acknowledge: (offset: number) => void) {
@@ -23,7 +23,7 @@ export class InputIntake {
     this.#acknowledge = acknowledge;
     this.#position = stream.received();
     this.#written = this.#position;
-    this.#told = this.#position;
+    this.#acknowledgedTo = this.#position;
   }
 
   /** The next bytes begin at this offset. False for a gap. */
@@ -44,25 +44,26 @@ export class InputIntake {
 
   /** Acknowledges what the engine has by now, without waiting for more. */
   flush(): void {
-    if (this.#written > this.#told) this.#tell();
+    if (this.#written > this.#acknowledgedTo) this.#sendAck();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#told = Number.POSITIVE_INFINITY;
+    this.#acknowledgedTo = Number.POSITIVE_INFINITY;
   }
 
   #noted(offset: number): void {
     this.#written = Math.max(this.#written, offset);
-    if (this.#written - this.#told >= ACK_EVERY_BYTES) this.#tell();
-    else if (this.#written > this.#told) this.#timer ??= setTimeout(() => this.#tell(), ACK_WITHIN_MS);
+    if (this.#written - this.#acknowledgedTo >= ACK_EVERY_BYTES) this.#sendAck();
+    else if (this.#written > this.#acknowledgedTo)
+      this.#timer ??= setTimeout(() => this.#sendAck(), ACK_WITHIN_MS);
   }
 
-  #tell(): void {
+  #sendAck(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#told = this.#written;
+    this.#acknowledgedTo = this.#written;
     this.#acknowledge(this.#written);
   }
 }

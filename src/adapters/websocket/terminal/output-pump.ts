@@ -72,7 +72,7 @@ export class OutputPump {
     if (this.#stopped) return;
     if (this.#stream.unconfirmedBytes() >= PAUSE_BYTES) this.#watch();
     if (this.#waiting) return;
-    const isFrame = this.#stream.held().end - this.#sent >= MAX_FRAME_BYTES;
+    const isFrame = this.#stream.bufferedRange().end - this.#sent >= MAX_FRAME_BYTES;
     if (isFrame || this.#stream.over() || !this.#isBulk()) this.#flush();
     else this.#joining ??= setTimeout(() => this.#flush(), JOIN_MS);
   }
@@ -96,7 +96,7 @@ export class OutputPump {
       this.#waiting = this.#socket.bufferedAmount >= PAUSE_BYTES;
       if (this.#waiting) this.#watch();
     }
-    if (this.#stream.over() && this.#sent === this.#stream.held().end) this.#finish();
+    if (this.#stream.over() && this.#sent === this.#stream.bufferedRange().end) this.#finish();
   }
 
   #put(frame: Buffer): void {
@@ -140,14 +140,14 @@ export class OutputPump {
 
   /** How far the reader has confirmed, and how far this side has got rid of it. */
   #progress(): readonly [received: number, left: number] {
-    const received = this.#stream.held().end - this.#stream.unconfirmedBytes();
+    const received = this.#stream.bufferedRange().end - this.#stream.unconfirmedBytes();
     return [received, this.#sent - this.#socket.bufferedAmount];
   }
 }
 
-/** Everything that is held, fit to be shown to a screen that has not seen it. */
+/** All buffered output, fit to be shown to a screen that has not seen it. */
 function oldOutput(stream: TerminalStream, start: number): Generator<Buffer> {
-  return frames(withoutQuestions(stream.range(start, stream.held().end)));
+  return frames(withoutQuestions(stream.range(start, stream.bufferedRange().end)));
 }
 
 function* frames(bytes: Buffer): Generator<Buffer> {

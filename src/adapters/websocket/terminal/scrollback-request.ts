@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import type { OutputHold } from '../../../app/terminals/output/output-slots.ts';
+import type { OutputReservation } from '../../../app/terminals/output/output-slots.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
 import type { LookedBack } from '../../../ports/terminals/terminal-backend.ts';
 import type { ServerMessage } from './terminal-protocol.ts';
@@ -17,19 +17,19 @@ export type Questions = { ask(id?: number): void; stop(): void };
 export function questions(
   socket: Pick<WebSocket, 'send'>,
   answer: (id: number | null, room: OutputRoom) => Promise<ServerMessage>,
-  hold: () => OutputHold,
+  reserve: () => OutputReservation,
   pause: (ms: number) => Promise<unknown> = delay,
 ): Questions {
   let waiting: number | null | undefined;
   let busy = false;
   let stopped = false;
-  let room: OutputHold | null = null;
+  let room: OutputReservation | null = null;
   const run = async (): Promise<void> => {
     busy = true;
     while (waiting !== undefined && !stopped) {
       const id = waiting;
       waiting = undefined;
-      room = hold();
+      room = reserve();
       const message = JSON.stringify(await answer(id, room));
       if (stopped) break;
       await new Promise<void>((resolve) => socket.send(message, () => resolve()));

@@ -1,12 +1,12 @@
 import { Value } from '@sinclair/typebox/value';
 import type { WebSocket } from 'ws';
-import type { SharedNews } from '../../../app/collaboration/shared-terminals.ts';
+import type { SharedTerminalNotice } from '../../../app/collaboration/shared-terminals.ts';
 import type { Registration } from '../../../app/identity/auth/authorized-connections.ts';
 import type { OpenTerminal } from '../../../app/terminals/open-terminal.ts';
-import type { OutputHold, OutputSlots } from '../../../app/terminals/output/output-slots.ts';
+import type { OutputReservation, OutputSlots } from '../../../app/terminals/output/output-slots.ts';
 import type { TerminalGrant } from '../../../app/terminals/terminal-target.ts';
 import { unreachable } from '../../../domain/result.ts';
-import type { RecordingTold } from '../../../domain/terminals/recording.ts';
+import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import { answersOf } from '../bounded-replies.ts';
 import { inputLimit } from '../input-limit.ts';
@@ -27,7 +27,7 @@ export type RelayDeps = {
 export const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JSON.stringify(message));
 
 /** That a recording began or ended: in words, and for a mark that stays. */
-export function sendRecording(socket: WebSocket, { id, on, message }: RecordingTold): void {
+export function sendRecording(socket: WebSocket, { id, on, message }: RecordingNotice): void {
   send(socket, { type: 'recording', on, id });
   send(socket, { type: 'notice', message });
 }
@@ -86,10 +86,10 @@ export function relay(
         unreachable(message);
     }
   });
-  terminal.hear((news) => {
-    if (!stopped) send(socket, toMessage(news));
+  terminal.onNotice((notice) => {
+    if (!stopped) send(socket, toMessage(notice));
   });
-  const tellEnd = async (): Promise<void> => {
+  const sendEnd = async (): Promise<void> => {
     const { reason, code } = await terminal.ended();
     if (stopped) return;
     // What has no acknowledgement by the close is the client's to send again.
@@ -98,10 +98,10 @@ export function relay(
     close(reason);
   };
   const pump = new OutputPump(stream, from, socket, {
-    over: () => void tellEnd(),
+    over: () => void sendEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
-  const { looks, draws } = screenQuestions(socket, stream, () => outputs.hold(caller.user.id));
+  const { looks, draws } = screenQuestions(socket, stream, () => outputs.reserve(caller.user.id));
   return () => {
     stopped = true;
     looks.stop();
@@ -111,13 +111,17 @@ export function relay(
   };
 }
 
-function screenQuestions(socket: WebSocket, stream: OpenTerminal['stream'], hold: () => OutputHold) {
-  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), hold);
+function screenQuestions(
+  socket: WebSocket,
+  stream: OpenTerminal['stream'],
+  reserve: () => OutputReservation,
+) {
+  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), reserve);
   const redraw = async (id: number | null): Promise<ServerMessage> => {
     await stream.drawAnew();
     return { type: 'redrawn', id };
   };
-  return { looks, draws: questions(socket, redraw, hold) };
+  return { looks, draws: questions(socket, redraw, reserve) };
 }
 
 function greet(
@@ -146,11 +150,11 @@ function greet(
   if (recording !== null) sendRecording(socket, recording);
 }
 
-function toMessage(news: SharedNews): ServerMessage {
-  if (news.type === 'size') {
-    return { type: 'size', cols: news.size?.cols ?? null, rows: news.size?.rows ?? null };
+function toMessage(notice: SharedTerminalNotice): ServerMessage {
+  if (notice.type === 'size') {
+    return { type: 'size', cols: notice.size?.cols ?? null, rows: notice.size?.rows ?? null };
   }
-  const participants = news.present.map(({ userId, ...one }) => ({ user_id: userId, ...one }));
+  const participants = notice.present.map(({ userId, ...one }) => ({ user_id: userId, ...one }));
   return { type: 'participants', participants };
 }
 

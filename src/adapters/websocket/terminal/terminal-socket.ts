@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
-import type { LiveSockets } from '../../../app/identity/auth/authorized-connections.ts';
+import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import type { OutputSlots } from '../../../app/terminals/output/output-slots.ts';
 import type { Admitted } from '../../../app/terminals/terminal-admission.ts';
 import type { TerminalAsk } from '../../../app/terminals/terminal-target.ts';
 import type { Terminals } from '../../../app/terminals/terminals.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import type { Result } from '../../../domain/result.ts';
-import type { RecordingTold } from '../../../domain/terminals/recording.ts';
+import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { Leaving } from '../../../domain/terminals/terminal-slot.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -38,7 +38,7 @@ const NOT_OPENED: Readonly<Record<number, string>> = {
 export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
-  readonly live: LiveSockets;
+  readonly live: AuthorizedConnections;
   /** For what a terminal has to scroll back to. */
   readonly outputs: OutputSlots;
 };
@@ -109,21 +109,21 @@ async function serve(
   };
   const early: [RawData, boolean][] = [];
   let earlyBytes = 0;
-  const hold = (data: RawData, isBinary: boolean): void => {
+  const bufferInput = (data: RawData, isBinary: boolean): void => {
     earlyBytes += (data as Buffer).length;
     if (early.length < MAX_EARLY_FRAMES && earlyBytes <= MAX_EARLY_BYTES) early.push([data, isBinary]);
     else close(CLOSE.tooSlow);
   };
   // Listeners first: a frame or an end that comes while the terminal opens must not be lost.
   socket.on('error', (error) => log.info({ err: error }, 'terminal socket failed'));
-  socket.on('message', hold);
+  socket.on('message', bufferInput);
   let left: Leaving = 'lost';
   socket.once('close', (code) => {
     left = closed?.code === CLOSE.unauthorized.code ? 'expelled' : leavingOf(code);
   });
   // Before it is ready, what is recorded is told with that.
-  const tell = (told: RecordingTold): void => {
-    if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, told);
+  const notify = (notice: RecordingNotice): void => {
+    if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, notice);
   };
   const registration = live.register({
     caller: grant.caller,
@@ -131,7 +131,7 @@ async function serve(
     close: () => close(CLOSE.unauthorized),
   });
   socket.once('close', registration.end);
-  const terminal = await terminals.open(grant, { close, tell }, turn).catch(async (error: unknown) => {
+  const terminal = await terminals.open(grant, { close, notify }, turn).catch(async (error: unknown) => {
     const reason = await terminals.whyNotOpened(grant, error);
     // A container that is full or down is no fault of the service, and each try finds it so again.
     const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
@@ -143,7 +143,7 @@ async function serve(
     return null;
   });
   if (terminal === null) return;
-  socket.off('message', hold);
+  socket.off('message', bufferInput);
   if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);
   ready = true;
   terminal.shown();

@@ -47,7 +47,7 @@ async function settleSeen(
 async function putAway(
   deps: ContainerDeps,
   listed: readonly ListedContainer[],
-  held: ReadonlySet<string>,
+  busy: ReadonlySet<string>,
   beat: () => void,
 ): Promise<void> {
   const { containers } = deps.storage.repositories;
@@ -55,7 +55,7 @@ async function putAway(
   for (const one of listed) {
     const row = await containers.findAny(one.dbId);
     const now = deps.clock.now();
-    if (decideOrphan(one.handle.runtimeId, row, held.has(one.dbId), null, now) !== 'keep')
+    if (decideOrphan(one.handle.runtimeId, row, busy.has(one.dbId), null, now) !== 'keep')
       strays.push({ one, row });
   }
   const seen = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));

@@ -21,9 +21,9 @@ export async function settle(
   seen: Observation['kind'],
 ): Promise<void> {
   const isSettled = await deps.storage.inTransaction(async (tx) => {
-    // The row may have got another container since it was read, by an operation that has ended already. It is held
+    // The row may have got another container since it was read, by an operation that has ended already. It is locked
     // before anything is written, as the order of the events asks for.
-    const now = await tx.roleSetups.hold(row.dbId);
+    const now = await tx.roleSetups.findForUpdate(row.dbId);
     if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return false;
     const given = row.state === 'stopping' ? row.stateReason : null;
     const reason = state === 'stopped' ? (given ?? (seen === 'paused' ? PAUSED : ENDED)) : null;

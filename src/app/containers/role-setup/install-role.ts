@@ -113,7 +113,7 @@ async function write(
   setup: RoleSetup,
 ): Promise<boolean> {
   return await storage.inTransaction(async (tx) => {
-    await tx.roleSetups.hold(dbId);
+    await tx.roleSetups.findForUpdate(dbId);
     const container = await tx.roleSetups.record(id, owner, setup);
     if (container === null) return false;
     await tx.events.append(progressEvent(container));

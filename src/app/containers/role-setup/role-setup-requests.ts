@@ -53,12 +53,12 @@ async function change(
   const { dbId } = found.value;
   let before: string | null = null;
   const done = await orRollBack(storage.inTransaction, async (tx) => {
-    const held = await tx.roleSetups.hold(dbId);
-    if (held === null || held.state === 'deleted') return refuse({ code: 'container_not_found' });
-    const setup = await decide(tx, held);
+    const locked = await tx.roleSetups.findForUpdate(dbId);
+    if (locked === null || locked.state === 'deleted') return refuse({ code: 'container_not_found' });
+    const setup = await decide(tx, locked);
     if (!setup.ok) return setup;
-    before = held.roleSetup.id;
-    if (setup.value === held.roleSetup) return ok(held);
+    before = locked.roleSetup.id;
+    if (setup.value === locked.roleSetup) return ok(locked);
     const container = await tx.roleSetups.set(dbId, setup.value);
     await tx.audit.append({ userId: caller.user.id, action, ...origin, details: dbId });
     await tx.events.append(progressEvent(container));

@@ -25,7 +25,7 @@ export const passwords = ({ storage, hashing, guard }: PasswordDeps) => ({
   ): Promise<Result<null, DomainError>> {
     const { password: fault } = passwordFaults(wanted);
     if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { new_password: fault } });
-    const current = (await storage.repositories.users.holdForSignIn(user.id))?.passwordHash ?? null;
+    const current = (await storage.repositories.users.lockForSignIn(user.id))?.passwordHash ?? null;
     const hashed = await hashing.inTurn(
       { userId: user.id },
       () => guard.codeRefused('password', user.id),

@@ -8,7 +8,7 @@ import type { Storage } from '../../../ports/storage.ts';
 import type { Present } from './authorized-connections.ts';
 import { joined } from './batched-lookup.ts';
 import { type ToldCache, toldCache } from './credential-cache.ts';
-import { onChanged } from './credential-changes.ts';
+import { subscribeToCredentialChanges } from './credential-changes.ts';
 import { type Touches, touches } from './last-used-writer.ts';
 import { sha256Hex } from './secrets.ts';
 import {
@@ -82,7 +82,7 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     const rows = await repositories.tokens.findAllByIdWithUser(ids);
     return new Map(rows.map((row) => [row.token.id, row]));
   });
-  onChanged(bus, (changed) => {
+  subscribeToCredentialChanges(bus, (changed) => {
     sessions.forget((accepted) => concerns(accepted, changed));
     tokens.forget((accepted) => concerns(accepted, changed));
   });

@@ -1,12 +1,12 @@
 import { type Caller, credentialId } from '../../../domain/identity/caller.ts';
 import type { Bus } from '../../../ports/bus.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import { type Changed, onChanged } from './credential-changes.ts';
+import { type CredentialChange, subscribeToCredentialChanges } from './credential-changes.ts';
 
 /** An open socket, or an answer that is still being sent: its request was allowed long ago. */
-export type LiveSocket = {
+export type AuthorizedConnection = {
   readonly caller: Caller;
-  /** Whether somebody whose credential still holds may stay, as they are now. */
+  /** Whether the caller, whose credential is still valid, may stay. */
   readonly mayStay: (now: Caller) => boolean;
   /** Ends it, a socket with 4001. Nothing is sent after it, and nothing that comes in is acted upon. */
   readonly close: () => void;
@@ -23,61 +23,67 @@ export type Registration = {
   readonly end: () => void;
 };
 
-export type LiveSocketsDeps = {
+export type AuthorizedConnectionsDeps = {
   readonly bus: Bus;
   /** The caller as the database has it now; null when the credential opens nothing any more. */
   readonly current: (caller: Caller, isUse: boolean) => Promise<Present | null>;
   readonly log: Logger;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
-  /** How often all are looked at, for what no message told of. */
+  /** How often all are rechecked, in case a message was lost. */
   readonly everyMs?: number | undefined;
 };
 
-/** A caller whose credential holds, and for how long it holds if nobody changes or uses it. */
+/** A caller whose credential holds, and for how long it holds if it is neither changed nor used. */
 export type Present = { readonly caller: Caller; readonly holdsForMs: number };
 
-/** `typed`: since the last look; `busy`: before it as well; `held`: what waits for the next one. */
-type Entry = LiveSocket & {
-  typed: boolean;
-  busy: boolean;
+/** `usedBefore`: used in the interval before that as well; `pendingInput`: input waiting for the next check. */
+type Entry = AuthorizedConnection & {
+  usedSinceCheck: boolean;
+  usedBefore: boolean;
   holdsUntilMs: number;
-  held: (() => void)[];
-  heldBytes: number;
+  pendingInput: (() => void)[];
+  pendingBytes: number;
 };
 
 const EVERY_MS = 5_000;
 const RETRY_MS = 1_000;
-const MAX_HELD = 256;
-const MAX_HELD_BYTES = 1_048_576;
+const MAX_PENDING = 256;
+const MAX_PENDING_BYTES = 1_048_576;
 
-export type LiveSockets = ReturnType<typeof liveSockets>;
+export type AuthorizedConnections = ReturnType<typeof authorizedConnections>;
 
 /**
  * The open sockets and answers of this process, by who opened them. They are closed when their session or API token ends or their
- * user is disabled, wherever that was done: at once when the message comes, else by the look every few seconds (R51). A
+ * user is disabled, wherever that was done: at once when the message comes, else by the look every few seconds. A
  * database that does not answer is no reason to end a terminal; it is asked again. What ends by the clock alone, as when a
  * screen locks itself, closes at the next look, and what is typed from that moment on waits for it.
  */
-export function liveSockets({ bus, current, log, monotonicMs, everyMs = EVERY_MS }: LiveSocketsDeps) {
+export function authorizedConnections({
+  bus,
+  current,
+  log,
+  monotonicMs,
+  everyMs = EVERY_MS,
+}: AuthorizedConnectionsDeps) {
   const entries = new Set<Entry>();
   let timer: NodeJS.Timeout | undefined;
 
-  const look = (at: readonly Entry[]): void => {
+  const recheck = (at: readonly Entry[]): void => {
     const together = Map.groupBy(
       at.filter((entry) => entries.has(entry)),
       ({ caller }) => credentialId(caller.credential),
     );
-    for (const same of together.values()) void judge(same);
+    for (const same of together.values()) void recheckCredential(same);
   };
 
-  async function judge(same: readonly Entry[]): Promise<void> {
+  async function recheckCredential(same: readonly Entry[]): Promise<void> {
     const [first] = same;
     if (first === undefined) return;
-    const isUse = same.some(({ typed }) => typed);
+    const isUse = same.some(({ usedSinceCheck }) => usedSinceCheck);
     for (const entry of same) {
-      entry.busy = entry.typed;
-      entry.typed = false;
+      entry.usedBefore = entry.usedSinceCheck;
+      entry.usedSinceCheck = false;
     }
     try {
       const askedMs = monotonicMs();
@@ -87,9 +93,9 @@ export function liveSockets({ bus, current, log, monotonicMs, everyMs = EVERY_MS
         else letThrough(entry, askedMs + now.holdsForMs);
       }
     } catch (err) {
-      for (const entry of same) entry.typed ||= entry.busy;
+      for (const entry of same) entry.usedSinceCheck ||= entry.usedBefore;
       log.warn({ err }, 'could not check whether a socket may stay open');
-      setTimeout(look, RETRY_MS, same).unref();
+      setTimeout(recheck, RETRY_MS, same).unref();
     }
   }
 
@@ -100,44 +106,53 @@ export function liveSockets({ bus, current, log, monotonicMs, everyMs = EVERY_MS
 
   function letThrough(entry: Entry, untilMs: number): void {
     entry.holdsUntilMs = untilMs;
-    entry.heldBytes = 0;
-    for (const then of entry.held.splice(0)) if (entries.has(entry)) then();
+    entry.pendingBytes = 0;
+    for (const then of entry.pendingInput.splice(0)) if (entries.has(entry)) then();
   }
 
   function use(entry: Entry, then: () => void, bytes: number): boolean {
-    const waits = entry.held.length;
-    const isFirst = !entry.typed;
+    const waits = entry.pendingInput.length;
+    const isFirst = !entry.usedSinceCheck;
     if (waits === 0 && monotonicMs() < entry.holdsUntilMs) {
-      entry.typed = true;
+      entry.usedSinceCheck = true;
       then();
       // The first use after a while is told at once: a screen may be about to lock itself.
-      if (isFirst && !entry.busy) look([entry]);
+      if (isFirst && !entry.usedBefore) recheck([entry]);
       return true;
     }
-    if (waits >= MAX_HELD || entry.heldBytes + bytes > MAX_HELD_BYTES) return false;
-    entry.typed = true;
-    entry.held.push(then);
-    entry.heldBytes += bytes;
-    if (waits === 0) look([entry]);
+    if (waits >= MAX_PENDING || entry.pendingBytes + bytes > MAX_PENDING_BYTES) return false;
+    entry.usedSinceCheck = true;
+    entry.pendingInput.push(then);
+    entry.pendingBytes += bytes;
+    if (waits === 0) recheck([entry]);
     return true;
   }
 
   const watch = (): void => {
-    if (entries.size > 0) timer ??= setInterval(() => look([...entries]), everyMs).unref();
+    if (entries.size > 0) timer ??= setInterval(() => recheck([...entries]), everyMs).unref();
     else {
       clearInterval(timer);
       timer = undefined;
     }
   };
-  onChanged(bus, (changed) => look([...entries].filter(({ caller }) => concerns(caller, changed))));
+  subscribeToCredentialChanges(bus, (changed) =>
+    recheck([...entries].filter(({ caller }) => concerns(caller, changed))),
+  );
 
   return {
     /** From the upgrade on. It is looked at once more, as something may have ended since the request was let in. */
-    register(socket: LiveSocket): Registration {
-      const entry: Entry = { ...socket, typed: false, busy: false, holdsUntilMs: 0, held: [], heldBytes: 0 };
+    register(socket: AuthorizedConnection): Registration {
+      const entry: Entry = {
+        ...socket,
+        usedSinceCheck: false,
+        usedBefore: false,
+        holdsUntilMs: 0,
+        pendingInput: [],
+        pendingBytes: 0,
+      };
       entries.add(entry);
       watch();
-      look([entry]);
+      recheck([entry]);
       return {
         use: (then, bytes = 0) => entries.has(entry) && use(entry, then, bytes),
         end: () => {
@@ -156,10 +171,10 @@ export function liveSockets({ bus, current, log, monotonicMs, everyMs = EVERY_MS
 }
 
 function drop(entry: Entry): void {
-  entry.held.length = 0;
-  entry.heldBytes = 0;
+  entry.pendingInput.length = 0;
+  entry.pendingBytes = 0;
 }
 
 /** Whether the change may be about this caller; null is any change at all. */
-const concerns = ({ user, credential }: Caller, changed: Changed | null): boolean =>
+const concerns = ({ user, credential }: Caller, changed: CredentialChange | null): boolean =>
   changed === null || (changed.kind === 'user' ? user.id : credentialId(credential)) === changed.id;

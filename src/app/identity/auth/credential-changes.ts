@@ -1,18 +1,22 @@
 import type { Bus } from '../../../ports/bus.ts';
 
 /** A credential, or a user, that may not be any more what was read of it. */
-export type Changed = { readonly kind: 'token' | 'session' | 'user'; readonly id: string };
+export type CredentialChange = { readonly kind: 'token' | 'session' | 'user'; readonly id: string };
 
 const TOPIC = 'credential';
 
 /** Call it after the commit and before the answer: this process has forgotten when it returns, the others soon. */
-export const tellChanged = (bus: Bus, { kind, id }: Changed): void => bus.publish(TOPIC, { kind, id });
+export const publishCredentialChange = (bus: Bus, { kind, id }: CredentialChange): void =>
+  bus.publish(TOPIC, { kind, id });
 
 /** Every user and every credential, as when a setting changed. */
-export const tellAllChanged = (bus: Bus): void => bus.publish(TOPIC, { kind: 'all', id: null });
+export const publishAllCredentialsChanged = (bus: Bus): void => bus.publish(TOPIC, { kind: 'all', id: null });
 
 /** `forget` gets null for all. */
-export function onChanged(bus: Bus, forget: (changed: Changed | null) => void): void {
+export function subscribeToCredentialChanges(
+  bus: Bus,
+  forget: (changed: CredentialChange | null) => void,
+): void {
   const all = (): void => forget(null);
   bus.subscribe(
     TOPIC,

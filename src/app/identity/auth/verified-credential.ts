@@ -5,7 +5,7 @@ import { tokenAccepted } from '../../../domain/identity/token.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { TokenWithUser } from '../../../ports/identity/token-repository.ts';
-import type { Changed } from './credential-changes.ts';
+import type { CredentialChange } from './credential-changes.ts';
 
 /** The caller that a credential stands for now, and how much it may ask for. */
 export type Authenticated = {
@@ -77,5 +77,5 @@ const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>
   requestsPerMinute === 0 ? { ...limits, requestsPerMinute: 0 } : limits;
 
 /** Whether the change may make this one wrong; null is any change at all. */
-export const concerns = ({ id, caller }: Accepted, changed: Changed | null): boolean =>
+export const concerns = ({ id, caller }: Accepted, changed: CredentialChange | null): boolean =>
   changed === null || (changed.kind === 'user' ? caller.user.id : id) === changed.id;

@@ -37,7 +37,7 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
   let aheadMs = startMs - monotonicMs();
   let cleanedMinute = 0;
   let last: Promise<void> = Promise.resolve();
-  let telling = false;
+  let isPublishing = false;
   const nowMs = (): number => monotonicMs() + aheadMs;
 
   function roll(key: string, entry: Counted, minute: number): void {
@@ -89,11 +89,11 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
     return last;
   };
 
-  function tellSoon(): void {
-    if (telling) return;
-    telling = true;
+  function publishSoon(): void {
+    if (isPublishing) return;
+    isPublishing = true;
     const done = (): void => {
-      telling = false;
+      isPublishing = false;
     };
     // A fault is met again by the flush that somebody waits for.
     flush().then(done, done);
@@ -116,7 +116,7 @@ export function requestLimits({ counts, monotonicMs, startMs }: RequestLimitDeps
       const entry = entryOf(key, minute);
       entry.tally = { ...entry.tally, count: entry.tally.count + cost };
       entry.unsent += cost;
-      if (entry.unsent >= perMinute * TELL_AFTER) tellSoon();
+      if (entry.unsent >= perMinute * TELL_AFTER) publishSoon();
     }
     return FINE;
   }

@@ -66,14 +66,14 @@ export function passkeySignIn(deps: PasskeyDeps & { readonly guard: Guard }) {
       const userId = proven?.passkey.userId ?? null;
       const attempt = { login: null, userId, origin, by: 'passkey' } as const;
       return await inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
-        const held = userId === null ? null : await tx.users.holdForSignIn(userId);
+        const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
         const entered = await guard.enter(tx, attempt);
         if (!entered.ok) return entered;
-        if (proven === null || held === null) return refuse(await entered.value.failed());
-        if (held.user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
+        if (proven === null || locked === null) return refuse(await entered.value.failed());
+        if (locked.user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
         if (!(await use(tx, proven))) return refuse(await entered.value.failed());
         await entered.value.passed();
-        return ok(await openSession(tx, held.user, origin));
+        return ok(await openSession(tx, locked.user, origin));
       });
     },
 

@@ -56,12 +56,13 @@ export const finishWaiting =
     const userId = (await repositories.pending.find(hash, 'second_factor'))?.userId ?? null;
     const attempt = { login: null, userId, origin, by: 'second factor' } as const;
     return await inTransaction(async (tx): Promise<Result<T, DomainError>> => {
-      const held = userId === null ? null : await tx.users.holdForSignIn(userId);
+      const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
       const pending = await tx.pending.lock(hash, 'second_factor');
       const entered = await guard.enter(tx, attempt);
       if (!entered.ok) return entered;
-      const user = whoMayEnter(held?.user);
-      if (user === null || pending === null) return refuse(await entered.value.failed(wrongWith(held?.user)));
+      const user = whoMayEnter(locked?.user);
+      if (user === null || pending === null)
+        return refuse(await entered.value.failed(wrongWith(locked?.user)));
       const proven = await prove(tx, user);
       if (!proven.ok) return proven;
       if (!proven.value) {

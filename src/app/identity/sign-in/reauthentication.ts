@@ -33,7 +33,7 @@ export function confirmation({ storage, hashing, guard, codes }: ConfirmationDep
     password: string,
     origin: Origin,
   ): Promise<Result<null, DomainError>> {
-    const hash = (await repositories.users.holdForSignIn(userId))?.passwordHash ?? null;
+    const hash = (await repositories.users.lockForSignIn(userId))?.passwordHash ?? null;
     const checked = await hashing.inTurn(
       { userId },
       () => guard.codeRefused('password', userId),
@@ -41,12 +41,12 @@ export function confirmation({ storage, hashing, guard, codes }: ConfirmationDep
     );
     if (!checked.ok) return checked;
     return await inTransaction(async (tx): Promise<Result<null, DomainError>> => {
-      const held = await tx.users.holdForSignIn(userId);
+      const locked = await tx.users.lockForSignIn(userId);
       const right = await guard.tryCode(
         tx,
         'password',
         userId,
-        async () => checked.value && held !== null && held.passwordHash === hash,
+        async () => checked.value && locked !== null && locked.passwordHash === hash,
       );
       if (!right.ok) return right;
       if (right.value) return ok(null);

@@ -123,8 +123,8 @@ export function signIn({ storage, hashing, guard, refreshKeys }: SignInDeps) {
    */
   async function newest(tx: Repositories, spent: string): Promise<string | null> {
     for (const token of successors(spent)) {
-      const held = await tx.sessions.lockRefreshToken(sha256(token));
-      if (held !== null) return held.spentAt === null ? token : await newest(tx, token);
+      const locked = await tx.sessions.lockRefreshToken(sha256(token));
+      if (locked !== null) return locked.spentAt === null ? token : await newest(tx, token);
     }
     return null;
   }
@@ -142,8 +142,8 @@ const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${u
 
 /** The user, unless it got another password while this one was being checked. */
 async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
-  const held = found && (await tx.users.holdForSignIn(found.user.id));
-  return held === null || held.passwordHash !== found?.passwordHash ? null : held.user;
+  const locked = found && (await tx.users.lockForSignIn(found.user.id));
+  return locked === null || locked.passwordHash !== found?.passwordHash ? null : locked.user;
 }
 
 /** Ends a session for a reason of the service's own, inside a transaction of the caller's. */

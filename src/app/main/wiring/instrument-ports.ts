@@ -43,13 +43,13 @@ function timedPort<T extends object>(name: string, port: T, metrics: Count): T {
 
 function timedCall(kind: string, call: () => unknown, metrics: Count): unknown {
   const startMs = performance.now();
-  const tell = (outcome: EngineCall['outcome']): void =>
+  const report = (outcome: EngineCall['outcome']): void =>
     metrics.engineCalled({ kind, outcome, seconds: (performance.now() - startMs) / 1000 });
   const result = call();
   if (!(result instanceof Promise)) return result;
   result.then(
-    () => tell('ok'),
-    (error: unknown) => tell(outcomeOf(error)),
+    () => report('ok'),
+    (error: unknown) => report(outcomeOf(error)),
   );
   return result;
 }

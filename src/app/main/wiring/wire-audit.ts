@@ -5,12 +5,12 @@ import { authorize } from '../../../domain/identity/caller.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { auditTrail } from '../../audit/audit-trail.ts';
-import type { LiveSockets } from '../../identity/auth/authorized-connections.ts';
+import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 
 type AuditingDeps = {
   readonly repositories: Repositories;
   readonly clock: Clock;
-  readonly live: LiveSockets;
+  readonly live: AuthorizedConnections;
 };
 
 /** So many records are sealed in one transaction; what is left is sealed in the next one, at once. */

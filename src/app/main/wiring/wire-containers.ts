@@ -18,7 +18,7 @@ import { watchSpace } from '../../containers/maintenance/watch-space.ts';
 import { type Operations, operations } from '../../containers/operations/operations.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
 import type { Idempotency } from '../../idempotency.ts';
-import type { LiveSockets } from '../../identity/auth/authorized-connections.ts';
+import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
@@ -46,7 +46,7 @@ export function workspaces(
   options: ComposeOptions,
   shared: {
     readonly terminals: Terminals;
-    readonly live: LiveSockets;
+    readonly live: AuthorizedConnections;
     readonly keys: Idempotency;
     readonly acts: ActRecords;
     readonly outputs: OutputSlots;

@@ -3,9 +3,9 @@ import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
 import { isLocked } from '../../../domain/identity/caller.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
-import type { LiveSockets } from '../../identity/auth/authorized-connections.ts';
+import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 import { liveRecordings } from '../../recordings/active-recordings.ts';
-import { recordingNews } from '../../recordings/recording-messages.ts';
+import { recordingMessages } from '../../recordings/recording-messages.ts';
 import { recordings } from '../../recordings/recordings.ts';
 import { terminalRecordings } from '../../recordings/terminal-recordings.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
@@ -24,13 +24,13 @@ export function recording(
   { logger: log, replica }: ComposeOptions,
 ) {
   const { recordingFiles: files, clock } = ports;
-  const news = recordingNews(ports.bus);
-  const live = liveRecordings({ storage, files, clock, monotonicMs, log, replica, news });
+  const messages = recordingMessages(ports.bus);
+  const live = liveRecordings({ storage, files, clock, monotonicMs, log, replica, messages });
   const rows = storage.repositories.recordings;
   return {
-    forTerminals: terminalRecordings({ recordings: rows, live, news, log }),
-    over(terminals: Terminals, sockets: LiveSockets) {
-      const work = recordings({ storage, acts, files, live, terminals, news, replica, log });
+    forTerminals: terminalRecordings({ recordings: rows, live, messages, log }),
+    over(terminals: Terminals, sockets: AuthorizedConnections) {
+      const work = recordings({ storage, acts, files, live, terminals, messages, replica, log });
       const routes = recordingRoutes(
         work,
         cutOffBy(sockets, (now) => !isLocked(now)),

@@ -50,11 +50,11 @@ export function outputLog(
   };
 
   /** Those who read are near the end. */
-  const holding = (offset: number): Piece | undefined =>
+  const pieceAt = (offset: number): Piece | undefined =>
     pieces.findLast((piece) => piece.at <= offset && offset < piece.at + piece.length);
 
   const read = (offset: number, maxBytes: number): Buffer => {
-    const piece = holding(offset);
+    const piece = pieceAt(offset);
     if (piece === undefined) return Buffer.alloc(0);
     const from = offset - piece.at;
     return piece.block.subarray(from, Math.min(piece.length, from + maxBytes));

@@ -6,19 +6,19 @@ const FREE_BYTES = 16_384;
 const SLOTS = 32;
 const SLOTS_PER_USER = 4;
 
-export type OutputHold = OutputRoom & {
+export type OutputReservation = OutputRoom & {
   /** Nobody reads the output any more, or all of it was read. The slot is free for the next one. */
   release(): void;
 };
 
-export type OutputSlots = { hold(userId: string): OutputHold };
+export type OutputSlots = { reserve(userId: string): OutputReservation };
 
 /**
  * Bounds what the service keeps of commands whose output is answered in one piece. A command that prints much waits for a
  * slot. Users take turns, and one user has few slots: what a slow reader leaves in memory is charged to that user.
  */
 export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {}): OutputSlots {
-  const held = new Map<string, number>();
+  const slotsTaken = new Map<string, number>();
   /** Those who wait, by user. The first user of the map is served next. */
   const waiting = new Map<string, Set<() => void>>();
   let free = slots;
@@ -26,13 +26,13 @@ export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {
   const serve = (): void => {
     for (const [user, queue] of waiting) {
       if (free === 0) return;
-      const count = held.get(user) ?? 0;
+      const count = slotsTaken.get(user) ?? 0;
       if (count >= slotsPerUser) continue;
       waiting.delete(user);
       for (const grant of queue) {
         queue.delete(grant);
         if (queue.size > 0) waiting.set(user, queue);
-        held.set(user, count + 1);
+        slotsTaken.set(user, count + 1);
         free -= 1;
         grant();
         break;
@@ -40,9 +40,9 @@ export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {
     }
   };
   const giveBack = (user: string): void => {
-    const count = (held.get(user) ?? 0) - 1;
-    if (count > 0) held.set(user, count);
-    else held.delete(user);
+    const count = (slotsTaken.get(user) ?? 0) - 1;
+    if (count > 0) slotsTaken.set(user, count);
+    else slotsTaken.delete(user);
     free += 1;
     serve();
   };
@@ -51,7 +51,7 @@ export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {
     queue?.delete(grant);
     if (queue?.size === 0) waiting.delete(user);
   };
-  const hold = (user: string): OutputHold => {
+  const reserve = (user: string): OutputReservation => {
     const unwanted = new AbortController();
     let hasSlot = false;
     let stopWaiting = (): void => {};
@@ -78,5 +78,5 @@ export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {
     };
     return { freeBytes: FREE_BYTES, unwanted: unwanted.signal, more, release };
   };
-  return { hold };
+  return { reserve };
 }

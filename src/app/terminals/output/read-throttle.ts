@@ -11,7 +11,7 @@ const TURN_MS = 100;
 /** As much as is read at once: there is more, and only others' turn is waited for. */
 const FULL_READ_BYTES = 65_536;
 
-/** When a program's output is read: not while it is held, and not all the time. */
+/** When a program's output is read: not while it is paused, and not all the time. */
 export function readPace(
   stream: Pick<Readable, 'pause' | 'resume' | 'destroyed'>,
   turns: OutputTurns,
@@ -20,15 +20,15 @@ export function readPace(
   let thisTurn = 0;
   let tookMs = nowMs();
   let isResting = false;
-  let isHeld = false;
+  let isPaused = false;
 
   const goOn = (): void => {
-    if (!isHeld && !isResting) stream.resume();
+    if (!isPaused && !isResting) stream.resume();
   };
   const awake = (): boolean => {
     isResting = false;
     goOn();
-    return !isHeld && !stream.destroyed;
+    return !isPaused && !stream.destroyed;
   };
   const rest = (isMore: boolean): void => {
     thisTurn = 0;
@@ -38,7 +38,7 @@ export function readPace(
     turns.rest(isMore, awake);
   };
   return {
-    isHeld: (): boolean => isHeld,
+    isPaused: (): boolean => isPaused,
     /** So much was read at once. */
     took(bytes: number): void {
       const now = nowMs();
@@ -46,12 +46,12 @@ export function readPace(
       tookMs = now;
       if (thisTurn >= TURN_BYTES) rest(bytes >= FULL_READ_BYTES);
     },
-    hold(): void {
-      isHeld = true;
+    pause(): void {
+      isPaused = true;
       stream.pause();
     },
-    letGo(): void {
-      isHeld = false;
+    resume(): void {
+      isPaused = false;
       goOn();
     },
   };

@@ -41,7 +41,7 @@ function takePicture(screen: Screen, log: OutputLog, offset: number, withScrollb
  * The screen that the output makes which a log has, without its scrollback; null when it can not be drawn. What the log has
  * forgotten is missing, which no multiplexer minds: it draws everything again when it is told to.
  */
-export async function pictureOfHeld(
+export async function snapshotOfBuffer(
   log: OutputLog,
   screens: Screens,
   size: ScreenSize,

@@ -1,5 +1,5 @@
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
-import type { Held } from '../../../domain/terminals/terminal-resume.ts';
+import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
 import type { ScreenSize, Screens } from '../../../ports/terminals/headless-terminal.ts';
 import type { LookedBack, PtyStream } from '../../../ports/terminals/terminal-backend.ts';
@@ -7,7 +7,7 @@ import { latest } from './latest-only.ts';
 import { outputLog } from './output-buffer.ts';
 import type { OutputTurns } from './read-scheduler.ts';
 import { readPace } from './read-throttle.ts';
-import { type Picture, pictureOfHeld, screenHistory } from './screen-snapshot.ts';
+import { type Picture, screenHistory, snapshotOfBuffer } from './screen-snapshot.ts';
 
 /** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
 const KEEP_BYTES = 2_097_152;
@@ -41,9 +41,9 @@ export type TerminalStream = {
   show(viewer: Viewer, offset: number): void;
   /** One tap at a time; null for none. */
   tap(tap: Tap | null): void;
-  held(): Held;
+  bufferedRange(): BufferedRange;
   read(offset: number, maxBytes: number): Buffer;
-  /** What is held from one offset up to another. */
+  /** The buffered output from one offset up to another. */
   range(from: number, to: number): Buffer;
   /** The viewer has received all output before `offset`. */
   confirm(offset: number): void;
@@ -101,15 +101,15 @@ export function terminalStream(
   const resized = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
 
   const unconfirmedBytes = (): number => log.end() - confirmed;
-  const holdWhenFull = (): void => {
-    if (unconfirmedBytes() >= PAUSE_BYTES) pace.hold();
+  const pauseWhenFull = (): void => {
+    if (unconfirmedBytes() >= PAUSE_BYTES) pace.pause();
   };
   stream.on('data', (chunk: Buffer) => {
     log.append(chunk);
     tap?.output(chunk);
     bytes.out += chunk.length;
     pace.took(chunk.length);
-    holdWhenFull();
+    pauseWhenFull();
     viewer?.more();
     history?.grown();
   });
@@ -124,7 +124,7 @@ export function terminalStream(
 
   const confirm = (offset: number): void => {
     confirmed = Math.max(confirmed, Math.min(offset, log.end()));
-    if (pace.isHeld() && unconfirmedBytes() <= RESUME_BYTES) pace.letGo();
+    if (pace.isPaused() && unconfirmedBytes() <= RESUME_BYTES) pace.resume();
   };
   return {
     id,
@@ -135,12 +135,12 @@ export function terminalStream(
       confirmed = Math.min(confirmed, offset);
       confirm(offset);
       // What is read anew must not be pushed out by what comes meanwhile.
-      holdWhenFull();
+      pauseWhenFull();
     },
     tap(next) {
       tap = next;
     },
-    held: () => ({ start: log.start(), end: log.end(), exactFrom }),
+    bufferedRange: () => ({ start: log.start(), end: log.end(), exactFrom }),
     read: log.read,
     range: log.range,
     confirm,
@@ -153,7 +153,7 @@ export function terminalStream(
     async snapshot() {
       if (drawing === null || log.end() === 0) return null;
       if (history !== null) return await history.picture(false);
-      const picture = await pictureOfHeld(log, drawing.screens, size ?? drawing.size);
+      const picture = await snapshotOfBuffer(log, drawing.screens, size ?? drawing.size);
       // What was forgotten may still be on the screen.
       if (log.start() > 0) void pty.drawAnew();
       return picture;

@@ -47,7 +47,7 @@ export const execRoutes =
           return sendLines(request, reply, running);
         }
         cutOff(request, reply);
-        const room = outputs.hold(caller.user.id);
+        const room = outputs.reserve(caller.user.id);
         whenClosed(reply, room.release);
         const result = await containers.exec(params.id, { ...toCommand(body), room }, caller, origin);
         return sendResult(reply, orThrow(result));

@@ -34,7 +34,7 @@ export const fileRoutes =
       async (request, reply) => {
         const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
         const { params, query, caller, origin } = request;
-        const room = outputs.hold(caller.user.id);
+        const room = outputs.reserve(caller.user.id);
         whenClosed(reply, room.release);
         const { path, opened } = orThrow(
           await access.openFile(params.id, query.path ?? '', folderAs, caller, origin, room),

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ContainerAccess } from '../../../../app/containers/container-access.ts';
 import type { UsageBesideLimits } from '../../../../app/containers/insight.ts';
-import type { OutputHold, OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
+import type { OutputReservation, OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
 import type { LossReport } from '../../../../domain/containers/loss-report.ts';
 import { orThrow } from '../../errors.ts';
 import { IdParams } from '../../schema/common.ts';
@@ -56,13 +56,17 @@ export const insightRoutes =
       async (request, reply) => {
         const { params, caller } = request;
         const body = toChangesBody(orThrow(await access.changes(params.id, caller)));
-        return sendJson(reply, outputs.hold(caller.user.id), body);
+        return sendJson(reply, outputs.reserve(caller.user.id), body);
       },
     );
   };
 
 /** What is long waits until its user has room for it. */
-async function sendJson(reply: FastifyReply, room: OutputHold, body: ChangesBody): Promise<FastifyReply> {
+async function sendJson(
+  reply: FastifyReply,
+  room: OutputReservation,
+  body: ChangesBody,
+): Promise<FastifyReply> {
   whenClosed(reply, room.release);
   const text = JSON.stringify(body);
   if (text.length > room.freeBytes) await room.more();
