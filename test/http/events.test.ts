@@ -91,7 +91,7 @@ t.test('what could not be made was in the list, and that it is there no more is 
   runtime.create = async () => {
     const { containers } = (await call('GET', '/api/containers')).json();
     states.push(containers[0].status);
-    throw new RuntimeFailure('disk on fire', 500);
+    throw new RuntimeFailure('disk on fire');
   };
   t.equal((await call('POST', '/api/containers', { name: 'new' })).statusCode, 500);
   t.equal((await call('POST', `/api/containers/${dbId}/restore`)).statusCode, 500);

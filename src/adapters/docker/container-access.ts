@@ -3,7 +3,7 @@ import type { ContainerCommands } from '../../ports/containers/container-command
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import type { RoleInstaller } from '../../ports/containers/role-installer.ts';
-import { engineCalls } from './engine/engine-client.ts';
+import { engineCalls, inContainer } from './engine/engine-client.ts';
 import { ownership } from './engine/ownership.ts';
 import { dockerCommands } from './exec/container-commands.ts';
 import { dockerRoleInstaller } from './exec/role-installer.ts';
@@ -21,11 +21,22 @@ export type DockerAccess = {
 export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
   const calls = engineCalls(docker);
   const own = ownership(calls, instanceId);
-  const commands = dockerCommands(calls, own);
+  const running = dockerCommands(calls, own);
+  const files = dockerFiles(calls, own);
+  const insight = dockerInsight(calls, own);
+  const commands: ContainerCommands = { open: (...args) => inContainer(running.open(...args)) };
   return {
     commands,
-    files: dockerFiles(calls, own),
-    insight: dockerInsight(calls, own),
+    files: {
+      open: (...args) => inContainer(files.open(...args)),
+      write: (...args) => inContainer(files.write(...args)),
+      remove: (...args) => inContainer(files.remove(...args)),
+    },
+    insight: {
+      logs: (...args) => inContainer(insight.logs(...args)),
+      usage: (...args) => inContainer(insight.usage(...args)),
+      changes: (...args) => inContainer(insight.changes(...args)),
+    },
     installer: dockerRoleInstaller(commands),
   };
 }

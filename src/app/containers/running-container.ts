@@ -7,7 +7,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ContainerCommands } from '../../ports/containers/container-commands.ts';
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
-import { RuntimeBusy, RuntimeFailure, type RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import {
+  ContainerNotRunning,
+  RuntimeBusy,
+  type RuntimeHandle,
+} from '../../ports/containers/container-runtime.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
 import type { ActRecords } from '../audit/activity-records.ts';
@@ -76,7 +80,7 @@ export async function whereRunning<T>(
       return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
-    if (error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0)) return notRunning;
+    if (error instanceof ContainerNotRunning) return notRunning;
     throw error;
   }
 }

@@ -16,6 +16,6 @@ export interface RunningCommand {
 
 /** Commands whose output is followed while they run. */
 export interface ContainerCommands {
-  /** Throws `RuntimeFailure` 404 or 409 for a container that is gone or does not run. */
+  /** Throws `ContainerNotRunning`. */
   open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;
 }

@@ -21,7 +21,7 @@ export type Written = { readonly sizeBytes: number; readonly isNew: boolean };
 /**
  * Files below the home of a running container, with the rights of its user. The last name of a path is never
  * followed when it is a link; folders on the way may be links that stay inside the home.
- * Throws `RuntimeFailure` 404 or 409 for a container that is gone or does not run.
+ * Throws `ContainerNotRunning`.
  */
 export interface ContainerFiles {
   /** `room`: how much of a listing may be kept; above `freeBytes` of JSON it asks for more. */

@@ -20,11 +20,11 @@ export type ContainerUsage = {
   readonly diskBytes: number | null;
 };
 
-/** Looks at containers without changing them. Throws `RuntimeFailure` 404 for one that is gone. */
+/** Looks at containers without changing them. Throws `ContainerNotRunning` for one that is gone. */
 export interface ContainerInsight {
   /** Text as the container's first program wrote it, both streams in order. Destroying it ends the reading. */
   logs(handle: RuntimeHandle, request: LogRequest): Promise<Readable>;
-  /** At most 1 s old. Throws `RuntimeFailure` 409 when it does not run. */
+  /** At most 1 s old. Throws `ContainerNotRunning` as well when it is stopped. */
   usage(handle: RuntimeHandle): Promise<ContainerUsage>;
   /** All that differs from the image, outside the volume; sizes and versions only of a running one. */
   changes(handle: RuntimeHandle): Promise<LayerChanges>;

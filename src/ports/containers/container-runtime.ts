@@ -178,10 +178,15 @@ export class RuntimeBusy extends RuntimeUnavailable {
 /** The engine answered with a fault. The message is for the log, never for a client: it may name host paths. */
 export class RuntimeFailure extends Error {
   override name = 'RuntimeFailure';
-  readonly statusCode: number | null;
-  constructor(message: string, statusCode: number | null, options?: ErrorOptions) {
+}
+
+/** The container is gone, or it does not run. */
+export class ContainerNotRunning extends RuntimeFailure {
+  override name = 'ContainerNotRunning';
+  readonly isGone: boolean;
+  constructor(message: string, isGone: boolean, options?: ErrorOptions) {
     super(message, options);
-    this.statusCode = statusCode;
+    this.isGone = isGone;
   }
 }
 

@@ -7,6 +7,6 @@ import type { RuntimeHandle } from './container-runtime.ts';
  * earlier try has left at work in the container is ended first, and what is half done is mended.
  */
 export interface RoleInstaller {
-  /** Ends with 0 once all is there. Throws `RuntimeFailure` 404 or 409 for a container that is gone or does not run. */
+  /** Ends with 0 once all is there. Throws `ContainerNotRunning`. */
   install(handle: RuntimeHandle, role: Role): Promise<RunningCommand>;
 }

@@ -185,7 +185,7 @@ t.test('a stop that fails loses sight of no program', async (t) => {
   await open('pane2');
   const { stop } = runtime;
   runtime.stop = async () => {
-    throw new RuntimeFailure('it could not be stopped', 500);
+    throw new RuntimeFailure('it could not be stopped');
   };
   t.equal((await call('stop')).statusCode, 500);
   runtime.stop = stop;

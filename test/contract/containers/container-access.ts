@@ -61,25 +61,25 @@ export async function containerAccessContract(
     const handle = await runtime.create(aSpec(image));
     const files = filesOf(kept, handle);
     const begunMs = Date.now();
-    const refused = async (statusCode: number, requests: readonly Promise<unknown>[]): Promise<void> =>
+    const refused = async (isGone: boolean, requests: readonly Promise<unknown>[]): Promise<void> =>
       void (await Promise.all(
-        requests.map((request) => t.rejects(request, { name: 'RuntimeFailure', statusCode })),
+        requests.map((request) => t.rejects(request, { name: 'ContainerNotRunning', isGone })),
       ));
     const opened = () => commands.open(handle, ask(['true']));
-    await refused(409, [opened(), files.read(['x']), insight.usage(handle)]);
+    await refused(false, [opened(), files.read(['x']), insight.usage(handle)]);
     await runtime.start(handle);
     await commandsContract(t, (request) => commands.open(handle, request));
     await filesContract(t, files);
     await insightContract(t, { runtime, insight, handle, begunMs });
     await runtime.remove(handle);
     const logs = insight.logs(handle, { tail: null, follow: false });
-    await refused(404, [opened(), files.read(['x']), logs, insight.changes(handle)]);
+    await refused(true, [opened(), files.read(['x']), logs, insight.changes(handle)]);
     // Figures of the last second are told again without asking.
     const refusal = await eventually(
       () => insight.usage(handle).catch((error) => error),
       (answer) => answer instanceof Error,
     );
-    t.match(refusal, { name: 'RuntimeFailure', statusCode: 404 });
+    t.match(refusal, { name: 'ContainerNotRunning', isGone: true });
   });
 }
 

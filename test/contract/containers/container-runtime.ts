@@ -104,7 +104,7 @@ async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>
     t.ok(await absent(runtime, handle));
     t.equal(await runtime.volumeExists(volume), true);
     t.equal(await runtime.stop(handle, 1), 'gone');
-    await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', statusCode: 404 });
+    await t.rejects(runtime.start(handle), { name: 'ContainerNotRunning', isGone: true });
   });
 
   await t.test('a volume is removed with all that is in it, however often', async (t) => {
@@ -119,7 +119,11 @@ async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>
 async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<void> {
   const spec = aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } });
   const handle = await runtime.create(spec);
-  await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure' }, 'a stopped one refuses');
+  await t.rejects(
+    runtime.exec(handle, ask(['true'])),
+    { name: 'ContainerNotRunning' },
+    'a stopped one refuses',
+  );
   await runtime.start(handle);
 
   await t.test('exec', async (t) => {
@@ -190,7 +194,7 @@ async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<
     await pause(handle);
     t.same(await runtime.observe(handle), { kind: 'paused' });
     t.equal(await listedAs(runtime, handle), 'paused');
-    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'RuntimeFailure', statusCode: 409 });
+    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'ContainerNotRunning', isGone: false });
     await Promise.all([runtime.start(handle), runtime.start(handle)]);
     t.same(await runtime.observe(handle), before, 'it was not started anew');
     t.match(await runtime.exec(handle, ask(['true'])), { exitCode: 0 });
@@ -227,6 +231,6 @@ async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<
     t.same(await runtime.observe(handle), { kind: 'gone' });
     t.equal(await runtime.layerUse(handle, image), null);
     const captured = { ...spec, generation: 2 };
-    await t.rejects(runtime.capture(handle, captured), { name: 'RuntimeFailure', statusCode: 404 });
+    await t.rejects(runtime.capture(handle, captured), { name: 'ContainerNotRunning', isGone: true });
   });
 }

@@ -154,7 +154,11 @@ export async function roleInstallerContract(
       await printed.promise;
       return { running, left };
     };
-    await t.rejects(install('exit 0'), { name: 'RuntimeFailure', statusCode: 409 }, 'a stopped one refuses');
+    await t.rejects(
+      install('exit 0'),
+      { name: 'ContainerNotRunning', isGone: false },
+      'a stopped one refuses',
+    );
     await runtime.start(handle);
 
     await t.test('what it prints arrives, and how it ended', async (t) => {
@@ -187,7 +191,7 @@ export async function roleInstallerContract(
     await runtime.remove(handle);
     await t.rejects(
       install('exit 0'),
-      { name: 'RuntimeFailure', statusCode: 404 },
+      { name: 'ContainerNotRunning', isGone: true },
       'as does one that is gone',
     );
   });

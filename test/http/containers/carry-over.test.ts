@@ -85,7 +85,7 @@ t.test('a replaced private image is put away; a second one holds everything', as
 
 t.test('a loss that cannot be measured is said to be unknown, and stops nothing', async (t) => {
   const { patch, installed } = await withInstalled();
-  installed.fault = new RuntimeFailure('disk on fire', 500);
+  installed.fault = new RuntimeFailure('disk on fire');
   t.match((await patch(large)).json(), { restarted: true, left_behind: null });
   t.notOk('left_behind' in (await patch({ ...small, carry_over: true })).json());
   installed.fault = null;

@@ -146,7 +146,7 @@ t.test('a create whose image cannot be had says so, and leaves nothing', async (
   const { runtime, call, url } = await aScene();
   await call('DELETE', url);
   runtime.create = async () => {
-    throw new ImageUnavailable('image secret.example/x: registry: no such host', 404);
+    throw new ImageUnavailable('image secret.example/x: registry: no such host');
   };
   const answer = await call('POST', '/api/containers', dev);
   t.match([answer.statusCode, answer.json()], [503, { code: 'image_unavailable' }]);

@@ -17,7 +17,7 @@ function confusedRuntime() {
   const orNonsense =
     <A extends unknown[], R>(works: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      if (confused) throw new RuntimeFailure('unexpected end of JSON input', 500);
+      if (confused) throw new RuntimeFailure('unexpected end of JSON input');
       return await works(...args);
     };
   Object.assign(runtime, { observe: orNonsense(observe), find: orNonsense(find) });
@@ -36,7 +36,7 @@ function confusedRuntime() {
         Object.assign(runtime, { [change]: works });
         confused = true;
         const answer = await works(...args);
-        if (answerIsLost) throw new RuntimeFailure('unexpected end of JSON input', 500);
+        if (answerIsLost) throw new RuntimeFailure('unexpected end of JSON input');
         return answer;
       };
       Object.assign(runtime, { [change]: last });

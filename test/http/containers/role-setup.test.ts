@@ -255,7 +255,7 @@ t.test('a silent engine is no failure of the tools', async (t) => {
 
 t.test('the words of the engine stay with us', async (t) => {
   const { next, make } = await aboard();
-  next.push(() => Promise.reject(new RuntimeFailure('open /var/lib/docker/secret: no space', 500)));
+  next.push(() => Promise.reject(new RuntimeFailure('open /var/lib/docker/secret: no space')));
   const { settled } = await make('echo done');
   t.same(await settled(), { status: 'failed', detail: 'the engine could not run the installer' });
 });

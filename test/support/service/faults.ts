@@ -16,7 +16,7 @@ export function failsOnce(runtime: ContainerRuntime, name: Method): void {
   const works = runtime[name];
   const fails = async (): Promise<never> => {
     Object.assign(runtime, { [name]: works });
-    throw new RuntimeFailure('disk on fire', 500);
+    throw new RuntimeFailure('disk on fire');
   };
   Object.assign(runtime, { [name]: fails });
 }

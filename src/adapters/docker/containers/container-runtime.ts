@@ -175,7 +175,7 @@ async function removeWholly(calls: EngineCalls, container: Docker.Container): Pr
   if (removed === true) return;
   const end = Date.now() + REMOVAL_SECONDS * 1000;
   while ((await inspect(calls, container.id)) !== null) {
-    if (Date.now() > end) throw new RuntimeFailure(`container ${container.id} is still being removed`, 409);
+    if (Date.now() > end) throw new RuntimeFailure(`container ${container.id} is still being removed`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

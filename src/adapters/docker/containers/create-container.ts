@@ -66,7 +66,7 @@ async function pullForCreate({ docker }: EngineCalls, image: string): Promise<vo
   try {
     await pullImage(docker, image, () => {});
   } catch (error) {
-    throw new ImageUnavailable(`image ${image}: ${String(error)}`, 404, { cause: error });
+    throw new ImageUnavailable(`image ${image}: ${String(error)}`, { cause: error });
   }
 }
 

@@ -1,7 +1,11 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import Docker from 'dockerode';
-import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import {
+  ContainerNotRunning,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
 import { limitAnswers } from './answer-limit.ts';
 import { type WorkTurns, workTurns } from './engine-queues.ts';
 import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
@@ -148,6 +152,24 @@ export function statusOf(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
+/** A fault that the engine reported, with the status of its answer. */
+class EngineFailure extends RuntimeFailure {
+  readonly statusCode: number;
+  constructor(message: string, statusCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Says of work in a container that failed because the container is gone or down that it was that. */
+export async function inContainer<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    const status = statusOf(error);
+    if (!(error instanceof RuntimeFailure) || (status !== 404 && status !== 409)) throw error;
+    throw new ContainerNotRunning(error.message, status === 404, { cause: error });
+  });
+}
+
 /** A fault that the engine reported becomes `RuntimeFailure`; everything else means that it is unreachable. */
 function inPortWords(error: unknown): Error {
   if (error instanceof RuntimeFailure || error instanceof RuntimeUnavailable) return error;
@@ -155,7 +177,7 @@ function inPortWords(error: unknown): Error {
   const status = statusOf(error);
   return status === null
     ? new RuntimeUnavailable(`the engine is unreachable: ${message}`, { cause: error })
-    : new RuntimeFailure(message.trim(), status, { cause: error });
+    : new EngineFailure(message.trim(), status, { cause: error });
 }
 
 /** 304 "already so", 404 "no such thing", 409 "exists": what a caller expects is an answer, here null. */

@@ -1,5 +1,9 @@
 import type Docker from 'dockerode';
-import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import {
+  ContainerNotRunning,
+  RuntimeFailure,
+  type RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
 import { inspect } from '../containers/create-container.ts';
 import type { EngineCalls } from './engine-client.ts';
 import { INSTANCE_LABEL } from './engine-names.ts';
@@ -23,7 +27,7 @@ export function ownership(calls: EngineCalls, instanceId: string): Ownership {
     const info = await inspect(calls, runtimeId);
     if (info === null) return null;
     if (info.Config.Labels[INSTANCE_LABEL] !== instanceId) {
-      throw new RuntimeFailure(`container ${runtimeId} does not belong to this installation`, 403);
+      throw new RuntimeFailure(`container ${runtimeId} does not belong to this installation`);
     }
     known.add(runtimeId);
     return container;
@@ -32,7 +36,7 @@ export function ownership(calls: EngineCalls, instanceId: string): Ownership {
     find,
     async require(handle) {
       const container = await find(handle);
-      if (container === null) throw new RuntimeFailure(`no such container: ${handle.runtimeId}`, 404);
+      if (container === null) throw new ContainerNotRunning(`no such container: ${handle.runtimeId}`, true);
       return container;
     },
     remember: (id) => known.add(id),
@@ -43,5 +47,5 @@ export function ownership(calls: EngineCalls, instanceId: string): Ownership {
 /** The engine also resolves names and prefixes of ids; nothing but a full id may ever reach it. */
 export function fullId(runtimeId: string): string {
   if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
-  throw new RuntimeFailure('not a full runtime id', 404);
+  throw new ContainerNotRunning('not a full runtime id', true);
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, inContainer, LIMITS } from '../engine/engine-client.ts';
 
 export type ExecOptions = {
   readonly command: readonly string[];
@@ -26,8 +26,11 @@ const NOT_RUNNING = /Container \S+ is not running\b/i;
 
 /** What does not run is 409, but while it is removed these words come with a 500. */
 function asNotRunning(error: unknown): never {
-  const isSo = error instanceof RuntimeFailure && NOT_RUNNING.test(error.message);
-  throw isSo ? new RuntimeFailure(error.message, 409, { cause: error }) : error;
+  const isSo =
+    error instanceof RuntimeFailure &&
+    !(error instanceof ContainerNotRunning) &&
+    NOT_RUNNING.test(error.message);
+  throw isSo ? new ContainerNotRunning(error.message, false, { cause: error }) : error;
 }
 
 /**
@@ -54,7 +57,7 @@ export async function openExec(
     const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
     return { exec, stream: await exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }) };
   });
-  const { exec, stream } = await opening.catch(asNotRunning);
+  const { exec, stream } = await inContainer(opening).catch(asNotRunning);
   // What comes after an error is `close`, which every reader handles.
   stream.on('error', () => {});
   if (tty) stopsAtOnce(stream);

@@ -117,7 +117,7 @@ async function inTime<T>(work: Promise<T>, seconds: number | null, end: () => Pr
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new RuntimeFailure(`a program in the container was silent for ${seconds} s`, null));
+      reject(new RuntimeFailure(`a program in the container was silent for ${seconds} s`));
       void end();
     }, seconds * 1000);
   });

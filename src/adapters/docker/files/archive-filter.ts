@@ -43,7 +43,7 @@ export async function* onlyFilesAndFolders(
     count += 1;
     bytes += header.size;
     if (count > limits.archived || bytes > limits.archiveBytes) {
-      throw new RuntimeFailure('the folder is too large for an archive', null);
+      throw new RuntimeFailure('the folder is too large for an archive');
     }
     if (META.includes(header.type)) {
       names = { ...names, ...(await longNames(header.type, header.size, reader.take)) };
@@ -58,7 +58,7 @@ export async function* onlyFilesAndFolders(
   yield Buffer.alloc(2 * BLOCK);
 }
 
-const tooEarly = (): RuntimeFailure => new RuntimeFailure('the archive ended too early', null);
+const tooEarly = (): RuntimeFailure => new RuntimeFailure('the archive ended too early');
 
 type Names = { readonly path?: string; readonly size?: number };
 type Decoded = {
@@ -73,7 +73,7 @@ function headerOf(block: Buffer, names: Names): Decoded | null {
   const header = new Header(block, 0, names);
   if (header.nullBlock) return null;
   const { path = '', type, size = 0, cksumValid } = header;
-  if (!cksumValid || !Number.isSafeInteger(size)) throw new RuntimeFailure('the archive is broken', null);
+  if (!cksumValid || !Number.isSafeInteger(size)) throw new RuntimeFailure('the archive is broken');
   return { path, type, size: sizeOf(header, size), header };
 }
 
@@ -86,7 +86,7 @@ async function longNames(
   size: number,
   take: (bytes: number) => Promise<Buffer | null>,
 ): Promise<Names> {
-  if (size > MAX_META_BYTES) throw new RuntimeFailure('the archive has a name that is too long', null);
+  if (size > MAX_META_BYTES) throw new RuntimeFailure('the archive has a name that is too long');
   const padded = await take(Math.ceil(size / BLOCK) * BLOCK);
   if (padded === null) throw tooEarly();
   const content = padded.subarray(0, size).toString();

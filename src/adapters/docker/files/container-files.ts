@@ -103,5 +103,5 @@ export async function* exactly(source: AsyncIterable<Buffer>, sizeBytes: number)
       if (left === 0) break;
     }
   }
-  if (left > 0) throw new RuntimeFailure(`a file ended ${left} bytes too early`, null);
+  if (left > 0) throw new RuntimeFailure(`a file ended ${left} bytes too early`);
 }

@@ -38,5 +38,5 @@ export function refusal(answer: readonly string[], run: ScriptRun): Result<never
   if (/Permission denied|not permitted|Read-only/i.test(complaints)) {
     return refuse({ code: 'file_not_permitted' });
   }
-  throw new RuntimeFailure(`a program in the container failed: ${answer.join(' ')} ${complaints}`, null);
+  throw new RuntimeFailure(`a program in the container failed: ${answer.join(' ')} ${complaints}`);
 }

@@ -1,5 +1,5 @@
 import type { ContainerUsage } from '../../../ports/containers/container-insight.ts';
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { cpuSeenInside } from './cpu-usage.ts';
 import { diskReader } from './disk-usage.ts';
@@ -66,7 +66,7 @@ async function sample(calls: EngineCalls, id: string): Promise<Sample> {
   const statistics = await calls.work.figures(id, () => calls.read(LIMITS.inspect, reading));
   const at = Date.parse(statistics.read);
   // The engine's word for a container that does not run.
-  if (!(at > 0)) throw new RuntimeFailure('container is not running', 409);
+  if (!(at > 0)) throw new ContainerNotRunning('container is not running', false);
   return { at, statistics };
 }
 

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { type EngineCalls, LIMITS, statusOf } from '../engine/engine-client.ts';
 import { endMarked, printedBy } from '../exec/exec.ts';
 import { END_SESSIONS } from '../exec/process-scripts.ts';
 import { together } from './batch-by-key.ts';
@@ -53,7 +53,7 @@ async function endSessions(
     names.length === 0 ? '' : await printedBy(calls, runtimeId, END_SESSIONS, args, SAID_BYTES, END_SECONDS);
   const gone = new Set(said.toString('latin1').split('\n'));
   return asked.map(({ name }, at) =>
-    wanted[at] || gone.has(`gone ${name}`) ? null : new RuntimeFailure('a session did not end in time', null),
+    wanted[at] || gone.has(`gone ${name}`) ? null : new RuntimeFailure('a session did not end in time'),
   );
 }
 
@@ -66,7 +66,7 @@ async function untilEnded(calls: EngineCalls, exec: Docker.Exec, end: () => Prom
     await end();
     if (await endsSoon(calls, exec)) return;
   }
-  throw new RuntimeFailure('a terminal did not end in time', null);
+  throw new RuntimeFailure('a terminal did not end in time');
 }
 
 async function endsSoon(calls: EngineCalls, exec: Docker.Exec): Promise<boolean> {
@@ -84,7 +84,7 @@ async function isRunning(calls: EngineCalls, exec: Docker.Exec): Promise<boolean
   try {
     return (await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }))).Running;
   } catch (error) {
-    if (error instanceof RuntimeFailure && error.statusCode === 404) return false;
+    if (statusOf(error) === 404) return false;
     throw error;
   }
 }

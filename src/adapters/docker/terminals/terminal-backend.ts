@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
-import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import { ContainerNotRunning, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import {
   type PtyStream,
   type TerminalBackend,
   TerminalNotStarted,
   type TerminalRequest,
 } from '../../../ports/terminals/terminal-backend.ts';
-import { type EngineCalls, engineCalls, LIMITS } from '../engine/engine-client.ts';
+import { type EngineCalls, engineCalls, inContainer, LIMITS } from '../engine/engine-client.ts';
 import { runScript } from '../exec/exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from '../exec/exec-stream.ts';
 import { ATTACH, FIND_TMUX, NO_TMUX, PLAIN_SHELL, SHELL_WITHOUT_TTY } from '../exec/process-scripts.ts';
@@ -71,14 +71,14 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         return { ...(await openPlain(runtimeId, request)), isFallback: true };
       }
     },
-    hasMultiplexer: async ({ runtimeId }) => (await innerTermOf(runtimeId)) !== null,
+    hasMultiplexer: async ({ runtimeId }) => (await inContainer(innerTermOf(runtimeId))) !== null,
 
     async killMuxSession({ runtimeId }: RuntimeHandle, name, isWanted = NOBODY) {
       try {
-        await ends.session(runtimeId, { name, isWanted });
+        await inContainer(ends.session(runtimeId, { name, isWanted }));
       } catch (error) {
         // A container that is gone or does not run has no session either.
-        if (!(error instanceof RuntimeFailure && [404, 409].includes(error.statusCode ?? 0))) throw error;
+        if (!(error instanceof ContainerNotRunning)) throw error;
       }
     },
     leftovers: ({ runtimeId }) => listLeftovers(calls, runtimeId),

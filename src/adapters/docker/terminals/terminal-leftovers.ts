@@ -14,7 +14,7 @@ const WITHIN_SECONDS = 30;
 export async function listLeftovers(calls: EngineCalls, runtimeId: string): Promise<Leftovers> {
   const printed = await printedBy(calls, runtimeId, LIST_LEFTOVERS, [], MAX_BYTES, WITHIN_SECONDS);
   const lines = new Set(printed.toString('latin1').split('\n'));
-  if (!lines.has('end')) throw new RuntimeFailure('a container did not report its leftover processes', null);
+  if (!lines.has('end')) throw new RuntimeFailure('a container did not report its leftover processes');
   const found = (pattern: RegExp): string[] => [...lines].flatMap((line) => pattern.exec(line)?.[1] ?? []);
   return { sessions: found(SESSION), marks: found(MARK) };
 }

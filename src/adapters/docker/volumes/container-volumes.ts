@@ -55,7 +55,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
   const own = async (volume: string): Promise<Docker.VolumeInspectInfo | null> => {
     const present = await inspect(volume);
     if (present === null || present.Labels?.[INSTANCE_LABEL] === instanceId) return present;
-    throw new RuntimeFailure(`volume ${volume} does not belong to this installation`, 403);
+    throw new RuntimeFailure(`volume ${volume} does not belong to this installation`);
   };
   /** Our volumes that the engine was seen to keep by itself: labels never change. */
   const withoutImage = new Set<string>();
@@ -69,7 +69,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       if (present !== null) withoutImage.add(volume);
       return;
     }
-    if (images === null) throw new RuntimeFailure(`volume ${volume} is an image, which needs root`, null);
+    if (images === null) throw new RuntimeFailure(`volume ${volume} is an image, which needs root`);
     await work(images, image);
   };
 
@@ -139,7 +139,7 @@ async function prepared(
 ): Promise<Partial<Docker.VolumeCreateOptions>> {
   const { images } = disk;
   const mode = hasImage(images, volume) ? 'image' : disk.mode;
-  if (mode === 'none') throw new RuntimeFailure('a hard quota is required, but not available here', null);
+  if (mode === 'none') throw new RuntimeFailure('a hard quota is required, but not available here');
   const Labels: Record<string, string> = { [QUOTA_LABEL]: mode };
   if (mode === 'engine') return { Labels, DriverOpts: { size: `${resources.diskMb}m` } };
   if (mode === 'measured' || images === null) return { Labels };

@@ -61,8 +61,7 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
     const lock = ['-w', String(LOCK_SECONDS), lockOf(image)];
     const command = [...lock, 'sh', '-c', script, 'berth', ...args.map(String)];
     const { code, stderr } = await run('flock', command, { timeoutSeconds: WORK_SECONDS });
-    if (code !== 0)
-      throw new RuntimeFailure(`volume ${volume}: ${wordsOf(code)} ${stderr.trim()}`.trim(), null);
+    if (code !== 0) throw new RuntimeFailure(`volume ${volume}: ${wordsOf(code)} ${stderr.trim()}`.trim());
   };
   const mount: VolumeImages['mount'] = (volume, image, diskMb, mode) =>
     locked(volume, image, MOUNT_IMAGE, [image, at(volume), diskMb === null ? 0 : imageBytes(diskMb), mode]);
@@ -100,7 +99,7 @@ const lockOf = (image: string): string => `${image}.lock`;
 /** A volume's name becomes a path. */
 function named(volume: string): string {
   if (/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/.test(volume)) return volume;
-  throw new RuntimeFailure('not a valid volume name', null);
+  throw new RuntimeFailure('not a valid volume name');
 }
 
 function wordsOf(code: number): string {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { CommandEvent, ContainerCommands } from '../../../ports/containers/container-commands.ts';
 import {
+  ContainerNotRunning,
   type ContainerRuntime,
   type ExecResult,
-  RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 
@@ -28,7 +28,7 @@ export function memoryCommands(runtime: ContainerRuntime): ContainerCommands {
 /** Throws as the engine does for a container that is gone or does not run. */
 export async function requireRunning(runtime: ContainerRuntime, handle: RuntimeHandle): Promise<void> {
   const { kind } = await runtime.observe(handle);
-  if (kind !== 'running') throw new RuntimeFailure('container is not running', kind === 'gone' ? 404 : 409);
+  if (kind !== 'running') throw new ContainerNotRunning('container is not running', kind === 'gone');
 }
 
 async function* events(result: Promise<ExecResult | null>): AsyncGenerator<CommandEvent> {

@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
-import { type ContainerRuntime, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { ContainerNotRunning, type ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
 import { requireRunning } from './container-commands.ts';
 
 /** Containers that log a line for each start, use little, and differ from their image in nothing. */
 export function memoryInsight(runtime: ContainerRuntime): ContainerInsight {
   return {
     async logs(handle, { tail }) {
-      if ((await runtime.observe(handle)).kind === 'gone') throw new RuntimeFailure('no such container', 404);
+      if ((await runtime.observe(handle)).kind === 'gone')
+        throw new ContainerNotRunning('no such container', true);
       return Readable.from([Buffer.from(tail === 0 ? '' : 'started\n')]);
     },
     async usage(handle) {
@@ -15,7 +16,8 @@ export function memoryInsight(runtime: ContainerRuntime): ContainerInsight {
       return { at: new Date(), cpuMillicores: 1, memoryBytes: 1_048_576, pids: 1, diskBytes: 0 };
     },
     async changes(handle) {
-      if ((await runtime.observe(handle)).kind === 'gone') throw new RuntimeFailure('no such container', 404);
+      if ((await runtime.observe(handle)).kind === 'gone')
+        throw new ContainerNotRunning('no such container', true);
       return { paths: [], complete: true, layerBytes: 0, debian: null };
     },
   };

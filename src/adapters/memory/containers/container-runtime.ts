@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HostSpace, Quota } from '../../../domain/containers/disk-quota.ts';
 import {
   type CapturedImage,
+  ContainerNotRunning,
   type ContainerRuntime,
   type ContainerSpec,
   type ExecRequest,
@@ -44,7 +45,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
   const images = new Map<string, CapturedImage>();
   const existing = ({ runtimeId }: RuntimeHandle): Box => {
     const box = boxes.get(runtimeId);
-    if (box === undefined) throw new RuntimeFailure(`no such container: ${runtimeId}`, 404);
+    if (box === undefined) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
     return box;
   };
   const host: MemoryRuntime['host'] = { spaces: [] };
@@ -102,7 +103,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     async exec(handle, request) {
       const box = existing(handle);
       const { spec } = box;
-      if (kindOf(box) !== 'running') throw new RuntimeFailure('container is not running', 409);
+      if (kindOf(box) !== 'running') throw new ContainerNotRunning('container is not running', false);
       return await runCommand(spec, request);
     },
   };

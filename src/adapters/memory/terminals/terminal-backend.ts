@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import {
+  ContainerNotRunning,
   type ContainerRuntime,
-  RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -29,7 +29,7 @@ export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
   const placeOf = async (handle: RuntimeHandle): Promise<string> => {
     const observed = await runtime.observe(handle);
     if (observed.kind === 'running') return `${handle.runtimeId} ${observed.startedAt.getTime()}`;
-    throw new RuntimeFailure('container is not running', observed.kind === 'gone' ? 404 : 409);
+    throw new ContainerNotRunning('container is not running', observed.kind === 'gone');
   };
   const endSession = (key: string, exitCode: number | null): void => {
     for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end({ kind: 'exited', code: exitCode });

@@ -7,7 +7,11 @@ import {
 } from '../../../domain/containers/role-setup.ts';
 import { progressEvent } from '../../../domain/events.ts';
 import type { CommandEvent, RunningCommand } from '../../../ports/containers/container-commands.ts';
-import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import {
+  ContainerNotRunning,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
 import { reporting } from './progress-reporter.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
@@ -15,7 +19,6 @@ import type { RoleSetupDeps } from './role-setup-deps.ts';
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** Escape sequences make the text longer than what is left of it. */
 const KEPT_CHARACTERS = 4 * TAIL_CHARACTERS;
-const NOT_RUNNING = [404, 409];
 
 /** A try that this process holds. `signal` ends it: what became of it then is for others to say. */
 export type Try = { readonly container: Container; readonly id: string; readonly signal: AbortSignal };
@@ -101,7 +104,7 @@ function endOfFault({ log }: RoleSetupDeps, { container, signal }: Try, error: u
   if (signal.aborted) return null;
   log.warn({ err: error, dbId: container.dbId }, 'the tools of a role could not be installed');
   if (error instanceof RuntimeUnavailable) return null;
-  if (error instanceof RuntimeFailure && NOT_RUNNING.includes(error.statusCode ?? 0)) return 'stopped';
+  if (error instanceof ContainerNotRunning) return 'stopped';
   if (error instanceof RuntimeFailure) return { failed: 'the engine could not run the installer' };
   return null;
 }

@@ -20,11 +20,11 @@ if (engine !== null) {
   const { docker, runtime, terminals, image } = instance;
   const handle = await runtime.create(aSpec(image));
   const { runtimeId } = handle;
-  const refused = (t: Test, statusCode: number) =>
-    t.rejects(terminals.open(handle, aTerminal('main')), { name: 'RuntimeFailure', statusCode });
+  const refused = (t: Test, isGone: boolean) =>
+    t.rejects(terminals.open(handle, aTerminal('main')), { name: 'ContainerNotRunning', isGone });
 
   await t.test('a container that does not run has no terminals', async (t) => {
-    await refused(t, 409);
+    await refused(t, false);
     await t.resolves(terminals.killMuxSession(handle, 'main'));
   });
   await runtime.start(handle);
@@ -36,7 +36,7 @@ if (engine !== null) {
     await endsAs(t, instance, handle, 'killed', () => box.kill());
     await endsAs(t, instance, handle, 'stopped', () => box.stop({ t: 10 }));
     await endsAs(t, instance, handle, 'removed', () => box.remove({ force: true }));
-    await refused(t, 404);
+    await refused(t, true);
     await t.resolves(terminals.killMuxSession(handle, 'main'));
   });
 }
