@@ -174,7 +174,7 @@ async function deafClients(t: Test) {
 }
 
 for (const lost of [CLOSE.unauthorized, CLOSE.collaborationEnded]) {
-  t.test(`who does not answer "${lost.reason}" is cut off before who may stay`, async (t) => {
+  t.test(`who does not answer "${lost}" is cut off before who may stay`, async (t) => {
     const open = await deafClients(t);
     const [kept, cut] = [await open(), await open()];
     hangUp(kept, CLOSE.containerStopped);

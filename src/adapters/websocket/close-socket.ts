@@ -1,18 +1,18 @@
 import type { WebSocket } from 'ws';
 import { CLOSE } from '../../domain/terminals/terminal.ts';
+import { CLOSE_CODES, type SocketCloseReason } from './close-codes.ts';
 
 const ANSWER_WITHIN_MS = 500;
 const SOONEST_MS = 500;
 const LATEST_MS = 5_000;
 
-const LOST_RIGHT: readonly number[] = [CLOSE.unauthorized.code, CLOSE.collaborationEnded.code];
-type Close = { readonly code: number; readonly reason: string };
+const LOST_RIGHT: readonly SocketCloseReason[] = [CLOSE.unauthorized, CLOSE.collaborationEnded];
 
 /** Closes a socket. Who has lost the right to it and does not answer is cut off. */
-export function hangUp(socket: WebSocket, { code, reason }: Close): void {
-  if (code === CLOSE.serviceRestarting.code) socket.send(comeBack());
-  socket.close(code, reason);
-  if (!LOST_RIGHT.includes(code) || socket.readyState === socket.CLOSED) return;
+export function hangUp(socket: WebSocket, reason: SocketCloseReason): void {
+  if (reason === CLOSE.serviceRestarting) socket.send(comeBack());
+  socket.close(CLOSE_CODES[reason], reason);
+  if (!LOST_RIGHT.includes(reason) || socket.readyState === socket.CLOSED) return;
   const timer = setTimeout(() => socket.terminate(), ANSWER_WITHIN_MS);
   socket.once('close', () => clearTimeout(timer));
 }

@@ -4,8 +4,9 @@ import type { WebSocket } from 'ws';
 import type { EventFeed } from '../../../app/events/event-feed.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
-import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
+import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
+import type { SocketCloseReason } from '../close-codes.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { inputLimit } from '../input-limit.ts';
@@ -21,7 +22,6 @@ export type EventSocketDeps = {
 };
 
 const SCOPE = 'read';
-const FAILED = { code: 1011, reason: 'failed to read events' } as const;
 
 const EventQuery = Type.Object(
   { after: Type.Optional(Type.String({ maxLength: 128 })) },
@@ -58,7 +58,7 @@ function serve(
 ): void {
   const outbox = new EventOutbox(socket);
   // Nothing is sent after the decision to close.
-  const close = (reason: CloseReason | typeof FAILED): void => {
+  const close = (reason: SocketCloseReason): void => {
     outbox.stop();
     hangUp(socket, reason);
   };
@@ -88,7 +88,7 @@ function serve(
     (frames) => outbox.begin(frames),
     (err: unknown) => {
       log.warn({ err }, 'could not read missed events');
-      close(FAILED);
+      close('failed to read events');
     },
   );
 }

@@ -12,6 +12,7 @@ import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { Leaving } from '../../../domain/terminals/terminal-slot.ts';
 import type { Logger } from '../../../ports/logger.ts';
+import { CLOSE_CODES } from '../close-codes.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { peerGone } from '../peer-gone.ts';
@@ -28,10 +29,10 @@ const NORMAL = 1000;
 const NO_CODE = 1005;
 
 /** Where the reason of the close leaves open what can be done about it. */
-const NOT_OPENED: Readonly<Record<number, string>> = {
-  [CLOSE.tooManyProcesses.code]:
+const NOT_OPENED: { readonly [R in CloseReason]?: string } = {
+  [CLOSE.tooManyProcesses]:
     'this container has reached its process limit: stop some processes, or restart the container',
-  [CLOSE.unresponsive.code]:
+  [CLOSE.unresponsive]:
     'this container cannot start new programs: try again in a few seconds, or stop the container and start it again',
 };
 
@@ -119,7 +120,7 @@ async function serve(
   socket.on('message', bufferInput);
   let left: Leaving = 'lost';
   socket.once('close', (code) => {
-    left = closed?.code === CLOSE.unauthorized.code ? 'expelled' : leavingOf(code);
+    left = closed === CLOSE.unauthorized ? 'expelled' : leavingOf(code);
   });
   // Before it is ready, what is recorded is told with that.
   const notify = (notice: RecordingNotice): void => {
@@ -136,9 +137,9 @@ async function serve(
     // A container that is full or down is no fault of the service, and each try finds it so again.
     const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
     const level = isFault ? 'error' : 'info';
-    log[level]({ err: error, code: reason.code }, 'terminal did not open');
+    log[level]({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
     if (socket.readyState === socket.OPEN)
-      send(socket, { type: 'notice', message: NOT_OPENED[reason.code] ?? reason.reason });
+      send(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
     close(reason);
     return null;
   });
