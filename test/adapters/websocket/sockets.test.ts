@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Value } from '@sinclair/typebox/value';
 import t from 'tap';
 import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
+import { CLOSE_CODES } from '../../../src/adapters/websocket/close-codes.ts';
 import { hangUp } from '../../../src/adapters/websocket/close-socket.ts';
 import { keepAlive } from '../../../src/adapters/websocket/heartbeat.ts';
 import { inputLimit } from '../../../src/adapters/websocket/input-limit.ts';
@@ -11,7 +12,7 @@ import { ClientMessage } from '../../../src/adapters/websocket/terminal/terminal
 import { TerminalQuery, toAsk } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
 import { recordingMessages } from '../../../src/app/recordings/recording-messages.ts';
 import { watches } from '../../../src/domain/terminals/recording.ts';
-import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import { CLOSE, type CloseReason } from '../../../src/domain/terminals/terminal.ts';
 import { waitFor } from '../../support/patience.ts';
 import { standingTime } from '../../support/time.ts';
 
@@ -69,9 +70,9 @@ t.test('a peer that answers late stays, and one that is closed is left alone', a
 
 t.test('who loses the right to a socket and does not answer is cut off, others are waited for', async (t) => {
   const time = standingTime(t);
-  const cutOff = new Set<number>([CLOSE.unauthorized.code, CLOSE.collaborationEnded.code]);
+  const cutOff = new Set<CloseReason>([CLOSE.unauthorized, CLOSE.collaborationEnded]);
   /** What happens to a socket that is closed so, and answers or not. */
-  const closed = (reason: { code: number; reason: string }, answers: 'at once' | 'soon' | 'never') => {
+  const closed = (reason: CloseReason, answers: 'at once' | 'soon' | 'never') => {
     const happened: unknown[] = [];
     const socket = Object.assign(new EventEmitter(), {
       CLOSED: 3,
@@ -91,10 +92,9 @@ t.test('who loses the right to a socket and does not answer is cut off, others a
     return happened;
   };
   for (const reason of Object.values(CLOSE)) {
-    const { code } = reason;
-    const first = code === CLOSE.serviceRestarting.code ? [{ type: 'restarting', retry_ms: Number }] : [];
-    const close = [...first, [code, reason.reason]];
-    t.match(closed(reason, 'never'), cutOff.has(code) ? [...close, 'terminated'] : close, reason.reason);
+    const first = reason === CLOSE.serviceRestarting ? [{ type: 'restarting', retry_ms: Number }] : [];
+    const close = [...first, [CLOSE_CODES[reason], reason]];
+    t.match(closed(reason, 'never'), cutOff.has(reason) ? [...close, 'terminated'] : close, reason);
     for (const answers of ['at once', 'soon'] as const) t.equal(closed(reason, answers).length, close.length);
   }
   const random = t.intercept(Math, 'random', { value: () => 0 });

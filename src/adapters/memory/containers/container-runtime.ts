@@ -135,7 +135,7 @@ const volumesOf = (
   usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
   async removeVolume(volume) {
     if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
-      throw new RuntimeFailure(`volume ${volume} is in use`, 409);
+      throw new RuntimeFailure(`volume ${volume} is in use`);
     volumes.delete(volume);
   },
 });
