@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fastifyCookie from '@fastify/cookie';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
-import { type AuthDeps, authenticateEverything } from './auth/authentication-hook.ts';
+import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './auth/login-token.ts';
 import { limitBodies } from './connections/body-timeout.ts';
 import { connectionBudget, limitConnections } from './connections/connections.ts';
@@ -76,7 +76,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
       handleProtocols: pickProtocol,
     },
   });
-  authenticateEverything(http, { ...options, tokens });
+  registerAuthentication(http, { ...options, tokens });
   refuseOtherUpgrades(http);
   limitSocketsByAddress(http, options);
   await http.register(async (scope) => {

@@ -20,7 +20,7 @@ export const endWhenStalled = (request: FastifyRequest): void =>
   void connectionOf(request).setTimeout?.(STALL_MS);
 
 /** Notices, within minutes, that the other side of a quiet connection is gone. */
-export const noticeAbsence = (request: FastifyRequest): void =>
+export const enableTcpKeepAlive = (request: FastifyRequest): void =>
   void connectionOf(request).setKeepAlive?.(true, KEEP_ALIVE_MS);
 
 /** Does it when the exchange is over, or at once when it is already: its client may have gone while work was begun. */
@@ -35,7 +35,7 @@ export type Watch = (request: FastifyRequest, reply: FastifyReply) => void;
  * Cuts an exchange off as soon as who asked for it may not have it any more. What belongs to it ends with the
  * connection, as when the client goes away; the client can tell the half of an answer from a whole one.
  */
-export const cutOffBy =
+export const abortWhenUnauthorized =
   (live: AuthorizedConnections, mayStay: (now: Caller) => boolean): Watch =>
   (request, reply) => {
     const close = (): void => void reply.raw.destroy();
@@ -44,14 +44,13 @@ export const cutOffBy =
   };
 
 /** Tells status and headers of a streamed answer at once: its first byte may come long after. */
-export const sendHeadAtOnce = ({ raw }: FastifyReply): void =>
-  void raw.once('pipe', () => raw.flushHeaders());
+export const flushHeaders = ({ raw }: FastifyReply): void => void raw.once('pipe', () => raw.flushHeaders());
 
 /**
  * An answer to an upload that is still being sent is read by few who can not go on sending: so the rest is taken
  * and thrown away for a moment, and then the connection ends.
  */
-export function endUnreadUpload(request: FastifyRequest, reply: FastifyReply): void {
+export function drainUpload(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;
   reply.raw.once('finish', () => {
     if (raw.complete || raw.destroyed) return;

@@ -17,7 +17,7 @@ import { isUuid } from '../../domain/uuid.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';
-import { findInside, whereRunning } from '../containers/running-container.ts';
+import { findWithHandle, refuseIfStopped } from '../containers/running-container.ts';
 import type { Guard } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
 import { orRollBack } from '../transaction.ts';
@@ -80,14 +80,14 @@ export function collaborations(deps: CollaborationDeps) {
       caller: Caller,
       origin: Origin,
     ): Promise<Result<Shared, DomainError>> {
-      const found = await findInside({ storage }, id, caller);
+      const found = await findWithHandle({ storage }, id, caller);
       if (!found.ok) return found;
       const fields = minutesFaults(minutes);
       if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
       const { container, handle } = found.value;
       if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
       if (container.state !== 'running') return refuse({ code: 'container_not_running' });
-      const muxed = await whereRunning<boolean>(backend.hasMultiplexer(handle).then(ok));
+      const muxed = await refuseIfStopped<boolean>(backend.hasMultiplexer(handle).then(ok));
       if (!muxed.ok) return muxed;
       if (!muxed.value) return refuse({ code: 'sharing_needs_tmux' });
       const code = newSecret();

@@ -1,7 +1,7 @@
 import { streamExec } from './exec-stream.ts';
 import { openFile, removeFile, writeFile } from './files.ts';
 import { readChanges, readLogs, readUsage } from './insight.ts';
-import { type AccessDeps, mayGoOn } from './running-container.ts';
+import { type AccessDeps, mayContinue } from './running-container.ts';
 
 export type ContainerAccess = ReturnType<typeof containerAccess>;
 
@@ -14,6 +14,6 @@ export const containerAccess = (deps: AccessDeps) => ({
   logs: readLogs(deps),
   usage: readUsage(deps),
   changes: readChanges(deps),
-  mayGoOnReading: mayGoOn(deps, 'read'),
-  mayGoOnChanging: mayGoOn(deps, 'change'),
+  mayGoOnReading: mayContinue(deps, 'read'),
+  mayGoOnChanging: mayContinue(deps, 'change'),
 });

@@ -7,7 +7,7 @@ import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { roomFor } from './container-limits.ts';
-import { diskAllowsStart, roomOnHost } from './disk-quota.ts';
+import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
 import { findOwn, handleOf } from './find-container.ts';
 import { type Done, isUnderWay } from './operations/operation-deps.ts';
 import type { Prepare } from './operations/operations.ts';
@@ -102,7 +102,7 @@ export const restoreContainer =
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
     if (dbId === null) return refuse({ code: 'container_not_found' });
-    const space = await roomOnHost(deps);
+    const space = await checkHostDisk(deps);
     const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
     const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {
       await tx.users.lock(caller.user.id);

@@ -19,7 +19,7 @@ import type { Repositories } from '../../ports/storage.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { roomBesideKept, roomFor, tierOf } from './container-limits.ts';
-import { roomOnHost } from './disk-quota.ts';
+import { checkHostDisk } from './disk-quota.ts';
 
 /** What a user asks for; what is left out is chosen from the catalogue and the tier. */
 export type CreateRequest = {
@@ -53,7 +53,7 @@ export const createContainer =
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const planned = await plan(deps.storage.repositories, request, caller);
     if (!planned.ok) return planned;
-    const room = await roomOnHost(deps);
+    const room = await checkHostDisk(deps);
     if (!room.ok) return room;
     let dbId: string = randomUUID();
     const submitted = deps.operations.submit(dbId, { kind: 'create', caller, origin }, async (tx) => {

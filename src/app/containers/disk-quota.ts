@@ -48,7 +48,7 @@ export async function measure(deps: ContainerDeps, row: Container): Promise<Use>
 }
 
 /** Whether the host has room for anything new: below its floor nothing is made. */
-export async function roomOnHost({
+export async function checkHostDisk({
   runtime,
   diskFloorMb,
 }: ContainerDeps): Promise<Result<null, DomainError>> {
@@ -70,7 +70,7 @@ export async function diskAllowsStart(
   ) {
     return refuse({ code: 'disk_quota_exceeded' });
   }
-  const room = await roomOnHost(deps);
+  const room = await checkHostDisk(deps);
   const handle = handleOf(row);
   if (room.ok || (handle !== null && (await deps.runtime.observe(handle)).kind !== 'gone')) return ok(null);
   return room;

@@ -3,7 +3,7 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CommandRequest, RunningCommand } from '../../ports/containers/container-commands.ts';
-import { type AccessDeps, findRunning, whereRunning } from './running-container.ts';
+import { type AccessDeps, findRunning, refuseIfStopped } from './running-container.ts';
 
 /** Starts a command whose output is read while it runs. Whoever goes away must `end` it. */
 export const streamExec =
@@ -23,5 +23,5 @@ export const streamExec =
     const [command = ''] = request.command;
     await deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } });
     await deps.storage.repositories.containers.touch(container.dbId);
-    return await whereRunning(deps.commands.open(handle, request).then(ok));
+    return await refuseIfStopped(deps.commands.open(handle, request).then(ok));
   };

@@ -10,7 +10,7 @@ import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { Opened, Written } from '../../ports/containers/container-files.ts';
 import type { OutputRoom } from '../../ports/containers/container-runtime.ts';
-import { type AccessDeps, findRunning, type Inside, whereRunning } from './running-container.ts';
+import { type AccessDeps, findRunning, type Inside, refuseIfStopped } from './running-container.ts';
 
 const MIB = 1024 * 1024;
 
@@ -29,7 +29,7 @@ export const openFile =
     if (!found.ok) return found;
     const path = parseFilePath(pathText);
     if (!path.ok) return path;
-    const opened = await whereRunning(deps.files.open(found.value.handle, path.value, folderAs, room));
+    const opened = await refuseIfStopped(deps.files.open(found.value.handle, path.value, folderAs, room));
     if (!opened.ok) return opened;
     if (opened.value.kind !== 'listing') {
       const { content } = opened.value;
@@ -59,7 +59,7 @@ export const writeFile =
     if (!path.ok) return path;
     const { container, handle } = found.value;
     const maxBytes = container.resources.diskMb * MIB;
-    const written = await whereRunning(deps.files.write(handle, path.value, content, maxBytes));
+    const written = await refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes));
     if (!written.ok) return written;
     await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     await deps.storage.repositories.containers.touch(container.dbId);
@@ -79,7 +79,7 @@ export const removeFile =
     if (!found.ok) return found;
     const path = parseTarget(pathText);
     if (!path.ok) return path;
-    const removed = await whereRunning(deps.files.remove(found.value.handle, path.value));
+    const removed = await refuseIfStopped(deps.files.remove(found.value.handle, path.value));
     if (!removed.ok) return removed;
     await noted(deps, 'file_deleted', found.value, path.value, caller, origin);
     return path;

@@ -13,14 +13,14 @@ import type {
 } from '../../ports/containers/container-insight.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import { fairTurns } from '../fair-queue.ts';
-import { type AccessDeps, findInside, findRunning, whereRunning } from './running-container.ts';
+import { type AccessDeps, findRunning, findWithHandle, refuseIfStopped } from './running-container.ts';
 
 /** The log of a container, running or not. Whoever goes away must destroy it. */
 export const readLogs =
   (deps: AccessDeps) =>
   async (id: string, request: LogRequest, caller: Caller): Promise<Result<Readable, DomainError>> => {
-    const found = await findInside(deps, id, caller);
-    return found.ok ? await whereRunning(deps.insight.logs(found.value.handle, request).then(ok)) : found;
+    const found = await findWithHandle(deps, id, caller);
+    return found.ok ? await refuseIfStopped(deps.insight.logs(found.value.handle, request).then(ok)) : found;
   };
 
 export type UsageBesideLimits = ContainerUsage & {
@@ -36,7 +36,9 @@ export const readUsage =
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const { container, handle } = found.value;
-    const usage = await whereRunning<ContainerUsage>(deps.insight.usage(handle).then((value) => ok(value)));
+    const usage = await refuseIfStopped<ContainerUsage>(
+      deps.insight.usage(handle).then((value) => ok(value)),
+    );
     if (!usage.ok) return usage;
     const layer = { usedMb: container.layerUsedMb, allowedMb: container.layerAllowedMb };
     return ok({ ...usage.value, limits: container.resources, layer });
@@ -75,7 +77,7 @@ export function readChanges(deps: AccessDeps) {
     const last = known.get(handle.runtimeId);
     if (last !== undefined && nowMs - last.atMs < REMEMBERED_MS) return last.losses;
     const losses = turns.run(userId, () =>
-      whereRunning<LossReport>(lossesOf(deps.insight, handle).then((value) => ok(value))),
+      refuseIfStopped<LossReport>(lossesOf(deps.insight, handle).then((value) => ok(value))),
     );
     if (losses === null) return null;
     remember(handle.runtimeId, { atMs: nowMs, losses });
@@ -95,7 +97,7 @@ export function readChanges(deps: AccessDeps) {
   }
 
   return async (id: string, caller: Caller): Promise<Losses> => {
-    const found = await findInside(deps, id, caller);
+    const found = await findWithHandle(deps, id, caller);
     if (!found.ok) return found;
     const { container, handle } = found.value;
     const changes = await lossesIn(handle, caller.user.id);

@@ -32,7 +32,7 @@ export type Inside = { readonly container: Container; readonly handle: RuntimeHa
 const notRunning = refuse({ code: 'container_not_running' } as const);
 
 /** The caller's container with its engine's handle, running or not. */
-export async function findInside(
+export async function findWithHandle(
   { storage }: Pick<AccessDeps, 'storage'>,
   id: string,
   caller: Caller,
@@ -61,7 +61,7 @@ export async function findRunning(
 }
 
 /** Whether what was begun may go on, going by what is known of its caller now. */
-export const mayGoOn =
+export const mayContinue =
   ({ clock }: Pick<AccessDeps, 'clock'>, wants: 'read' | 'change') =>
   (now: Caller): boolean =>
     !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
@@ -70,7 +70,7 @@ export const mayGoOn =
  * A container that ended or vanished behind the row's back is refused like one that is known to be down, and one that has no
  * process left for the work as such, and so is work whose turn did not come.
  */
-export async function whereRunning<T>(
+export async function refuseIfStopped<T>(
   work: Promise<Result<T, DomainError>>,
 ): Promise<Result<T, DomainError>> {
   try {

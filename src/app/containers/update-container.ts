@@ -11,7 +11,7 @@ import type { Repositories } from '../../ports/storage.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { type Acted, endHung } from './container-lifecycle.ts';
 import { tierOf } from './container-limits.ts';
-import { carryOverFaults, diskFaults, roomOnHost } from './disk-quota.ts';
+import { carryOverFaults, checkHostDisk, diskFaults } from './disk-quota.ts';
 import { findOwn } from './find-container.ts';
 import { isUnderWay } from './operations/operation-deps.ts';
 
@@ -49,7 +49,7 @@ export const updateContainer =
     const renews = needsFresh({ before: found.value, target: { name, resources } });
     const carry = renews && carryOver ? await carryOverFaults(deps, found.value) : {};
     const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
-    const space = renews ? await roomOnHost(deps) : ok(null);
+    const space = renews ? await checkHostDisk(deps) : ok(null);
     const known = { ...disk, ...carry };
     if (renews && space.ok) await endHungUnless(deps, found.value, request, caller, known);
     const done = await deps.operations.submit(dbId, wish, async (tx) => {

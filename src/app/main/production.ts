@@ -26,7 +26,7 @@ import { loadKeys, rotate } from './keys/keys.ts';
 import { loadReplica } from './keys/replica-id.ts';
 import { step } from './process/console-progress.ts';
 import { closeService, drain } from './process/drain.ts';
-import { keepInOrder } from './process/reconcile-loop.ts';
+import { reconcileLoop } from './process/reconcile-loop.ts';
 import { every } from './process/repeat.ts';
 import type { Stops } from './process/shutdown-stack.ts';
 import { unlessAborted } from './process/unless-aborted.ts';
@@ -102,7 +102,7 @@ async function onto(
   const { config, log } = options;
   const { storage, answers } = database;
   const images = await storage.repositories.catalogue.images();
-  const keeper = keepInOrder(log);
+  const keeper = reconcileLoop(log);
   const loop = watchLoop();
   opened.add('event loop monitor', async () => loop.stop());
   database.metrics.watch('reconcile_age_seconds', () => keeper.silenceMs() / 1000);

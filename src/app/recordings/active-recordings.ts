@@ -15,7 +15,7 @@ import { recorder } from './recorder.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 import { type Going, recordingProgress } from './recording-progress.ts';
 import { recordStarted } from './recording-records.ts';
-import { writeSoFar } from './recording-start.ts';
+import { writeBacklog } from './recording-start.ts';
 
 export type LiveRecordingsDeps = {
   readonly storage: Storage;
@@ -96,7 +96,7 @@ export function liveRecordings(deps: LiveRecordingsDeps) {
     messages.publishNotice(entry.recording, true, RECORDING_WORDS.started);
     if (streams.get(key) !== stream) return;
     made.resized(terminal);
-    writeSoFar(made, stream, picture);
+    writeBacklog(made, stream, picture);
     // The buffered output may be more than there is room for.
     if (going.get(key) === entry) follow(key, stream, entry);
   }

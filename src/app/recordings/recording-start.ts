@@ -3,7 +3,7 @@ import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Writes what a terminal has shown so far: a picture and the output since, or without one all buffered output. */
-export function writeSoFar(
+export function writeBacklog(
   recorder: Pick<Recorder, 'output'>,
   stream: TerminalStream,
   picture: Picture | null,

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findVisible, handleOf } from '../containers/find-container.ts';
-import { whereRunning } from '../containers/running-container.ts';
+import { refuseIfStopped } from '../containers/running-container.ts';
 import type { TerminalAsk, TerminalGrant } from './terminal-target.ts';
 
 export type TerminalRightDeps = {
@@ -35,7 +35,7 @@ export async function mayOpen(
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   const handle = handleOf(container);
   if (handle === null) return refuse({ code: 'container_not_running' });
-  const muxed = await whereRunning<boolean>(backend.hasMultiplexer(handle).then(ok));
+  const muxed = await refuseIfStopped<boolean>(backend.hasMultiplexer(handle).then(ok));
   if (!muxed.ok) return muxed;
   return muxed.value ? ok(right) : refuse({ code: 'sharing_needs_tmux' });
 }

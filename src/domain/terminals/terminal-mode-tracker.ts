@@ -10,7 +10,7 @@ const SWITCH = /^[0-9;]{1,28}[hl]/;
  * Keeps of such output what lasts beyond it: the private modes that it switched, as bracketed paste, the mouse and the
  * alternate screen. Its text has long scrolled away when the screen goes on behind it.
  */
-export function modesIn() {
+export function trackModes() {
   /** In the order of their last switch. */
   const switches = new Set<string>();
   let tail = Buffer.alloc(0);

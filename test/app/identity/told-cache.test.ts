@@ -1,6 +1,6 @@
 import t from 'tap';
 import { joined } from '../../../src/app/identity/auth/batched-lookup.ts';
-import { toldCache } from '../../../src/app/identity/auth/credential-cache.ts';
+import { invalidatedCache } from '../../../src/app/identity/auth/credential-cache.ts';
 
 /** A cache over `rows`, whose lookups can be held back. */
 function setUp() {
@@ -10,7 +10,7 @@ function setUp() {
   ]);
   const state = { nowMs: 0, hears: true, lifeMs: Number.POSITIVE_INFINITY, asked: 0 };
   let gate: Promise<void> = Promise.resolve();
-  const cache = toldCache<string>({
+  const cache = invalidatedCache<string>({
     find: async (key) => {
       state.asked += 1;
       const read = rows.get(key) ?? null;

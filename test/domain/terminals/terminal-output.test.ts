@@ -8,7 +8,7 @@ import {
   roomFor,
   wholePart,
 } from '../../../src/domain/terminals/recording.ts';
-import { modesIn } from '../../../src/domain/terminals/terminal-mode-tracker.ts';
+import { trackModes } from '../../../src/domain/terminals/terminal-mode-tracker.ts';
 import { unfinished } from '../../../src/domain/terminals/terminal-partial-sequence.ts';
 import {
   continuesInput,
@@ -116,7 +116,7 @@ t.test(
       ['one behind much text', ['x'.repeat(100), `${'x'.repeat(100)}\x1b[?1h${'x'.repeat(100)}`], ['1h']],
     ];
     for (const [what, output, modes] of cases) {
-      const gap = modesIn();
+      const gap = trackModes();
       t.ok(gap.isEmpty());
       for (const piece of output) gap.add(Buffer.from(piece));
       t.notOk(gap.isEmpty());
@@ -125,7 +125,7 @@ t.test(
       t.ok(gap.isEmpty());
       t.equal(gap.take().toString(), '\x18\x1b[m\x1b(B', `${what}: it is forgotten`);
     }
-    const many = modesIn();
+    const many = trackModes();
     for (let mode = 1; mode <= 257; mode += 1) many.add(Buffer.from(`\x1b[?${mode}h`));
     const [, ...left] = many.take().toString().split('\x1b[?');
     t.same([left.length, left[0], left.at(-1)], [256, '2h', '257h'], 'the oldest of too many goes');

@@ -17,7 +17,7 @@ export type Passing = {
  * A container that is there for `use` alone. It reaches nothing but the volume. It has a label of its own in place of the
  * installation's: nothing takes it for a workspace.
  */
-export async function inPassing<T>(
+export async function runOneShot<T>(
   { docker, change }: EngineCalls,
   { instanceId, image, entrypoint, mount, rights }: Passing,
   use: (container: Docker.Container) => Promise<T>,

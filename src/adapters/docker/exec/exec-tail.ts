@@ -13,7 +13,10 @@ const MAX_TAIL_BYTES = 8 * 1024 * 1024;
  * program has ended the rest is taken in at once, however slow the consumer: the engine would not wait for it,
  * and would keep other programs of the container waiting meanwhile.
  */
-export async function* withTail(source: Readable, hasEnded: () => Promise<boolean>): AsyncGenerator<Buffer> {
+export async function* drainAfterExit(
+  source: Readable,
+  hasEnded: () => Promise<boolean>,
+): AsyncGenerator<Buffer> {
   for await (const chunk of source as AsyncIterable<Buffer>) {
     const tail = takeTail(source, hasEnded);
     try {

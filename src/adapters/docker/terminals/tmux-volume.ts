@@ -4,7 +4,7 @@ import type Docker from 'dockerode';
 import { removeStale } from '../containers/stale-containers.ts';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import { INSTANCE_LABEL, PASSING_LABEL, TOOLS_LABEL } from '../engine/engine-names.ts';
-import { inPassing } from '../engine/one-shot-container.ts';
+import { runOneShot } from '../engine/one-shot-container.ts';
 import { shortHash } from '../network/subnet.ts';
 import { FILL_TOOLS, TOOLS_COMPLETE, TOOLS_FOLDER } from './tmux-volume-scripts.ts';
 
@@ -46,7 +46,7 @@ function fill(calls: EngineCalls, instanceId: string, volume: string, image: str
     mount: { volume, at: TOOLS_FOLDER, isReadOnly: false },
     rights: { PidsLimit: 64 },
   };
-  return inPassing(calls, filling, async (container) => {
+  return runOneShot(calls, filling, async (container) => {
     const ended = await container.wait({ abortSignal: AbortSignal.timeout(FILL_SECONDS * 1000) });
     if (ended.StatusCode === 0) return;
     const said = await calls.read(LIMITS.inspect, (abortSignal) =>

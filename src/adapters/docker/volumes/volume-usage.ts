@@ -1,6 +1,6 @@
 import type { VolumeReader } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
-import { inPassing } from '../engine/one-shot-container.ts';
+import { runOneShot } from '../engine/one-shot-container.ts';
 import { isRoot, run } from '../host/host-commands.ts';
 import { diskBytes } from '../insight/disk-usage.ts';
 
@@ -49,7 +49,7 @@ function countedBeside(
     mount: { volume, at: '/workspace', isReadOnly: true },
     rights: { CapAdd: ['DAC_READ_SEARCH'] },
   };
-  return inPassing(calls, counting, async (container) => {
+  return runOneShot(calls, counting, async (container) => {
     const ended = await container
       .wait({ abortSignal: AbortSignal.timeout(COUNT_SECONDS * 1000) })
       .catch(() => null);

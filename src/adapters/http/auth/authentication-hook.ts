@@ -37,7 +37,7 @@ export type AuthDeps = {
 };
 
 /** One hook for plain requests and upgrades alike: origin, credential, limit, scope, in this order. */
-export function authenticateEverything(http: Http, deps: AuthDeps): void {
+export function registerAuthentication(http: Http, deps: AuthDeps): void {
   const declared = new Map<string, RouteScope>();
   http.decorate('routeScopes', declared);
   http.addHook('onRoute', ({ method, url, config }) => {

@@ -2,7 +2,7 @@ import type { Container, ContainerState, Observation } from '../../../domain/con
 import { containerEvent } from '../../../domain/events.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { ContainerDeps } from '../container-deps.ts';
-import { settleRoleSetup } from '../role-setup/sync-role-setup.ts';
+import { syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 
 const ENDED = 'it ended on its own or with its engine: start it again';
 const PAUSED = 'it was paused outside Berth: start it to resume its programs';
@@ -34,7 +34,7 @@ export async function settle(
     if (state === 'stopped' && given !== null) {
       await tx.audit.append({ ...BY_BERTH, action: type, details: row.dbId });
     }
-    await settleRoleSetup(tx, changed, null);
+    await syncRoleSetup(tx, changed, null);
     await tx.events.append(containerEvent(type, changed));
     return true;
   });

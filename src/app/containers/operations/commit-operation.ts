@@ -15,7 +15,7 @@ import { type ContainerEvent, containerEvent, type EventType, failedEvent } from
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { type MadeAnew, settleRoleSetup } from '../role-setup/sync-role-setup.ts';
+import { type MadeAnew, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { type Done, LeaseLost, type OperationDeps } from './operation-deps.ts';
 
@@ -119,7 +119,7 @@ async function changeRow(
   const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
   if (!(await isOurs())) throw new LeaseLost(id);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
-  return await settleRoleSetup(tx, container, anew);
+  return await syncRoleSetup(tx, container, anew);
 }
 
 async function announce(

@@ -92,8 +92,9 @@ export function operations(deps: OperationDeps) {
       // The row before the operation, as in every transaction that writes both: else two could wait for each other.
       const now = await tx.containers.changeState(dbId, [state], { state: DURING[wish.kind] });
       // That waits for the end of the operation before, which leaves another row than the one that was prepared.
-      if (now?.runtimeId !== runtimeId) throw new NotItsTurn(dbId);
-      if (!(await tx.operations.begin(operation, LEASE_SECONDS, firstStep))) throw new NotItsTurn(dbId);
+      if (now?.runtimeId !== runtimeId) throw new OperationConflict(dbId);
+      if (!(await tx.operations.begin(operation, LEASE_SECONDS, firstStep)))
+        throw new OperationConflict(dbId);
       // Nobody else is at it from here on, so the engine can be looked at while this is committed.
       const begun: StoredOperation = { ...operation, outcome: null };
       const looking = look(runtime, begun, container.node);
@@ -130,7 +131,7 @@ export function operations(deps: OperationDeps) {
       await answering;
       const deadline = performance.now() + BUSY_AFTER_MS;
       while (performance.now() < deadline) {
-        const begun = await begin(wish, prepare).catch(nullIfNotItsTurn).catch(nameTaken(wish));
+        const begun = await begin(wish, prepare).catch(nullIfConflict).catch(nameTaken(wish));
         if (!begun.ok) return begun;
         if (begun.value !== null) {
           const { operation, begun: known } = begun.value;
@@ -173,12 +174,12 @@ const asItShows = (left: Done): Done =>
   isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;
 
 /** Another operation is active, or the row is not as it was when this one was prepared. */
-class NotItsTurn extends Error {
-  override name = 'NotItsTurn';
+class OperationConflict extends Error {
+  override name = 'OperationConflict';
 }
 
-const nullIfNotItsTurn = (error: unknown): Result<null, DomainError> => {
-  if (error instanceof NotItsTurn) return ok(null);
+const nullIfConflict = (error: unknown): Result<null, DomainError> => {
+  if (error instanceof OperationConflict) return ok(null);
   throw error;
 };
 

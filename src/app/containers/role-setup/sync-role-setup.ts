@@ -11,7 +11,7 @@ export type MadeAnew = { readonly carried: boolean } | null;
  * Makes the tools follow a change of the row, in the transaction of that change: they are to be installed in an engine
  * container that was made anew, and nothing goes on in one that does not run.
  */
-export async function settleRoleSetup(
+export async function syncRoleSetup(
   tx: Repositories,
   container: Container,
   madeAnew: MadeAnew,

@@ -7,7 +7,7 @@ import type { Bus } from '../../../ports/bus.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import type { Present } from './authorized-connections.ts';
 import { joined } from './batched-lookup.ts';
-import { type ToldCache, toldCache } from './credential-cache.ts';
+import { type InvalidatedCache, invalidatedCache } from './credential-cache.ts';
 import { subscribeToCredentialChanges } from './credential-changes.ts';
 import { type Touches, touches } from './last-used-writer.ts';
 import { sha256Hex } from './secrets.ts';
@@ -49,9 +49,9 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     read: (keys: readonly string[]) => Promise<readonly Row[]>,
     keyOf: (row: Row) => string,
     accept: (row: Row) => Accepted | null,
-  ): ToldCache<Accepted> {
+  ): InvalidatedCache<Accepted> {
     const find = joined(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
-    return toldCache({
+    return invalidatedCache({
       find: async (key) => {
         const accepted = mapped(await find(key), accept);
         if (accepted !== null) databaseAheadMs = accepted.readAt.getTime() - monotonicMs();

@@ -2,7 +2,7 @@
  * What was looked up a moment ago. It is told of changes and does not wait for them to time out; the second is for a
  * message that was lost. While messages may be missed, nothing is kept and nothing is answered from here.
  */
-export type ToldCache<T> = {
+export type InvalidatedCache<T> = {
   /** What is kept for the key and still holds, without asking anybody. */
   peek(key: string): T | null;
   /** Looks it up. */
@@ -11,7 +11,7 @@ export type ToldCache<T> = {
   forget(matches: (value: T) => boolean): void;
 };
 
-export type ToldCacheDeps<T> = {
+export type InvalidatedCacheDeps<T> = {
   readonly find: (key: string) => Promise<T | null>;
   /** For how long the value holds by itself, from when it was read; at most `LONGEST_LIFE_MS` is used. */
   readonly lifeMs: (value: T) => number;
@@ -23,7 +23,12 @@ export type ToldCacheDeps<T> = {
 const LONGEST_LIFE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
 
-export function toldCache<T>({ find, lifeMs, hears, monotonicMs }: ToldCacheDeps<T>): ToldCache<T> {
+export function invalidatedCache<T>({
+  find,
+  lifeMs,
+  hears,
+  monotonicMs,
+}: InvalidatedCacheDeps<T>): InvalidatedCache<T> {
   const kept = new Map<string, { readonly value: T; readonly untilMs: number }>();
   let changes = 0;
 

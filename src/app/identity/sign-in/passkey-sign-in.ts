@@ -8,7 +8,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 import type { PasskeyDeps } from '../account/passkeys.ts';
 import type { Guard } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
-import { finishWaiting } from './pending-sign-in.ts';
+import { finishPendingSignIn } from './pending-sign-in.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
 /** Challenges that one address may ask for in a minute: each is a row. */
@@ -23,7 +23,7 @@ export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 export function passkeySignIn(deps: PasskeyDeps & { readonly guard: Guard }) {
   const { storage, ceremonies, party, guard } = deps;
   const { repositories, inTransaction } = storage;
-  const finish = finishWaiting(storage, guard);
+  const finish = finishPendingSignIn(storage, guard);
 
   /** The passkey whose private key answered a challenge of ours. The challenge is used up, whatever comes of it. */
   async function prove(

@@ -19,7 +19,7 @@ export type Waiting = {
 };
 
 /** Starts to wait for the user's second factor; null when it has none. */
-export async function beginWaiting(tx: Repositories, user: User): Promise<Waiting | null> {
+export async function beginPendingSignIn(tx: Repositories, user: User): Promise<Waiting | null> {
   const factor = await tx.factors.totp(user.id);
   if (factor?.confirmedAt == null) return null;
   const mfaToken = newSecret();
@@ -44,7 +44,7 @@ export type Proof = (tx: Repositories, user: User) => Promise<Result<boolean, Do
  * Ends a waiting sign-in: by `then` when the factor is proven. A wrong one is counted, and the tenth ends it. The
  * token, the tries and the proof are one transaction, so that nothing of it can be used twice.
  */
-export const finishWaiting =
+export const finishPendingSignIn =
   ({ repositories, inTransaction }: Storage, guard: Guard) =>
   async <T>(
     mfaToken: string,

@@ -14,7 +14,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { isCurrent, seal, unseal } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
-import { finishWaiting } from './pending-sign-in.ts';
+import { finishPendingSignIn } from './pending-sign-in.ts';
 import type { Confirm } from './reauthentication.ts';
 import type { FactorCodes, FactorCodesDeps } from './second-factor-codes.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
@@ -32,7 +32,7 @@ export type SecondFactor = ReturnType<typeof secondFactor>;
 export function secondFactor({ storage, guard, codes, keys, factorCodes, confirmed }: SecondFactorDeps) {
   const { repositories, inTransaction } = storage;
   const { stepOf, useCode, withCode } = factorCodes;
-  const finish = finishWaiting(storage, guard);
+  const finish = finishPendingSignIn(storage, guard);
 
   async function newRecoveryCodes(tx: Repositories, userId: string): Promise<readonly string[]> {
     const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));

@@ -14,7 +14,7 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { Guard } from '../auth/login-throttle.ts';
 import { newSecret, sha256, successorOf } from '../auth/secrets.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
-import { beginWaiting, type Waiting } from './pending-sign-in.ts';
+import { beginPendingSignIn, type Waiting } from './pending-sign-in.ts';
 
 /** A session that was opened or renewed, with the only copy of its next refresh token. */
 export type SignedIn = { readonly session: UserSession; readonly user: User; readonly refreshToken: string };
@@ -69,7 +69,7 @@ export function signIn({ storage, hashing, guard, refreshKeys }: SignInDeps) {
         // The answer is the same; the audit tells an administrator what the person cannot be told.
         if (user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
         await entered.value.passed();
-        return ok((await beginWaiting(tx, user)) ?? (await openSession(tx, user, origin)));
+        return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
       });
     },
 

@@ -1,6 +1,6 @@
 import { auditRoutes } from '../../../adapters/http/routes/service/audit.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
-import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
+import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import { authorize } from '../../../domain/identity/caller.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -22,8 +22,8 @@ type Auditing = { readonly routes: Routes; readonly seal: () => Promise<void> };
 export const auditing = ({ repositories, clock, live }: AuditingDeps): Auditing => ({
   routes: auditRoutes({
     audit: auditTrail(repositories, clock),
-    cutOffReading: cutOffBy(live, (now) => authorize(now, 'read').ok),
-    cutOffAdmin: cutOffBy(live, (now) => authorize(now, 'admin').ok),
+    cutOffReading: abortWhenUnauthorized(live, (now) => authorize(now, 'read').ok),
+    cutOffAdmin: abortWhenUnauthorized(live, (now) => authorize(now, 'admin').ok),
   }),
   async seal() {
     while ((await repositories.auditChain.seal(SEAL_AT_ONCE)) === SEAL_AT_ONCE);

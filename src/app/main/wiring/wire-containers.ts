@@ -4,7 +4,7 @@ import { fileRoutes } from '../../../adapters/http/routes/containers/files.ts';
 import { insightRoutes } from '../../../adapters/http/routes/containers/insight.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
-import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
+import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { containerAccess } from '../../containers/container-access.ts';
@@ -102,8 +102,8 @@ export function workspaces(
   };
   const boxes = containers(deps);
   const inside = containerAccess({ ...ports, acts });
-  const cutOffReading = cutOffBy(live, inside.mayGoOnReading);
-  const cutOffWriting = cutOffBy(live, inside.mayGoOnChanging);
+  const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
+  const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
     routes: [
       containerRoutes(boxes, keys),

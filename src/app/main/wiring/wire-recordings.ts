@@ -1,5 +1,5 @@
 import { recordingRoutes } from '../../../adapters/http/routes/terminals/recordings.ts';
-import { cutOffBy } from '../../../adapters/http/streamed-replies.ts';
+import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import { isLocked } from '../../../domain/identity/caller.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
@@ -33,7 +33,7 @@ export function recording(
       const work = recordings({ storage, acts, files, live, terminals, messages, replica, log });
       const routes = recordingRoutes(
         work,
-        cutOffBy(sockets, (now) => !isLocked(now)),
+        abortWhenUnauthorized(sockets, (now) => !isLocked(now)),
       );
       return { work, routes };
     },

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { modesIn } from '../../../domain/terminals/terminal-mode-tracker.ts';
+import { trackModes } from '../../../domain/terminals/terminal-mode-tracker.ts';
 import { MAX_TAIL_BYTES, unfinished } from '../../../domain/terminals/terminal-partial-sequence.ts';
 import type { Screen, ScreenSize, Screens } from '../../../ports/terminals/headless-terminal.ts';
 import type { OutputLog } from './output-buffer.ts';
@@ -78,7 +78,7 @@ export function screenHistory(log: OutputLog, screens: Screens, opened: ScreenSi
   let drawing: Promise<void> | null = null;
   let calm: NodeJS.Timeout | undefined;
   let ended = false;
-  const gap = modesIn();
+  const gap = trackModes();
 
   async function draw(): Promise<void> {
     while (!ended && (drawn < wanted || !gap.isEmpty())) {

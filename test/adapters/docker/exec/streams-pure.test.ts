@@ -4,7 +4,7 @@ import t from 'tap';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
 import type { EntryTypeName } from 'tar/types';
-import { withTail } from '../../../../src/adapters/docker/exec/exec-tail.ts';
+import { drainAfterExit } from '../../../../src/adapters/docker/exec/exec-tail.ts';
 import { unframed } from '../../../../src/adapters/docker/exec/raw-stream.ts';
 import { type Frame, frames } from '../../../../src/adapters/docker/exec/stream-demux.ts';
 import { onlyFilesAndFolders } from '../../../../src/adapters/docker/files/archive-filter.ts';
@@ -270,7 +270,7 @@ t.test(
       looks += 1;
       return hasEnded;
     };
-    for await (const chunk of withTail(source, look)) {
+    for await (const chunk of drainAfterExit(source, look)) {
       got.push(...chunk);
       if (hasEnded || got.length < 5) continue;
       const before = looks;
@@ -302,7 +302,7 @@ t.test('a file beyond 2 GiB is sent to its last byte', async (t) => {
 t.test('whoever leaves the output ends the reading', async (t) => {
   const source = new Readable({ read() {} });
   source.push('a');
-  for await (const _ of withTail(source, async () => false)) break;
+  for await (const _ of drainAfterExit(source, async () => false)) break;
   t.ok(source.destroyed);
 });
 

@@ -5,7 +5,7 @@ import { dockerRuntime } from '../../../../src/adapters/docker/containers/contai
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
 import { removeStale } from '../../../../src/adapters/docker/containers/stale-containers.ts';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
-import { inPassing } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
+import { runOneShot } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux-volume.ts';
 import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
@@ -87,7 +87,7 @@ async function leftover(t: Test, { docker, image, instanceId }: TestInstance): P
   t.ok(await exists(), 'one that another process may still use is left alone');
   await removeStale(calls, 'berth.passing', instanceId, -60);
   t.notOk(await exists());
-  await inPassing(
+  await runOneShot(
     calls,
     {
       ...{ instanceId, image, entrypoint: ['true'] },

@@ -16,7 +16,7 @@ import { execAnswer } from '../../replies/exec-reply.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
-import { accepts, noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../../streamed-replies.ts';
+import { accepts, enableTcpKeepAlive, flushHeaders, type Watch, whenClosed } from '../../streamed-replies.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 /** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
@@ -74,10 +74,10 @@ const sendResult = (reply: FastifyReply, result: ExecResult): FastifyReply =>
 
 /** The command ends with the answer, also when nobody is there to read it any more. */
 function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
-  noticeAbsence(request);
+  enableTcpKeepAlive(request);
   const lines = Readable.from(linesOf(running.events), { objectMode: false });
   whenClosed(reply, () => void running.end());
-  sendHeadAtOnce(reply);
+  flushHeaders(reply);
   return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
 }
 

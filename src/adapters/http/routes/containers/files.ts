@@ -10,7 +10,7 @@ import { listingAnswer } from '../../replies/listing-reply.ts';
 import { IdParams } from '../../schema/common.ts';
 import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files.ts';
 import type { Routes } from '../../server.ts';
-import { accepts, endUnreadUpload, endWhenStalled, type Watch, whenClosed } from '../../streamed-replies.ts';
+import { accepts, drainUpload, endWhenStalled, type Watch, whenClosed } from '../../streamed-replies.ts';
 
 const url = '/api/containers/:id/files';
 
@@ -80,7 +80,7 @@ function uploadRoute(
     },
     async (request, reply) => {
       endWhenStalled(request);
-      endUnreadUpload(request, reply);
+      drainUpload(request, reply);
       cutOff(request, reply);
       const content = request.body instanceof Readable ? request.body : Readable.from([]);
       const { params, query, caller, origin } = request;

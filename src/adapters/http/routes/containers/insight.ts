@@ -7,7 +7,7 @@ import { orThrow } from '../../errors.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../../schema/insight.ts';
 import type { Routes } from '../../server.ts';
-import { noticeAbsence, sendHeadAtOnce, type Watch, whenClosed } from '../../streamed-replies.ts';
+import { enableTcpKeepAlive, flushHeaders, type Watch, whenClosed } from '../../streamed-replies.ts';
 
 const MIB = 1024 * 1024;
 /** As every container is made with. */
@@ -31,9 +31,9 @@ export const insightRoutes =
         const { tail, follow } = request.query;
         const wanted = { tail: tail === undefined ? null : Number(tail), follow: follow === 'true' };
         const log = orThrow(await access.logs(request.params.id, wanted, request.caller));
-        noticeAbsence(request);
+        enableTcpKeepAlive(request);
         cutOff(request, reply);
-        sendHeadAtOnce(reply);
+        flushHeaders(reply);
         return reply.type('text/plain; charset=utf-8').header('x-accel-buffering', 'no').send(log);
       },
     );
