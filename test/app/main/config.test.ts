@@ -100,7 +100,7 @@ t.test('every fault is told at once, and no secret is repeated', async (t) => {
     'BERTH_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace',
     'BERTH_METRICS_LOCAL must be auto, on or off',
     'BERTH_PORT must be a port from 0 to 65535',
-    'BERTH_PROT is not a setting',
+    'BERTH_PROT is not a known setting',
     'BERTH_PUBLIC_URL must be an http(s) origin',
     'BERTH_TRUST_PROXY must be addresses or ranges, separated by commas',
     'BERTH_WARM_POOL must be a number from 0 to 100',
@@ -194,7 +194,7 @@ t.test('a secret is long and random; two of them differ', async (t) => {
     const read = readConfig({ BERTH_JWT_SECRET: secret });
     const faults = 'faults' in read ? read.faults : [];
     t.equal(faults.length, 1, secret);
-    t.match(faults[0], /^BERTH_JWT_SECRET must (be one or two secrets|be random: `|hold two different)/);
+    t.match(faults[0], /^BERTH_JWT_SECRET must (be one or two secrets|be random: `|contain two different)/);
     t.notMatch(faults[0], secret.slice(0, 20));
   }
 });
