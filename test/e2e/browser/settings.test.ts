@@ -186,7 +186,7 @@ t.test('an administrator makes a set of tools by keyboard, and follows how it is
   await page.getByLabel('Packages for apt').fill('--force');
   await page.getByLabel('Script').fill('echo no luck; exit 7');
   await page.getByLabel('Label').press('Enter');
-  await page.getByText('Must be names of packages').waitFor();
+  await page.getByText('Must be package names').waitFor();
   await page.getByLabel('Packages for apt').fill('');
   await page.getByLabel('Label').press('Enter');
   await page.getByText('Broken tools is saved').waitFor();

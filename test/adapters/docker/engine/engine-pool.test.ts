@@ -88,7 +88,7 @@ async function olderData(t: Test): Promise<void> {
   const { dataDir, at } = await aFolder(t);
   await mkdir(join(at.storage, 'older'), { recursive: true });
   const engine = await opened(t, dataDir, 300);
-  t.match(engine.poolFault, /from before/);
+  t.match(engine.poolFault, /older than this option/);
   t.notOk(existsSync(at.pool));
   t.ok(existsSync(join(at.dataRoot, 'older')));
   await engine.stop();
