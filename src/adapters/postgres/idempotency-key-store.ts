@@ -5,9 +5,8 @@ import {
   KEPT_HOURS,
   type KeyedRequest,
 } from '../../ports/idempotency-key-store.ts';
-import { clockNow, leaseEnd } from './database-clock.ts';
 import type { Db } from './schema/database-schema.ts';
-import { changedOne, run } from './sql.ts';
+import { changedOne, clockNow, leaseEnd, run } from './sql.ts';
 
 const SWEEP_AT_MOST = 100;
 const TRIES = 3;

@@ -1,8 +1,14 @@
 import { sql } from 'kysely';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { Use } from '../../ports/identity/credential-use.ts';
+import type { Use } from '../../ports/identity/session-repository.ts';
 import type { Db, UseLimitsRow } from './schema/database-schema.ts';
+
+/** By the clock of the database, also within a transaction, for which `now()` stands still. */
+export const clockNow = sql<Date>`clock_timestamp()`;
+
+/** When a lease runs out that is taken now. */
+export const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
 
 /** A row read by to_jsonb, which writes times as text: every column that holds one ends in `_at` or `_until`. */
 export function fromJson<T extends object>(row: T): T {

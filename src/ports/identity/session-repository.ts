@@ -2,7 +2,9 @@ import type { LockFacts } from '../../domain/identity/screen-lock.ts';
 import type { RefreshToken, UserSession } from '../../domain/identity/session.ts';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
-import type { Use } from './credential-use.ts';
+
+/** When something was used last. */
+export type Use = { readonly id: string; readonly at: Date };
 
 export type NewSession = { readonly userId: string; readonly ipAddress: string; readonly userAgent: string };
 

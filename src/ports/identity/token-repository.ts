@@ -1,7 +1,7 @@
 import type { ApiToken } from '../../domain/identity/token.ts';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
-import type { Use } from './credential-use.ts';
+import type { Use } from './session-repository.ts';
 
 export type NewToken = Pick<ApiToken, 'userId' | 'name' | 'prefix' | 'scopes'> & {
   /** SHA-256 of the secret. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { touches } from '../../../src/app/identity/auth/last-used-writer.ts';
-import type { Use } from '../../../src/ports/identity/credential-use.ts';
+import type { Use } from '../../../src/ports/identity/session-repository.ts';
 
 const MINUTE = 60_000;
 

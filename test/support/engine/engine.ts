@@ -6,7 +6,7 @@ import { dockerRuntime } from '../../../src/adapters/docker/containers/container
 import { runtimeSettings } from '../../../src/adapters/docker/containers/runtime-settings.ts';
 import { addressOf, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
 import { killFromHost } from '../../../src/adapters/docker/host/host-kill.ts';
-import { dockerWarmPoolEngine } from '../../../src/adapters/docker/images/warm-pool-images.ts';
+import { dockerWarmPoolEngine } from '../../../src/adapters/docker/images/container-images.ts';
 import {
   ensureNetwork,
   type InstanceNetwork,

@@ -5,8 +5,7 @@ import type { Test } from 'tap';
 import { addressOf, DEFAULT_SOCKET, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../src/adapters/docker/engine/engine-progress.ts';
 import { isRoot, runOrThrow, which } from '../../../src/adapters/docker/host/host-commands.ts';
-import { BASE_CHANGES } from '../../../src/adapters/docker/images/base-image-recipe.ts';
-import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-settings.ts';
+import { BASE_CHANGES, BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import {
   type Engine,
   openEngine,

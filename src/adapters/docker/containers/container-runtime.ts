@@ -15,7 +15,7 @@ import { execIn } from '../exec/exec.ts';
 import { capture, capturedImages, removeCaptured } from '../images/container-images.ts';
 import { layerUse } from '../insight/layer-usage.ts';
 import { COUNTED, type DiskSettings, dockerVolumes } from '../volumes/container-volumes.ts';
-import { hostSpace } from '../volumes/host-space.ts';
+import { hostSpace } from '../volumes/volume-usage.ts';
 import { createOrAdopt, inspect, inspectNamed } from './create-container.ts';
 import { limitsOf, type RuntimeSettings } from './create-options.ts';
 

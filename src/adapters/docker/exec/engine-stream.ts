@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 
 /** A GET whose answer is read as it comes. Whoever goes away must destroy it. */
@@ -25,3 +26,17 @@ export const engineStream = (
     answer.on('error', () => {});
     return answer;
   });
+
+/**
+ * What the generator yields, as a stream. Its destruction begins with `end`: a generator that waits for more
+ * would never notice otherwise.
+ */
+export function readableOf(bytes: AsyncGenerator<Buffer>, end: () => void): Readable {
+  const readable = Readable.from(bytes, { objectMode: false });
+  const destroy = readable._destroy.bind(readable);
+  readable._destroy = (error, done) => {
+    end();
+    destroy(error, done);
+  };
+  return readable;
+}

@@ -6,7 +6,7 @@ import { type OutputRoom, RuntimeFailure } from '../../../ports/containers/conta
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { inTurns, type Release } from '../engine/engine-queues.ts';
 import type { Ownership } from '../engine/ownership.ts';
-import { readableOf } from '../exec/readable-bytes.ts';
+import { readableOf } from '../exec/engine-stream.ts';
 import { type ScriptRun, startScript } from '../exec/script-process.ts';
 import { onlyFilesAndFolders } from './archive-filter.ts';
 import { answerOf, refusal, WORK_SECONDS, where } from './file-replies.ts';

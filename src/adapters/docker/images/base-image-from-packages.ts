@@ -9,8 +9,15 @@ import { withTimeout } from '../engine/engine-client.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
 import { installPackages, missingPackages } from '../engine/host-packages.ts';
 import { adminPath, isRoot, lastLines, mountsBelow, run } from '../host/host-commands.ts';
-import { ARCHIVE_KEYS, BASE_CHANGES, buildArgs, machineRecipe, type Recipe } from './base-image-recipe.ts';
-import type { BaseImageSettings, Draft } from './base-image-settings.ts';
+import {
+  ARCHIVE_KEYS,
+  BASE_CHANGES,
+  type BaseImageSettings,
+  buildArgs,
+  type Draft,
+  machineRecipe,
+  type Recipe,
+} from './base-image-recipe.ts';
 
 const BUILD_SECONDS = 900;
 const REPORT_MS = 3000;

@@ -1,7 +1,13 @@
 import type Docker from 'dockerode';
 import { withTimeout } from '../engine/engine-client.ts';
-import { BASE_CHANGES, BASE_PACKAGES, BASE_SETUP } from './base-image-recipe.ts';
-import { BASE_UPSTREAM, type BaseImageSettings, type Draft } from './base-image-settings.ts';
+import {
+  BASE_CHANGES,
+  BASE_PACKAGES,
+  BASE_SETUP,
+  BASE_UPSTREAM,
+  type BaseImageSettings,
+  type Draft,
+} from './base-image-recipe.ts';
 import { pullImage } from './pull-image.ts';
 
 const INSTALL_SECONDS = 600;

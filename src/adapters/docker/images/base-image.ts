@@ -3,8 +3,7 @@ import type Docker from 'dockerode';
 import { engineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import { buildFromPackages } from './base-image-from-packages.ts';
 import { provisionFromRegistry } from './base-image-from-registry.ts';
-import { BASE_LABEL, BASE_VERSION } from './base-image-recipe.ts';
-import type { BaseImageSettings, Draft } from './base-image-settings.ts';
+import { BASE_LABEL, BASE_VERSION, type BaseImageSettings, type Draft } from './base-image-recipe.ts';
 import { isMadeHere, pullImage } from './pull-image.ts';
 
 export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' };

@@ -1,7 +1,8 @@
 import type Docker from 'dockerode';
+import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
 import type { CapturedImage, CaptureSpec } from '../../../ports/containers/container-runtime.ts';
 import { inspect } from '../containers/create-container.ts';
-import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import {
   CAPTURED_LABEL,
   DB_ID_LABEL,
@@ -155,4 +156,17 @@ export async function removeCaptured(
     );
   if ((await remove(imageId)) === true || reference === null) return;
   if ((await inspectImage(calls, reference))?.Id === imageId) await remove(reference);
+}
+
+/** Stock on one Docker engine. */
+export function dockerWarmPoolEngine(docker: Docker): WarmPoolEngine {
+  const calls = engineCalls(docker);
+  return {
+    async imageId(reference) {
+      const info = await calls.read(LIMITS.inspect, (signal) =>
+        orNull([404], inspectThing(docker.getImage(reference), signal)),
+      );
+      return info?.Id ?? null;
+    },
+  };
 }

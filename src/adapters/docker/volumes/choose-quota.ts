@@ -12,8 +12,8 @@ import { shortHash } from '../network/subnet.ts';
 import type { RunningEngine } from '../private-engine/open-engine.ts';
 import { bindOf, type DiskSettings } from './container-volumes.ts';
 import { type RootOwner, volumeImages } from './disk-image.ts';
-import type { DataFolder } from './host-space.ts';
 import { CANARY_MB, canaryVolume, overfill } from './quota-probe.ts';
+import type { DataFolder } from './volume-usage.ts';
 
 export type QuotaWish = {
   readonly setting: QuotaSetting;

@@ -10,8 +10,7 @@ import {
 import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import { DB_ID_LABEL, DISK_LABEL, IMAGE_LABEL, INSTANCE_LABEL, QUOTA_LABEL } from '../engine/engine-names.ts';
 import type { RootOwner, VolumeImages } from './disk-image.ts';
-import type { DataFolder } from './host-space.ts';
-import { countedBytes } from './volume-usage.ts';
+import { countedBytes, type DataFolder } from './volume-usage.ts';
 
 /** How the volumes of an installation keep their size. */
 export type DiskSettings = {

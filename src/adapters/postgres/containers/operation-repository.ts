@@ -4,9 +4,8 @@ import type {
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
-import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Db, OperationsTable } from '../schema/database-schema.ts';
-import { allAs, changedOne, firstAs, run } from '../sql.ts';
+import { allAs, changedOne, clockNow, firstAs, leaseEnd, run } from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),

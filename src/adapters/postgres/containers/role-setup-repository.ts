@@ -1,9 +1,8 @@
 import { type QueryCreator, sql } from 'kysely';
 import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts';
 import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
-import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
-import { allAs, firstAs, onlyAs, run } from '../sql.ts';
+import { allAs, clockNow, firstAs, leaseEnd, onlyAs, run } from '../sql.ts';
 import { ofOwner, toContainer } from './container-repository.ts';
 
 export function postgresRoleSetups(db: Db): RoleSetupRepository {

@@ -5,9 +5,8 @@ import {
   GUEST_KEEPS_MINUTES,
 } from '../../../domain/containers/volume-retention.ts';
 import type { VolumeRetention } from '../../../ports/containers/volume-retention-repository.ts';
-import { clockNow } from '../database-clock.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne, run } from '../sql.ts';
+import { allAs, changedOne, clockNow, run } from '../sql.ts';
 
 const AT_ONCE = 20;
 

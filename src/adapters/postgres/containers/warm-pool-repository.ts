@@ -1,9 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
-import { clockNow, leaseEnd } from '../database-clock.ts';
 import type { Db, WarmPoolTable } from '../schema/database-schema.ts';
-import { allAs, changedOne, firstAs, run } from '../sql.ts';
+import { allAs, changedOne, clockNow, firstAs, leaseEnd, run } from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { FORGET_AFTER_MS, type Tally } from '../../../domain/identity/login-throttle.ts';
 import type { Tallies, ThrottleRepository } from '../../../ports/identity/login-throttle-repository.ts';
-import { clockNow } from '../database-clock.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { run } from '../sql.ts';
+import { clockNow, run } from '../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { PendingPurpose, PendingRepository } from '../../../ports/identity/pending-proof-repository.ts';
-import { clockNow } from '../database-clock.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { firstAs, run } from '../sql.ts';
+import { clockNow, firstAs, run } from '../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 

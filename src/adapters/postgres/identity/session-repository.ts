@@ -7,10 +7,19 @@ import {
 } from '../../../domain/identity/session.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
-import { clockNow } from '../database-clock.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
-import { allAs, changedOne, fromJson, numberSetting, onlyAs, run, toUseLimits, unnested } from '../sql.ts';
+import {
+  allAs,
+  changedOne,
+  clockNow,
+  fromJson,
+  numberSetting,
+  onlyAs,
+  run,
+  toUseLimits,
+  unnested,
+} from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;

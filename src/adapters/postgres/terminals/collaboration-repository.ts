@@ -4,8 +4,7 @@ import type { CollaborationRepository } from '../../../ports/terminals/collabora
 import type { Db } from '../schema/database-schema.ts';
 import type { CollaborationsTable } from '../schema/terminal-tables.ts';
 import { run } from '../sql.ts';
-import { isLive } from './active-collaborations.ts';
-import { postgresShared } from './shared-terminal-queries.ts';
+import { isLive, postgresShared } from './shared-terminal-queries.ts';
 
 type Row = Selectable<CollaborationsTable>;
 

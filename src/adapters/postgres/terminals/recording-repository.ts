@@ -1,11 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import { LEAST_BYTES, type Recording } from '../../../domain/terminals/recording.ts';
 import type { RecordingRepository } from '../../../ports/terminals/recording-repository.ts';
-import { clockNow } from '../database-clock.ts';
 import { isAfter, position, toPage } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
-import { allAs, changedOne, firstAs, onlyAs } from '../sql.ts';
+import { allAs, changedOne, clockNow, firstAs, onlyAs } from '../sql.ts';
 
 export const postgresRecordings = (db: Db): RecordingRepository => ({
   ...recordingReads(db),

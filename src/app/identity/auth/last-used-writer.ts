@@ -1,4 +1,4 @@
-import type { Use } from '../../../ports/identity/credential-use.ts';
+import type { Use } from '../../../ports/identity/session-repository.ts';
 
 /**
  * Collects "was used just now" facts and writes them together, at most once in `everyMs` for each id (R13). A failed

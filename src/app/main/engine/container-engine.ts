@@ -4,7 +4,7 @@ import { type Canary, dockerCanary } from '../../../adapters/docker/containers/i
 import { runtimeSettings } from '../../../adapters/docker/containers/runtime-settings.ts';
 import { engineCalls } from '../../../adapters/docker/engine/engine-client.ts';
 import { killFromHost } from '../../../adapters/docker/host/host-kill.ts';
-import { dockerWarmPoolEngine } from '../../../adapters/docker/images/warm-pool-images.ts';
+import { dockerWarmPoolEngine } from '../../../adapters/docker/images/container-images.ts';
 import { dockerKernelShares } from '../../../adapters/docker/kernel/kernel-shares.ts';
 import { ensureNetwork } from '../../../adapters/docker/network/instance-network.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { dockerTerminals } from '../../../adapters/docker/terminals/terminal-backend.ts';
 import { chooseDiskQuota } from '../../../adapters/docker/volumes/choose-quota.ts';
 import type { DiskSettings } from '../../../adapters/docker/volumes/container-volumes.ts';
-import { hostSpace } from '../../../adapters/docker/volumes/host-space.ts';
+import { hostSpace } from '../../../adapters/docker/volumes/volume-usage.ts';
 import { engineDataWords } from '../../../domain/containers/disk-quota.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';

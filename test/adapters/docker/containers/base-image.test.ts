@@ -8,8 +8,11 @@ import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progr
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureBaseImage, imageLabels } from '../../../../src/adapters/docker/images/base-image.ts';
 import { provision } from '../../../../src/adapters/docker/images/base-image-from-registry.ts';
-import { BASE_LABEL, BASE_VERSION } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
-import type { BaseImageSettings } from '../../../../src/adapters/docker/images/base-image-settings.ts';
+import {
+  BASE_LABEL,
+  BASE_VERSION,
+  type BaseImageSettings,
+} from '../../../../src/adapters/docker/images/base-image-recipe.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import { aSpec } from '../../../support/engine/container.ts';
 import {

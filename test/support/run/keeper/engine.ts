@@ -3,7 +3,7 @@ import path from 'node:path';
 import type Docker from 'dockerode';
 import { INSTANCE_LABEL } from '../../../../src/adapters/docker/engine/engine-names.ts';
 import { ensureBaseImage } from '../../../../src/adapters/docker/images/base-image.ts';
-import { BASE_REFERENCE } from '../../../../src/adapters/docker/images/base-image-settings.ts';
+import { BASE_REFERENCE } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
 import { openEngine } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
 import {
   DataDirInUseError,

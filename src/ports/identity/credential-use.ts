@@ -1,2 +1,0 @@
-/** When something was used last. */
-export type Use = { readonly id: string; readonly at: Date };
