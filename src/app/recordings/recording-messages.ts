@@ -1,43 +1,71 @@
 import type { Origin } from '../../domain/identity/caller.ts';
 import type { Recording, RecordingNotice } from '../../domain/terminals/recording.ts';
-import type { Bus } from '../../ports/bus.ts';
+import type { Bus, BusMessage } from '../../ports/bus.ts';
+import type { Logger } from '../../ports/logger.ts';
 
 const TOPIC = 'recordings';
 
-/** Who wants an open terminal to be recorded, by the id of its record. */
+/** Asks for an open terminal to be recorded, by the id of its record. */
 export type RecordingRequest = Origin & { readonly terminal: string; readonly containerName: string };
+
+type RecordingListener = {
+  notice?(notice: RecordingNotice): void;
+  start?(request: RecordingRequest): void;
+  stop?(id: string): void;
+  removed?(id: string): void;
+};
 
 export type RecordingMessages = ReturnType<typeof recordingMessages>;
 
 /** Between the processes: what is recorded, what is to end, and what is gone. */
-export const recordingMessages = (bus: Bus) => ({
-  publishNotice({ id, userId, dbId, connectionId }: Recording, on: boolean, message: string): void {
-    bus.publish(TOPIC, { what: 'told', id, userId, dbId, connectionId, on, message });
-  },
+export function recordingMessages(bus: Bus, log: Logger) {
+  const listeners = new Set<RecordingListener>();
+  bus.subscribe(TOPIC, receive, () => {});
 
-  /** Whichever process has the terminal records it. */
-  start: (request: RecordingRequest): void => bus.publish(TOPIC, { what: 'start', ...request }),
-  /** Whichever process makes it ends it. */
-  stop: (id: string): void => bus.publish(TOPIC, { what: 'stop', id }),
-  /** Whichever process has its file removes it. */
-  removed: (id: string): void => bus.publish(TOPIC, { what: 'removed', id }),
+  function receive(message: BusMessage): void {
+    const deliver = deliveryOf(message);
+    if (deliver === null) log.warn({ kind: message['kind'] }, 'ignored a malformed message about recordings');
+    else for (const listener of listeners) deliver(listener);
+  }
 
-  subscribe(listener: {
-    notice?(notice: RecordingNotice): void;
-    start?(request: RecordingRequest): void;
-    stop?(id: string): void;
-    removed?(id: string): void;
-  }): () => void {
-    return bus.subscribe(
-      TOPIC,
-      (message) => {
-        const id = String(message['id']);
-        if (message['what'] === 'stop') listener.stop?.(id);
-        else if (message['what'] === 'removed') listener.removed?.(id);
-        else if (message['what'] === 'start') listener.start?.(message as unknown as RecordingRequest);
-        else listener.notice?.(message as unknown as RecordingNotice);
-      },
-      () => {},
-    );
-  },
-});
+  return {
+    publishNotice({ id, userId, dbId, connectionId }: Recording, on: boolean, message: string): void {
+      bus.publish(TOPIC, { kind: 'notice', id, userId, dbId, connectionId, on, message });
+    },
+
+    /** Whichever process has the terminal records it. */
+    start: (request: RecordingRequest): void => bus.publish(TOPIC, { kind: 'start', ...request }),
+    /** Whichever process makes it ends it. */
+    stop: (id: string): void => bus.publish(TOPIC, { kind: 'stop', id }),
+    /** Whichever process has its file removes it. */
+    removed: (id: string): void => bus.publish(TOPIC, { kind: 'removed', id }),
+
+    subscribe: (listener: RecordingListener): void => void listeners.add(listener),
+  };
+}
+
+/** Hands the message to a listener; null when it is malformed, or from another version of the service. */
+function deliveryOf(message: BusMessage): ((listener: RecordingListener) => void) | null {
+  const { kind, id } = message;
+  if (kind === 'stop' && isText(id)) return (listener) => listener.stop?.(id);
+  if (kind === 'removed' && isText(id)) return (listener) => listener.removed?.(id);
+  if (kind === 'start') {
+    const request = requestOf(message);
+    return request && ((listener) => listener.start?.(request));
+  }
+  const notice = kind === 'notice' ? noticeOf(message) : null;
+  return notice && ((listener) => listener.notice?.(notice));
+}
+
+function requestOf({ terminal, containerName, ipAddress, userAgent }: BusMessage): RecordingRequest | null {
+  if (!isText(terminal) || !isText(containerName) || !isText(ipAddress) || !isText(userAgent)) return null;
+  return { terminal, containerName, ipAddress, userAgent };
+}
+
+function noticeOf({ id, userId, dbId, connectionId, on, message }: BusMessage): RecordingNotice | null {
+  if (!isText(id) || !isText(userId) || !isText(dbId) || !isText(connectionId)) return null;
+  if (typeof on !== 'boolean' || !isText(message)) return null;
+  return { id, userId, dbId, connectionId, on, message };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';

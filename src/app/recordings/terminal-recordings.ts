@@ -22,7 +22,7 @@ export const terminalRecordings = ({
 }: TerminalRecordingsDeps): TerminalObserver => ({
   opened: live.opened,
   emptied: live.emptied,
-  onNotice: (notice) => void messages.subscribe({ notice }),
+  onNotice: (notice) => messages.subscribe({ notice }),
 
   async recordAtOnce(terminal, containerName, origin) {
     const begun = await live

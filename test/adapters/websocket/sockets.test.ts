@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Value } from '@sinclair/typebox/value';
 import t from 'tap';
-import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
 import { CLOSE_CODES } from '../../../src/adapters/websocket/close-codes.ts';
 import { hangUp } from '../../../src/adapters/websocket/close-socket.ts';
 import { keepAlive } from '../../../src/adapters/websocket/heartbeat.ts';
@@ -9,10 +8,8 @@ import { peerGone } from '../../../src/adapters/websocket/peer-gone.ts';
 import { inputLimit, SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
 import { ClientMessage } from '../../../src/adapters/websocket/terminal/terminal-protocol.ts';
 import { TerminalQuery, toAsk } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
-import { recordingMessages } from '../../../src/app/recordings/recording-messages.ts';
 import { watches } from '../../../src/domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../src/domain/terminals/terminal.ts';
-import { waitFor } from '../../support/patience.ts';
 import { standingTime } from '../../support/time.ts';
 
 const MIB = 1_048_576;
@@ -248,29 +245,6 @@ t.test('a recording is shown where it is made, and to guests of the main termina
   ];
   for (const [one, ofMain, ofPane] of cases)
     t.same([watches(one, main), watches(one, pane)], [ofMain, ofPane], JSON.stringify(one));
-});
-
-t.test('each message of a recording reaches whom it is for, and only them', async (t) => {
-  const messages = recordingMessages(memoryBusHub().join());
-  const heard: unknown[] = [];
-  messages.subscribe({
-    notice: ({ id, on }) => void heard.push(['told', id, on]),
-    start: ({ terminal }) => void heard.push(['start', terminal]),
-    stop: (id) => void heard.push(['stop', id]),
-    removed: (id) => void heard.push(['removed', id]),
-  });
-  messages.subscribe({});
-  messages.publishNotice({ id: '1', userId: 'ada', dbId: 'box', connectionId: 'main' } as never, true, 'on');
-  messages.start({ terminal: '2', containerName: 'dev', ipAddress: '192.0.2.1', userAgent: 'curl' });
-  messages.stop('3');
-  messages.removed('4');
-  await waitFor(() => heard.length >= 4);
-  t.same(heard, [
-    ['told', '1', true],
-    ['start', '2'],
-    ['stop', '3'],
-    ['removed', '4'],
-  ]);
 });
 
 t.test('a socket that sends too fast is left unread for a while', async (t) => {

@@ -24,7 +24,7 @@ export function recording(
   { logger: log, replica }: ComposeOptions,
 ) {
   const { recordingFiles: files, clock } = ports;
-  const messages = recordingMessages(ports.bus);
+  const messages = recordingMessages(ports.bus, log);
   const live = liveRecordings({ storage, files, clock, monotonicMs, log, replica, messages });
   const rows = storage.repositories.recordings;
   return {
