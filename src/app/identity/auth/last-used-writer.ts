@@ -1,7 +1,7 @@
 import type { Use } from '../../../ports/identity/session-repository.ts';
 
 /**
- * Collects "was used just now" facts and writes them together, at most once in `everyMs` for each id (R13). A failed
+ * Collects "was used just now" facts and writes them together, at most once in `everyMs` for each id. A failed
  * write never fails the request that caused it: what it held is written with the next one.
  */
 export type Touches = {

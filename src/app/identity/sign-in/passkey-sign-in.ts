@@ -1,6 +1,11 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
-import { challengeIn, type Passkey, userHandleOf } from '../../../domain/identity/passkey.ts';
+import {
+  challengeIn,
+  type Passkey,
+  type RelyingParty,
+  userHandleOf,
+} from '../../../domain/identity/passkey.ts';
 import { WAITING_MINUTES } from '../../../domain/identity/second-factor.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { AssertionAnswer, BrowserOptions } from '../../../ports/identity/passkey-ceremonies.ts';
@@ -19,94 +24,121 @@ type Purpose = 'passkey_sign_in' | 'passkey_second_factor';
 
 export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 
+type PasskeySignInDeps = PasskeyDeps & { readonly guard: Guard };
+
 /** Signing in with a passkey, alone or after the password. */
-export function passkeySignIn(deps: PasskeyDeps & { readonly guard: Guard }) {
-  const { storage, ceremonies, party, guard } = deps;
-  const { repositories, inTransaction } = storage;
-  const finish = finishPendingSignIn(storage, guard);
-
-  /** The passkey whose private key answered a challenge of ours. The challenge is used up, whatever comes of it. */
-  async function prove(
-    answer: AssertionAnswer,
-    purpose: Purpose,
-    userId: string | null,
-  ): Promise<Proven | null> {
-    const at = party();
-    const challenge = challengeIn(answer.response.clientDataJSON);
-    if (at === null || challenge === null) return null;
-    const asked = await repositories.pending.spend(sha256(challenge), purpose);
-    const passkey = await repositories.passkeys.findByCredential(answer.id);
-    if (asked === null || asked.userId !== userId || passkey === null) return null;
-    const { userHandle } = answer.response;
-    if (userHandle != null && userHandle !== userHandleOf(passkey.userId)) return null;
-    const alone = purpose === 'passkey_sign_in';
-    const proof = await ceremonies.assert(at, challenge, answer, passkey, alone);
-    return proof === null ? null : { passkey, ...proof };
-  }
-
-  /** Only once: the count decides between two uses that came at the same time. */
-  const use = (tx: Repositories, { passkey, counter, backedUp }: Proven): Promise<boolean> =>
-    tx.passkeys.used(passkey.id, counter, backedUp);
-
+export function passkeySignIn(deps: PasskeySignInDeps) {
   return {
     /** Asks for any passkey of this installation, so that nobody learns who has one. */
-    async begin(origin: Origin): Promise<Result<BrowserOptions, DomainError>> {
-      const at = party();
-      if (at === null) return refuse({ code: 'passkeys_unavailable' });
-      const taken = await guard.take('challenge', origin, CHALLENGES_A_MINUTE);
-      if (!taken.ok) return taken;
-      const challenge = newSecret();
-      await repositories.pending.insert(sha256(challenge), 'passkey_sign_in', null, WAITING_MINUTES);
-      return ok(await ceremonies.requestOptions(at, challenge, null));
-    },
+    begin: (origin: Origin) => begin(deps, origin),
 
     /** A passkey that verified its user is two factors in one: no other is asked for. */
-    async signIn(answer: AssertionAnswer, origin: Origin): Promise<Result<SignedIn, DomainError>> {
-      const proven = await prove(answer, 'passkey_sign_in', null);
-      const userId = proven?.passkey.userId ?? null;
-      const attempt = { login: null, userId, origin, by: 'passkey' } as const;
-      return await inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
-        const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
-        const entered = await guard.enter(tx, attempt);
-        if (!entered.ok) return entered;
-        if (proven === null || locked === null) return refuse(await entered.value.failed());
-        if (locked.user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
-        if (!(await use(tx, proven))) return refuse(await entered.value.failed());
-        await entered.value.passed();
-        return ok(await openSession(tx, locked.user, origin));
-      });
-    },
+    signIn: (answer: AssertionAnswer, origin: Origin) => signIn(deps, answer, origin),
 
     /** Asks for one of the passkeys of the user whose sign-in waits. */
-    async beginSecondFactor(mfaToken: string, origin: Origin): Promise<Result<BrowserOptions, DomainError>> {
-      const at = party();
-      if (at === null) return refuse({ code: 'passkeys_unavailable' });
-      const taken = await guard.take('challenge', origin, CHALLENGES_A_MINUTE);
-      if (!taken.ok) return taken;
-      const waiting = await repositories.pending.find(sha256(mfaToken), 'second_factor');
-      if (waiting === null || waiting.userId === null) return refuse({ code: 'login_failed' });
-      const challenge = newSecret();
-      const { pending } = repositories;
-      await pending.insert(sha256(challenge), 'passkey_second_factor', waiting.userId, WAITING_MINUTES);
-      const known = await repositories.passkeys.listOf(waiting.userId);
-      return ok(await ceremonies.requestOptions(at, challenge, known));
-    },
+    beginSecondFactor: (mfaToken: string, origin: Origin) => beginSecondFactor(deps, mfaToken, origin),
 
     /** Ends a waiting sign-in with a passkey of the same user. */
-    async finish(
-      mfaToken: string,
-      answer: AssertionAnswer,
-      origin: Origin,
-    ): Promise<Result<SignedIn, DomainError>> {
-      const waiting = await repositories.pending.find(sha256(mfaToken), 'second_factor');
-      const owner = waiting?.userId ?? null;
-      const proven = owner === null ? null : await prove(answer, 'passkey_second_factor', owner);
-      return await finish(
-        mfaToken,
-        origin,
-        async (tx, user) => ok(proven?.passkey.userId === user.id && (await use(tx, proven))),
-        (tx, user) => openSession(tx, user, origin),
-      );
-    },
+    finish: (mfaToken: string, answer: AssertionAnswer, origin: Origin) =>
+      finish(deps, mfaToken, answer, origin),
   };
 }
+
+async function begin(deps: PasskeySignInDeps, origin: Origin): Promise<Result<BrowserOptions, DomainError>> {
+  const at = await mayChallenge(deps, origin);
+  if (!at.ok) return at;
+  const challenge = newSecret();
+  const { pending } = deps.storage.repositories;
+  await pending.insert(sha256(challenge), 'passkey_sign_in', null, WAITING_MINUTES);
+  return ok(await deps.ceremonies.requestOptions(at.value, challenge, null));
+}
+
+async function signIn(
+  deps: PasskeySignInDeps,
+  answer: AssertionAnswer,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  const { storage, guard } = deps;
+  const proven = await prove(deps, answer, 'passkey_sign_in', null);
+  const userId = proven?.passkey.userId ?? null;
+  const attempt = { login: null, userId, origin, by: 'passkey' } as const;
+  return await storage.inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
+    const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
+    const entered = await guard.enter(tx, attempt);
+    if (!entered.ok) return entered;
+    if (proven === null || locked === null) return refuse(await entered.value.failed());
+    if (locked.user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
+    if (!(await use(tx, proven))) return refuse(await entered.value.failed());
+    await entered.value.passed();
+    return ok(await openSession(tx, locked.user, origin));
+  });
+}
+
+async function beginSecondFactor(
+  deps: PasskeySignInDeps,
+  mfaToken: string,
+  origin: Origin,
+): Promise<Result<BrowserOptions, DomainError>> {
+  const at = await mayChallenge(deps, origin);
+  if (!at.ok) return at;
+  const { pending, passkeys } = deps.storage.repositories;
+  const waiting = await pending.find(sha256(mfaToken), 'second_factor');
+  if (waiting === null || waiting.userId === null) return refuse({ code: 'login_failed' });
+  const challenge = newSecret();
+  await pending.insert(sha256(challenge), 'passkey_second_factor', waiting.userId, WAITING_MINUTES);
+  const known = await passkeys.listOf(waiting.userId);
+  return ok(await deps.ceremonies.requestOptions(at.value, challenge, known));
+}
+
+async function finish(
+  deps: PasskeySignInDeps,
+  mfaToken: string,
+  answer: AssertionAnswer,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  const { storage, guard } = deps;
+  const waiting = await storage.repositories.pending.find(sha256(mfaToken), 'second_factor');
+  const owner = waiting?.userId ?? null;
+  const proven = owner === null ? null : await prove(deps, answer, 'passkey_second_factor', owner);
+  return await finishPendingSignIn(storage, guard)(
+    mfaToken,
+    origin,
+    async (tx, user) => ok(proven?.passkey.userId === user.id && (await use(tx, proven))),
+    (tx, user) => openSession(tx, user, origin),
+  );
+}
+
+/** Where the challenge is for; refused where there are no passkeys, or to an address that asked too often. */
+async function mayChallenge(
+  { party, guard }: PasskeySignInDeps,
+  origin: Origin,
+): Promise<Result<RelyingParty, DomainError>> {
+  const at = party();
+  if (at === null) return refuse({ code: 'passkeys_unavailable' });
+  const taken = await guard.take('challenge', origin, CHALLENGES_A_MINUTE);
+  return taken.ok ? ok(at) : taken;
+}
+
+/** The passkey whose private key answered a challenge of ours. The challenge is used up, whatever comes of it. */
+async function prove(
+  { storage: { repositories }, ceremonies, party }: PasskeySignInDeps,
+  answer: AssertionAnswer,
+  purpose: Purpose,
+  userId: string | null,
+): Promise<Proven | null> {
+  const at = party();
+  const challenge = challengeIn(answer.response.clientDataJSON);
+  if (at === null || challenge === null) return null;
+  const asked = await repositories.pending.spend(sha256(challenge), purpose);
+  const passkey = await repositories.passkeys.findByCredential(answer.id);
+  if (asked === null || asked.userId !== userId || passkey === null) return null;
+  const { userHandle } = answer.response;
+  if (userHandle != null && userHandle !== userHandleOf(passkey.userId)) return null;
+  const alone = purpose === 'passkey_sign_in';
+  const proof = await ceremonies.assert(at, challenge, answer, passkey, alone);
+  return proof === null ? null : { passkey, ...proof };
+}
+
+/** Only once: the count decides between two uses that came at the same time. */
+const use = (tx: Repositories, { passkey, counter, backedUp }: Proven): Promise<boolean> =>
+  tx.passkeys.used(passkey.id, counter, backedUp);

@@ -33,91 +33,117 @@ export type AccountDeps = {
   readonly guard: Guard;
 };
 
-export function accounts({ storage, hasher, hashing, guard }: AccountDeps) {
-  const { repositories, inTransaction } = storage;
-
-  async function add(
-    person: NewPerson,
-    role: UserRole,
-    origin: Origin,
-    setupCode: string | null,
-  ): Promise<Result<SignedIn, DomainError>> {
-    const email = comparable(person.email);
-    const { username } = person;
-    const fields = personFaults({ ...person, email });
-    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-    const { ipAddress } = origin;
-    const hashed = await hashing.inTurn({ ipAddress }, unasked, (one) => one.hash(person.password));
-    if (!hashed.ok) return hashed;
-    const passwordHash = hashed.value;
-    return await orRollBack(inTransaction, async (tx) => {
-      if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
-        return refuse({ code: 'setup_code_rejected' });
-      }
-      const made = await tx.users.insert({
-        email,
-        username,
-        passwordHash,
-        role,
-        tier: TIER_OF[role],
-        guestUntil: null,
-      });
-      if ('taken' in made)
-        return refuse({ code: 'validation_failed', fields: { [made.taken]: 'is already in use' } });
-      return ok(await openSession(tx, made.user, origin));
-    });
-  }
-
+export function accounts(deps: AccountDeps) {
   return {
-    async options(): Promise<SignInOptions> {
-      const { openRegistration, guestsEnabled } = await repositories.settings.read();
-      const setupRequired = await repositories.installation.setupRequired();
-      return { setupRequired, openRegistration, guestsEnabled };
-    },
+    options: () => options(deps),
 
     /** Whether set-up takes this code, asked before somebody fills in a form for it. Uses nothing up. */
-    async checkSetupCode(code: string, origin: Origin): Promise<Result<null, DomainError>> {
-      if (!(await repositories.installation.setupRequired())) return refuse({ code: 'setup_done' });
-      const taken = await guard.take('setup code', origin, CODE_CHECKS_A_MINUTE);
-      if (!taken.ok) return taken;
-      const known = await repositories.installation.isSetupCode(sha256(code));
-      return known ? ok(null) : refuse({ code: 'setup_code_rejected' });
-    },
+    checkSetupCode: (code: string, origin: Origin) => checkSetupCode(deps, code, origin),
 
     /** The first administrator, by the code that was printed at start. Works once. */
-    async setUp(code: string, person: NewPerson, origin: Origin): Promise<Result<SignedIn, DomainError>> {
-      if (!(await repositories.installation.setupRequired())) return refuse({ code: 'setup_done' });
-      return await add(person, 'admin', origin, code);
-    },
+    setUp: (code: string, person: NewPerson, origin: Origin) => setUp(deps, code, person, origin),
 
-    async register(person: NewPerson, origin: Origin): Promise<Result<SignedIn, DomainError>> {
-      const { openRegistration } = await repositories.settings.read();
-      if (!openRegistration) return refuse({ code: 'registration_closed' });
-      const taken = await guard.take('registration', origin, REGISTRATIONS_A_MINUTE);
-      return taken.ok ? await add(person, 'user', origin, null) : taken;
-    },
+    register: (person: NewPerson, origin: Origin) => register(deps, person, origin),
 
     /** A new one-time set-up code, or null when there is an administrator already. Earlier codes end. */
-    async newSetupCode(): Promise<string | null> {
-      if (!(await repositories.installation.setupRequired())) return null;
-      const code = newSecret();
-      await repositories.installation.setSetupCodeHash(sha256(code));
-      return code;
-    },
+    newSetupCode: () => newSetupCode(deps),
 
     /** Makes the first administrator from the settings of the environment; does nothing when there is one. */
-    async ensureAdmin(email: string, password: string): Promise<void> {
-      if (!(await repositories.installation.setupRequired())) return;
-      const passwordHash = await hasher.hash(password);
-      const username = email.split('@', 1)[0]?.replace(/[^a-zA-Z0-9._-]/g, '-') || 'admin';
-      await repositories.users.insert({
-        email,
-        username,
-        passwordHash,
-        role: 'admin',
-        tier: TIER_OF.admin,
-        guestUntil: null,
-      });
-    },
+    ensureAdmin: (email: string, password: string) => ensureAdmin(deps, email, password),
   };
+}
+
+async function options({ storage: { repositories } }: AccountDeps): Promise<SignInOptions> {
+  const { openRegistration, guestsEnabled } = await repositories.settings.read();
+  const setupRequired = await repositories.installation.setupRequired();
+  return { setupRequired, openRegistration, guestsEnabled };
+}
+
+async function checkSetupCode(
+  { storage, guard }: AccountDeps,
+  code: string,
+  origin: Origin,
+): Promise<Result<null, DomainError>> {
+  const { installation } = storage.repositories;
+  if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
+  const taken = await guard.take('setup code', origin, CODE_CHECKS_A_MINUTE);
+  if (!taken.ok) return taken;
+  const known = await installation.isSetupCode(sha256(code));
+  return known ? ok(null) : refuse({ code: 'setup_code_rejected' });
+}
+
+async function setUp(
+  deps: AccountDeps,
+  setupCode: string,
+  person: NewPerson,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  const { installation } = deps.storage.repositories;
+  if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
+  return await add(deps, person, { role: 'admin', setupCode }, origin);
+}
+
+async function register(
+  deps: AccountDeps,
+  person: NewPerson,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  const { openRegistration } = await deps.storage.repositories.settings.read();
+  if (!openRegistration) return refuse({ code: 'registration_closed' });
+  const taken = await deps.guard.take('registration', origin, REGISTRATIONS_A_MINUTE);
+  return taken.ok ? await add(deps, person, { role: 'user', setupCode: null }, origin) : taken;
+}
+
+async function newSetupCode({ storage }: AccountDeps): Promise<string | null> {
+  const { installation } = storage.repositories;
+  if (!(await installation.setupRequired())) return null;
+  const code = newSecret();
+  await installation.setSetupCodeHash(sha256(code));
+  return code;
+}
+
+async function ensureAdmin({ storage, hasher }: AccountDeps, email: string, password: string): Promise<void> {
+  const { installation, users } = storage.repositories;
+  if (!(await installation.setupRequired())) return;
+  const passwordHash = await hasher.hash(password);
+  const username = email.split('@', 1)[0]?.replace(/[^a-zA-Z0-9._-]/g, '-') || 'admin';
+  await users.insert({
+    email,
+    username,
+    passwordHash,
+    role: 'admin',
+    tier: TIER_OF.admin,
+    guestUntil: null,
+  });
+}
+
+type NewAccount = {
+  readonly role: UserRole;
+  /** Spent with the registration; null where none is needed. */
+  readonly setupCode: string | null;
+};
+
+async function add(
+  { storage, hashing }: AccountDeps,
+  person: NewPerson,
+  { role, setupCode }: NewAccount,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  const email = comparable(person.email);
+  const { username } = person;
+  const fields = personFaults({ ...person, email });
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const { ipAddress } = origin;
+  const hashed = await hashing.inTurn({ ipAddress }, unasked, (one) => one.hash(person.password));
+  if (!hashed.ok) return hashed;
+  const user = { email, username, passwordHash: hashed.value, role, tier: TIER_OF[role], guestUntil: null };
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
+      return refuse({ code: 'setup_code_rejected' });
+    }
+    const made = await tx.users.insert(user);
+    if ('taken' in made)
+      return refuse({ code: 'validation_failed', fields: { [made.taken]: 'is already in use' } });
+    return ok(await openSession(tx, made.user, origin));
+  });
 }

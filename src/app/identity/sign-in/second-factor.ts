@@ -29,106 +29,130 @@ export type MfaStatus = { readonly enabled: boolean; readonly recoveryCodesLeft:
 export type SecondFactor = ReturnType<typeof secondFactor>;
 
 /** Authenticator apps and recovery codes: setting them up, and signing in with them. */
-export function secondFactor({ storage, guard, codes, keys, factorCodes, confirmed }: SecondFactorDeps) {
-  const { repositories, inTransaction } = storage;
-  const { stepOf, useCode, withCode } = factorCodes;
-  const finish = finishPendingSignIn(storage, guard);
-
-  async function newRecoveryCodes(tx: Repositories, userId: string): Promise<readonly string[]> {
-    const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));
-    await tx.recoveryCodes.replace(
-      userId,
-      made.map((code) => sha256(code.replaceAll('-', ''))),
-    );
-    return made;
-  }
-
+export function secondFactor(deps: SecondFactorDeps) {
   return {
-    async status({ user }: Caller): Promise<MfaStatus> {
-      const factor = await repositories.factors.totp(user.id);
-      const recoveryCodesLeft = await repositories.recoveryCodes.left(user.id);
-      return { enabled: factor?.confirmedAt != null, recoveryCodesLeft };
-    },
+    status: (caller: Caller) => status(deps, caller),
 
     /** Ends a waiting sign-in with a code of the app, or with a recovery code. */
     finish: (mfaToken: string, code: string, origin: Origin): Promise<Result<SignedIn, DomainError>> =>
-      finish(
+      finishPendingSignIn(deps.storage, deps.guard)(
         mfaToken,
         origin,
-        (tx, user) => useCode(tx, user.id, code, origin),
+        (tx, user) => deps.factorCodes.useCode(tx, user.id, code, origin),
         (tx, user) => openSession(tx, user, origin),
       ),
 
     /** A new secret, shown once. It counts from the first right code on; until then a newer one replaces it. */
-    async enrol({ user }: Caller): Promise<Result<Enrolment, DomainError>> {
-      if (user.guestUntil !== null) return refuse({ code: 'account_required' });
-      const secret = randomBytes(TOTP.secretBytes);
-      const sealed = seal(keys(), secret, user.id);
-      const stored = await repositories.factors.putPendingTotp(user.id, sealed);
-      if (!stored) return refuse({ code: 'mfa_already_enabled' });
-      return ok(await codes.enrolment(secret, user.email ?? user.username));
-    },
+    enrol: (caller: Caller) => enrol(deps, caller),
 
     /**
      * Turns it on, for one who has signed in lately or gives the password. The recovery codes are shown this once.
      */
-    async confirm(
-      caller: Caller,
-      typed: string,
-      password: string | undefined,
-      origin: Origin,
-    ): Promise<Result<readonly string[], DomainError>> {
-      const { user } = caller;
-      const begun = pending(await repositories.factors.totp(user.id));
-      if (!begun.ok) return begun;
-      const sure = await confirmed(caller, { password }, origin);
-      if (!sure.ok) return sure;
-      return await orRollBack(inTransaction, async (tx) => {
-        const factor = pending(await tx.factors.totp(user.id));
-        if (!factor.ok) return factor;
-        const code = readCode(typed);
-        const step = code?.kind === 'totp' ? await stepOf(tx, user.id, code.code) : null;
-        if (step === null) return refuse({ code: 'wrong_code' });
-        // Somebody else may have confirmed, or started again, since it was read.
-        if (!(await tx.factors.confirmTotp(user.id, factor.value.sealedSecret, step))) {
-          return refuse({ code: 'wrong_code' });
-        }
-        await tx.audit.append({ userId: user.id, action: 'mfa_enabled', ...origin, details: '' });
-        return ok(await newRecoveryCodes(tx, user.id));
-      });
-    },
+    confirm: (caller: Caller, typed: string, password: string | undefined, origin: Origin) =>
+      confirm(deps, caller, { typed, password }, origin),
 
     /** New recovery codes; the old ones end. */
     renewRecoveryCodes: (caller: Caller, code: string, origin: Origin) =>
-      withCode(caller.user.id, code, origin, async (tx, userId) => {
-        await tx.audit.append({ userId, action: 'recovery_codes_replaced', ...origin, details: '' });
-        return await newRecoveryCodes(tx, userId);
-      }),
+      renewRecoveryCodes(deps, caller, code, origin),
 
     /** Turns it off. Sign-ins that wait for it end with it. */
-    disable: (caller: Caller, code: string, origin: Origin) =>
-      withCode(caller.user.id, code, origin, async (tx, userId) => {
-        await tx.recoveryCodes.replace(userId, []);
-        await tx.factors.removeTotp(userId);
-        await tx.pending.endAll(userId, 'second_factor');
-        await tx.audit.append({ userId, action: 'mfa_disabled', ...origin, details: '' });
-      }),
+    disable: (caller: Caller, code: string, origin: Origin) => disable(deps, caller, code, origin),
 
     /**
      * Encrypts with the present key what an earlier one encrypted; for the start, and for when the key has changed.
      * Answers how many no key opens: their users need a recovery code or a passkey.
      */
-    async reseal(): Promise<number> {
-      let lost = 0;
-      for (const { userId, sealedSecret } of await repositories.factors.allSecrets()) {
-        if (isCurrent(keys(), sealedSecret)) continue;
-        const secret = unseal(keys(), sealedSecret, userId);
-        if (secret === null) lost += 1;
-        else await repositories.factors.replaceSecret(userId, sealedSecret, seal(keys(), secret, userId));
-      }
-      return lost;
-    },
+    reseal: () => reseal(deps),
   };
+}
+
+async function status({ storage: { repositories } }: SecondFactorDeps, { user }: Caller): Promise<MfaStatus> {
+  const factor = await repositories.factors.totp(user.id);
+  const recoveryCodesLeft = await repositories.recoveryCodes.left(user.id);
+  return { enabled: factor?.confirmedAt != null, recoveryCodesLeft };
+}
+
+async function enrol(
+  { storage, codes, keys }: SecondFactorDeps,
+  { user }: Caller,
+): Promise<Result<Enrolment, DomainError>> {
+  if (user.guestUntil !== null) return refuse({ code: 'account_required' });
+  const secret = randomBytes(TOTP.secretBytes);
+  const sealed = seal(keys(), secret, user.id);
+  const stored = await storage.repositories.factors.putPendingTotp(user.id, sealed);
+  if (!stored) return refuse({ code: 'mfa_already_enabled' });
+  return ok(await codes.enrolment(secret, user.email ?? user.username));
+}
+
+async function confirm(
+  { storage, factorCodes, confirmed }: SecondFactorDeps,
+  caller: Caller,
+  { typed, password }: { readonly typed: string; readonly password: string | undefined },
+  origin: Origin,
+): Promise<Result<readonly string[], DomainError>> {
+  const { user } = caller;
+  const begun = pending(await storage.repositories.factors.totp(user.id));
+  if (!begun.ok) return begun;
+  const sure = await confirmed(caller, { password }, origin);
+  if (!sure.ok) return sure;
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    const factor = pending(await tx.factors.totp(user.id));
+    if (!factor.ok) return factor;
+    const code = readCode(typed);
+    const step = code?.kind === 'totp' ? await factorCodes.stepOf(tx, user.id, code.code) : null;
+    if (step === null) return refuse({ code: 'wrong_code' });
+    // Somebody else may have confirmed, or started again, since it was read.
+    if (!(await tx.factors.confirmTotp(user.id, factor.value.sealedSecret, step))) {
+      return refuse({ code: 'wrong_code' });
+    }
+    await tx.audit.append({ userId: user.id, action: 'mfa_enabled', ...origin, details: '' });
+    return ok(await newRecoveryCodes(tx, user.id));
+  });
+}
+
+const renewRecoveryCodes = (
+  { factorCodes }: SecondFactorDeps,
+  { user }: Caller,
+  code: string,
+  origin: Origin,
+): Promise<Result<readonly string[], DomainError>> =>
+  factorCodes.withCode(user.id, code, origin, async (tx, userId) => {
+    await tx.audit.append({ userId, action: 'recovery_codes_replaced', ...origin, details: '' });
+    return await newRecoveryCodes(tx, userId);
+  });
+
+const disable = (
+  { factorCodes }: SecondFactorDeps,
+  { user }: Caller,
+  code: string,
+  origin: Origin,
+): Promise<Result<void, DomainError>> =>
+  factorCodes.withCode(user.id, code, origin, async (tx, userId) => {
+    await tx.recoveryCodes.replace(userId, []);
+    await tx.factors.removeTotp(userId);
+    await tx.pending.endAll(userId, 'second_factor');
+    await tx.audit.append({ userId, action: 'mfa_disabled', ...origin, details: '' });
+  });
+
+async function reseal({ storage, keys }: SecondFactorDeps): Promise<number> {
+  const { factors } = storage.repositories;
+  let lost = 0;
+  for (const { userId, sealedSecret } of await factors.allSecrets()) {
+    if (isCurrent(keys(), sealedSecret)) continue;
+    const secret = unseal(keys(), sealedSecret, userId);
+    if (secret === null) lost += 1;
+    else await factors.replaceSecret(userId, sealedSecret, seal(keys(), secret, userId));
+  }
+  return lost;
+}
+
+async function newRecoveryCodes(tx: Repositories, userId: string): Promise<readonly string[]> {
+  const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));
+  await tx.recoveryCodes.replace(
+    userId,
+    made.map((code) => sha256(code.replaceAll('-', ''))),
+  );
+  return made;
 }
 
 /** A factor that waits for its first code. */

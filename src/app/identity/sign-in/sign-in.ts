@@ -38,96 +38,113 @@ export async function openSession(repositories: Repositories, user: User, origin
 
 export type SignIn = ReturnType<typeof signIn>;
 
-export function signIn({ storage, hashing, guard, refreshKeys }: SignInDeps) {
-  const { repositories, inTransaction } = storage;
-  const byName = (login: string) => repositories.users.findForLogin(login);
-
+export function signIn(deps: SignInDeps) {
   return {
     /**
-     * `typed` is an email or a username, as stored or in another form of the same letters. Whatever is wrong, the refusal and the time it takes are the same. With a
-     * second factor on, the right password opens nothing yet.
+     * `typed` is an email or a username, as stored or in another form of the same letters. Whatever is wrong, the
+     * refusal and the time it takes are the same. With a second factor on, the right password opens nothing yet.
      */
-    async login(
-      typed: string,
-      password: string,
-      origin: Origin,
-    ): Promise<Result<SignedIn | Waiting, DomainError>> {
-      const login = comparable(typed);
-      const found = (await byName(typed)) ?? (login === typed ? null : await byName(login));
-      const attempt = { login, userId: found?.user.id ?? null, origin, by: 'password' } as const;
-      const checked = await hashing.inTurn(
-        { ipAddress: origin.ipAddress },
-        () => guard.refused(attempt),
-        (hasher) => hasher.verify(found?.passwordHash ?? null, password),
-      );
-      if (!checked.ok) return checked;
-      return await inTransaction(async (tx) => {
-        const user = checked.value ? await stillTheSame(tx, found) : null;
-        const entered = await guard.enter(tx, attempt);
-        if (!entered.ok) return entered;
-        if (user === null) return refuse(await entered.value.failed());
-        // The answer is the same; the audit tells an administrator what the person cannot be told.
-        if (user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
-        await entered.value.passed();
-        return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
-      });
-    },
+    login: (typed: string, password: string, origin: Origin) => login(deps, typed, password, origin),
 
     /**
      * Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. Who holds a token
      * of a session that is over learns why; an unknown token is only refused.
      */
-    async refresh(presented: string, origin: Origin): Promise<Result<SignedIn, DomainError>> {
-      return await inTransaction(async (tx) => {
-        const token = await tx.sessions.lockRefreshToken(sha256(presented));
-        const found = token && (await tx.sessions.findWithUser(token.sessionId));
-        if (token === null || found === null) return refuse({ code: 'unauthorized' });
-        const { session, user, now, idleMinutes } = found;
-        const ended =
-          user.disabledAt === null ? sessionEnd(session, now, idleMinutes) : REVOKED_FOR.userDisabled;
-        if (ended !== null) return refuse({ code: 'unauthorized', ended });
-        const [refreshToken = ''] = successors(presented);
-        switch (decideRefresh(token, clientOf(origin), token.now)) {
-          case 'repeat':
-            return given(session, user, await newest(tx, presented));
-          case 'rotate':
-            await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
-            await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
-            return ok({ session, user, refreshToken });
-          case 'reused':
-            await endSession(tx, session, REVOKED_FOR.refreshTokenReused, origin);
-            return refuse({ code: 'unauthorized', ended: REVOKED_FOR.refreshTokenReused });
-        }
-      });
-    },
+    refresh: (presented: string, origin: Origin) => refresh(deps, presented, origin),
 
-    async logout(caller: Caller, origin: Origin): Promise<void> {
-      const { credential, user } = caller;
-      if (credential.kind !== 'login') return;
-      await inTransaction(async (tx) => {
-        if (!(await tx.sessions.revoke(credential.sessionId, user.id, REVOKED_FOR.loggedOut))) return;
-        const details = credential.sessionId;
-        await tx.audit.append({ userId: user.id, action: 'logged_out', ...origin, details });
-      });
-    },
+    logout: (caller: Caller, origin: Origin) => logout(deps, caller, origin),
   };
+}
 
-  /** Of each key, since the key may have been rotated after the token was spent. */
-  function successors(token: string): readonly string[] {
-    return refreshKeys().map((key) => successorOf(token, key));
-  }
+async function login(
+  { storage, hashing, guard }: SignInDeps,
+  typed: string,
+  password: string,
+  origin: Origin,
+): Promise<Result<SignedIn | Waiting, DomainError>> {
+  const { users } = storage.repositories;
+  const name = comparable(typed);
+  const found = (await users.findForLogin(typed)) ?? (name === typed ? null : await users.findForLogin(name));
+  const attempt = { login: name, userId: found?.user.id ?? null, origin, by: 'password' } as const;
+  const checked = await hashing.inTurn(
+    { ipAddress: origin.ipAddress },
+    () => guard.refused(attempt),
+    (hasher) => hasher.verify(found?.passwordHash ?? null, password),
+  );
+  if (!checked.ok) return checked;
+  return await storage.inTransaction(async (tx) => {
+    const user = checked.value ? await stillTheSame(tx, found) : null;
+    const entered = await guard.enter(tx, attempt);
+    if (!entered.ok) return entered;
+    if (user === null) return refuse(await entered.value.failed());
+    // The answer is the same; the audit tells an administrator what the person cannot be told.
+    if (user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
+    await entered.value.passed();
+    return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
+  });
+}
 
-  /**
-   * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
-   * in another tab, and must not be handed one that is spent.
-   */
-  async function newest(tx: Repositories, spent: string): Promise<string | null> {
-    for (const token of successors(spent)) {
-      const locked = await tx.sessions.lockRefreshToken(sha256(token));
-      if (locked !== null) return locked.spentAt === null ? token : await newest(tx, token);
+async function refresh(
+  deps: SignInDeps,
+  presented: string,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  return await deps.storage.inTransaction(async (tx) => {
+    const token = await tx.sessions.lockRefreshToken(sha256(presented));
+    const found = token && (await tx.sessions.findWithUser(token.sessionId));
+    if (token === null || found === null) return refuse({ code: 'unauthorized' });
+    const { session, user, now, idleMinutes } = found;
+    const ended = user.disabledAt === null ? sessionEnd(session, now, idleMinutes) : REVOKED_FOR.userDisabled;
+    if (ended !== null) return refuse({ code: 'unauthorized', ended });
+    switch (decideRefresh(token, clientOf(origin), token.now)) {
+      case 'repeat':
+        return given(session, user, await newest(deps, tx, presented));
+      case 'rotate':
+        return ok({ session, user, refreshToken: await rotate(deps, tx, presented, session, origin) });
+      case 'reused':
+        await endSession(tx, session, REVOKED_FOR.refreshTokenReused, origin);
+        return refuse({ code: 'unauthorized', ended: REVOKED_FOR.refreshTokenReused });
     }
-    return null;
+  });
+}
+
+async function rotate(
+  deps: SignInDeps,
+  tx: Repositories,
+  presented: string,
+  session: UserSession,
+  origin: Origin,
+): Promise<string> {
+  const [refreshToken = ''] = successors(deps, presented);
+  await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
+  await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+  return refreshToken;
+}
+
+async function logout({ storage }: SignInDeps, { credential, user }: Caller, origin: Origin): Promise<void> {
+  if (credential.kind !== 'login') return;
+  await storage.inTransaction(async (tx) => {
+    if (!(await tx.sessions.revoke(credential.sessionId, user.id, REVOKED_FOR.loggedOut))) return;
+    const details = credential.sessionId;
+    await tx.audit.append({ userId: user.id, action: 'logged_out', ...origin, details });
+  });
+}
+
+/** Of each key, since the key may have been rotated after the token was spent. */
+function successors({ refreshKeys }: SignInDeps, token: string): readonly string[] {
+  return refreshKeys().map((key) => successorOf(token, key));
+}
+
+/**
+ * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
+ * in another tab, and must not be handed one that is spent.
+ */
+async function newest(deps: SignInDeps, tx: Repositories, spent: string): Promise<string | null> {
+  for (const token of successors(deps, spent)) {
+    const locked = await tx.sessions.lockRefreshToken(sha256(token));
+    if (locked !== null) return locked.spentAt === null ? token : await newest(deps, tx, token);
   }
+  return null;
 }
 
 const given = (
