@@ -9,8 +9,8 @@ import type { ContainerDeps } from './container-deps.ts';
 import { roomFor } from './container-limits.ts';
 import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
 import { findOwn, handleOf } from './find-container.ts';
+import type { Prepare } from './operations/begin-operation.ts';
 import { type Done, isUnderWay } from './operations/operation-deps.ts';
-import type { Prepare } from './operations/operations.ts';
 
 /** A container as an operation has left it; `underWay`: the engine did not answer, and the operation goes on by itself. */
 export type Acted = { readonly container: Container; readonly underWay: boolean };

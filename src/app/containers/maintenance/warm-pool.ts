@@ -43,88 +43,110 @@ export type WarmPoolDeps = {
 
 export type WarmPool = ReturnType<typeof warmPool>;
 
+/** How far the work in the background is. */
+type Upkeep = {
+  readonly deps: WarmPoolDeps;
+  /** What members are made of; null until it is known. */
+  model: PoolModel | null;
+  hasListed: boolean;
+  lastClaimMs: number;
+  isStopped: boolean;
+  /** Asked for while a pass was under way. */
+  isNextPassDue: boolean;
+  pass: Promise<void> | null;
+};
+
 /** Keeps started containers of the default image, and gives each to one create. */
 export function warmPool(deps: WarmPoolDeps) {
-  const { storage, runtime, size, log } = deps;
-  const rows = storage.repositories.warmPool;
-  let model: PoolModel | null = null;
-  let firstTime = true;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let ended = false;
-  let again = false;
-  let pass: Promise<void> | null = null;
-
-  /** Removes what is not needed and makes what is missing. Throws when the engine does not answer. */
-  async function tend(): Promise<void> {
-    const members = await rows.list(deps.owner, firstTime);
-    if (size === 0 && members.length === 0) return;
-    // Rows before the listing: what becomes ready in between is left alone.
-    const running = new Set(
-      (await runtime.list()).filter((one) => one.state === 'running').map((one) => one.dbId),
-    );
-    model = size === 0 ? null : await modelNow(deps);
-    firstTime = false;
-    const plan = planPool(members, running, size, model);
-    for (const member of plan.remove) await remove(deps, member);
-    for (let left = plan.make; left > 0 && !ended && model !== null; left -= 1) {
-      await quiet();
-      if (isHostShort(await runtime.hostSpace(), deps.diskFloorMb)) return;
-      if (!ended) await make(deps, model);
-    }
-  }
-
-  /** Waits while containers are being asked for, so that making members takes nothing from them. */
-  async function quiet(): Promise<void> {
-    const latest = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const now = performance.now();
-      const wait = Math.min(askedAt + QUIET_MS, latest) - now;
-      if (wait <= 0 || ended) return;
-      await sleep(Math.min(wait, QUIET_MS / 10));
-    }
-  }
-
-  async function passes(): Promise<void> {
-    do {
-      again = false;
-      await tend().catch((err: unknown) => {
-        if (!(err instanceof RuntimeUnavailable)) log.warn({ err }, 'could not maintain the warm pool');
-      });
-    } while (again && !ended);
-    pass = null;
-  }
-
-  const soon = (): void => {
-    if (ended) return;
-    again = pass !== null;
-    pass ??= passes();
+  const upkeep: Upkeep = {
+    deps,
+    model: null,
+    hasListed: false,
+    lastClaimMs: Number.NEGATIVE_INFINITY,
+    isStopped: false,
+    isNextPassDue: false,
+    pass: null,
   };
-
   return {
     /** Tends the pool in the background; once more if it is at it. */
-    soon,
+    soon: (): void => soon(upkeep),
 
     /** A started container for a create, inside its transaction; null when there is none that fits. */
-    async claim(
-      tx: Pick<Repositories, 'warmPool'>,
-      image: string,
-      resources: Resources,
-    ): Promise<PoolMember | null> {
-      askedAt = performance.now();
-      if (size === 0 || model === null || model.image !== image) return null;
-      const { node, imageId } = model;
-      const diskMb = diskToClaim(resources, runtime.diskQuota);
-      const member = await tx.warmPool.claim({ node, image, imageId, diskMb });
-      if (member !== null) soon();
-      return member;
-    },
+    claim: (tx: Pick<Repositories, 'warmPool'>, image: string, resources: Resources) =>
+      claim(upkeep, tx, image, resources),
 
     /** Ends the work in the background; members stay. */
     async stop(): Promise<void> {
-      ended = true;
-      await pass;
+      upkeep.isStopped = true;
+      await upkeep.pass;
     },
   };
+}
+
+function soon(upkeep: Upkeep): void {
+  if (upkeep.isStopped) return;
+  upkeep.isNextPassDue = upkeep.pass !== null;
+  upkeep.pass ??= passes(upkeep);
+}
+
+async function claim(
+  upkeep: Upkeep,
+  tx: Pick<Repositories, 'warmPool'>,
+  image: string,
+  resources: Resources,
+): Promise<PoolMember | null> {
+  const { deps, model } = upkeep;
+  upkeep.lastClaimMs = performance.now();
+  if (deps.size === 0 || model === null || model.image !== image) return null;
+  const { node, imageId } = model;
+  const diskMb = diskToClaim(resources, deps.runtime.diskQuota);
+  const member = await tx.warmPool.claim({ node, image, imageId, diskMb });
+  if (member !== null) soon(upkeep);
+  return member;
+}
+
+async function passes(upkeep: Upkeep): Promise<void> {
+  do {
+    upkeep.isNextPassDue = false;
+    await tend(upkeep).catch((err: unknown) => {
+      if (!(err instanceof RuntimeUnavailable))
+        upkeep.deps.log.warn({ err }, 'could not maintain the warm pool');
+    });
+  } while (upkeep.isNextPassDue && !upkeep.isStopped);
+  upkeep.pass = null;
+}
+
+/** Removes what is not needed and makes what is missing. Throws when the engine does not answer. */
+async function tend(upkeep: Upkeep): Promise<void> {
+  const { deps } = upkeep;
+  const { storage, runtime, owner, size } = deps;
+  const members = await storage.repositories.warmPool.list(owner, !upkeep.hasListed);
+  if (size === 0 && members.length === 0) return;
+  // Rows before the listing: what becomes ready in between is left alone.
+  const running = new Set(
+    (await runtime.list()).filter((one) => one.state === 'running').map((one) => one.dbId),
+  );
+  const model = size === 0 ? null : await modelNow(deps);
+  upkeep.model = model;
+  upkeep.hasListed = true;
+  const plan = planPool(members, running, size, model);
+  for (const member of plan.remove) await remove(deps, member);
+  for (let left = plan.make; left > 0 && !upkeep.isStopped && model !== null; left -= 1) {
+    await quiet(upkeep);
+    if (isHostShort(await runtime.hostSpace(), deps.diskFloorMb)) return;
+    if (!upkeep.isStopped) await make(deps, model);
+  }
+}
+
+/** Waits while containers are being asked for, so that making members takes nothing from them. */
+async function quiet(upkeep: Upkeep): Promise<void> {
+  const latest = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const now = performance.now();
+    const wait = Math.min(upkeep.lastClaimMs + QUIET_MS, latest) - now;
+    if (wait <= 0 || upkeep.isStopped) return;
+    await sleep(Math.min(wait, QUIET_MS / 10));
+  }
 }
 
 /** What members are made of now; null while the engine does not have the default image. */

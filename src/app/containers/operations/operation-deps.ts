@@ -9,6 +9,9 @@ import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 
+/** How long an operation or an installation stays with its process without a renewal. */
+export const LEASE_SECONDS = 15;
+
 /** What the end of a container does to the terminals in it. */
 export type TerminalsOfContainers = {
   /** Closes every terminal of a container, in every process. */

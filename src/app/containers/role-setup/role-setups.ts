@@ -2,7 +2,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import type { Result } from '../../../domain/result.ts';
-import { LEASE_SECONDS } from '../operations/operations.ts';
+import { LEASE_SECONDS } from '../operations/operation-deps.ts';
 import { installTools } from './install-role.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 import { cancelSetup, retrySetup } from './role-setup-requests.ts';

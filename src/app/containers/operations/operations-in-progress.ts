@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import { type Begun, carryOut, rowOf } from './execute-operation.ts';
+import { DURING } from './new-operation.ts';
+import { type Done, isUnderWay, LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
+
+const POLL_MS = 100;
+
+/** What this process works on. */
+export type InProgress = {
+  readonly running: Map<string, Promise<Done>>;
+  /** Leases that could not be released while the database did not answer: they are still ours. */
+  readonly unreleased: Set<string>;
+  hasTakenOver: boolean;
+};
+
+export const nothingInProgress = (): InProgress => ({
+  running: new Map(),
+  unreleased: new Set(),
+  hasTakenOver: false,
+});
+
+/** Works on an operation whose lease this process holds. The lease of one that is not ended is released. */
+export function workOn(
+  deps: OperationDeps,
+  progress: InProgress,
+  operation: StoredOperation,
+  begun: Begun = {},
+): Promise<Done> {
+  const done = carryOut(deps, operation, begun).then(
+    async (left) => {
+      if (left.operation.outcome === null) await releaseOrRemember(deps, progress, operation.id);
+      return asItShows(left);
+    },
+    async (error: unknown) => {
+      await releaseOrRemember(deps, progress, operation.id);
+      throw error;
+    },
+  );
+  progress.running.set(operation.id, done);
+  const forget = (): void => void progress.running.delete(operation.id);
+  done.then(forget, forget);
+  return done;
+}
+
+/** The end of an operation that was begun by another request, here or in another process; null when time is up. */
+export async function endOf(
+  deps: OperationDeps,
+  { running }: InProgress,
+  id: string,
+  deadline: number,
+): Promise<Done | null> {
+  const here = running.get(id);
+  if (here !== undefined)
+    return await Promise.race([here, sleep(deadline - performance.now(), null, { ref: false })]);
+  while (performance.now() < deadline) {
+    const found = await deps.storage.repositories.operations.find(id);
+    if (found === null) return null;
+    if (found.outcome !== null) return { operation: found, container: await rowOf(deps, found) };
+    await sleep(POLL_MS);
+  }
+  return null;
+}
+
+/** Renews the leases of the work in progress, and releases those that could not be released before. */
+export async function renewLeases(deps: OperationDeps, progress: InProgress): Promise<void> {
+  const { storage, owner } = deps;
+  await storage.repositories.operations.renew(owner, [...progress.running.keys()], LEASE_SECONDS);
+  await Promise.all([...progress.unreleased].map((id) => release(deps, progress, id)));
+}
+
+/**
+ * Continues what another process has left. The first time, before any new work, this includes what an earlier run of
+ * this replica has left.
+ */
+export async function takeOver(deps: OperationDeps, progress: InProgress): Promise<void> {
+  const { storage, owner, log } = deps;
+  const isFirst = !progress.hasTakenOver;
+  const taken = await storage.repositories.operations.takeOver(owner, LEASE_SECONDS, isFirst);
+  progress.hasTakenOver = true;
+  for (const operation of taken) {
+    if (progress.running.has(operation.id)) continue;
+    log.warn({ dbId: operation.dbId, kind: operation.kind }, 'continuing an unfinished operation');
+    workOn(deps, progress, operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
+  }
+}
+
+async function release({ storage, owner }: OperationDeps, progress: InProgress, id: string): Promise<void> {
+  await storage.repositories.operations.release(id, owner);
+  progress.unreleased.delete(id);
+}
+
+const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: string): Promise<void> =>
+  void (await release(deps, progress, id).catch(() => progress.unreleased.add(id)));
+
+/** With the row as others see it while the operation goes on. */
+const asItShows = (left: Done): Done =>
+  isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;
