@@ -18,95 +18,103 @@ export type EngineParts = {
   readonly kernelShares: KernelShares;
 };
 
+type InUse = { engine: EngineParts | null };
+
+/** What the engine in use wants to have done from time to time, and at its end. */
+type Upkeep = {
+  assertRules: () => Promise<readonly string[]>;
+  describe: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
 /** Ports of an engine that may be missing at the start and come later; until then every call says so. */
 export function engineSlot() {
-  let current: EngineParts | null = null;
-  let assertRules = async (): Promise<readonly string[]> => [];
-  let close = async (): Promise<void> => {};
-  let describe = async (): Promise<void> => {};
-  const parts = (): EngineParts => {
-    if (current === null) throw new RuntimeUnavailable('no container engine');
-    return current;
-  };
-  const runtime: ContainerRuntime = {
-    get diskQuota() {
-      return current?.runtime.diskQuota ?? 'soft';
-    },
-    create: async (spec) => parts().runtime.create(spec),
-    start: async (handle) => parts().runtime.start(handle),
-    stop: async (handle, graceSeconds) => parts().runtime.stop(handle, graceSeconds),
-    resize: async (handle, resources) => parts().runtime.resize(handle, resources),
-    remove: async (handle) => parts().runtime.remove(handle),
-    find: async (dbId, generation) => parts().runtime.find(dbId, generation),
-    endHung: async (handle) => (await current?.runtime.endHung(handle)) ?? false,
-    ping: async () => parts().runtime.ping(),
-    observe: async (handle) => parts().runtime.observe(handle),
-    list: async () => parts().runtime.list(),
-    watch: (hint) => parts().runtime.watch(hint),
-    volumeExists: async (volume) => parts().runtime.volumeExists(volume),
-    volumeFacts: async (volume) => parts().runtime.volumeFacts(volume),
-    usedBytes: async (volume, reader) => parts().runtime.usedBytes(volume, reader),
-    removeVolume: async (volume) => parts().runtime.removeVolume(volume),
-    hostSpace: async () => parts().runtime.hostSpace(),
-    layerUse: async (...args) => parts().runtime.layerUse(...args),
-    capture: async (handle, spec) => parts().runtime.capture(handle, spec),
-    capturedImages: async () => parts().runtime.capturedImages(),
-    removeCaptured: async (image) => parts().runtime.removeCaptured(image),
-    exec: async (handle, request) => parts().runtime.exec(handle, request),
-  };
-  const terminals: TerminalBackend = {
-    open: async (handle, request) => parts().terminals.open(handle, request),
-    hasMultiplexer: async (handle) => parts().terminals.hasMultiplexer(handle),
-    killMuxSession: async (...session) => parts().terminals.killMuxSession(...session),
-    leftovers: async (handle) => parts().terminals.leftovers(handle),
-    endMarked: async (handle, marker) => parts().terminals.endMarked(handle, marker),
-  };
-  const commands: ContainerCommands = {
-    open: async (handle, request) => parts().commands.open(handle, request),
-  };
-  const files: ContainerFiles = {
-    open: async (handle, path, folderAs) => parts().files.open(handle, path, folderAs),
-    write: async (handle, path, content, maxBytes) => parts().files.write(handle, path, content, maxBytes),
-    remove: async (handle, path) => parts().files.remove(handle, path),
-  };
-  const insight: ContainerInsight = {
-    logs: async (handle, request) => parts().insight.logs(handle, request),
-    usage: async (handle) => parts().insight.usage(handle),
-    changes: async (handle) => parts().insight.changes(handle),
-  };
-  const installer: RoleInstaller = {
-    install: async (handle, role) => parts().installer.install(handle, role),
-  };
-  const warmPool: WarmPoolEngine = {
-    imageId: async (reference) => parts().warmPool.imageId(reference),
-  };
-  const kernelShares: KernelShares = { look: async () => (await current?.kernelShares.look()) ?? null };
+  const inUse: InUse = { engine: null };
+  const upkeep: Upkeep = { assertRules: async () => [], describe: async () => {}, close: async () => {} };
   return {
-    runtime,
-    terminals,
-    commands,
-    files,
-    insight,
-    installer,
-    warmPool,
-    kernelShares,
+    ...forwardedPorts(inUse),
     /** What keeps the engine's network closed, to be done again and again. */
-    keep: (rules: () => Promise<readonly string[]>): void => {
-      assertRules = rules;
+    keep: (rules: Upkeep['assertRules']): void => {
+      upkeep.assertRules = rules;
     },
-    assertRules: (): Promise<readonly string[]> => assertRules(),
+    assertRules: (): Promise<readonly string[]> => upkeep.assertRules(),
     /** What brings up to date what the readiness says of the engine's disk. */
-    describeWith: (work: () => Promise<void>): void => {
-      describe = work;
+    describeWith: (work: Upkeep['describe']): void => {
+      upkeep.describe = work;
     },
-    describe: (): Promise<void> => describe(),
+    describe: (): Promise<void> => upkeep.describe(),
     /** What is to be done once the engine has been left. */
-    closeWith: (work: () => Promise<void>): void => {
-      close = work;
+    closeWith: (work: Upkeep['close']): void => {
+      upkeep.close = work;
     },
-    close: (): Promise<void> => close(),
+    close: (): Promise<void> => upkeep.close(),
     fill: (engine: EngineParts): void => {
-      current = engine;
+      inUse.engine = engine;
     },
   };
 }
+
+function forwardedPorts(inUse: InUse): EngineParts {
+  const parts = (): EngineParts => {
+    if (inUse.engine === null) throw new RuntimeUnavailable('no container engine');
+    return inUse.engine;
+  };
+  return {
+    runtime: forwardedRuntime(inUse, () => parts().runtime),
+    terminals: forwardedTerminals(() => parts().terminals),
+    commands: { open: async (handle, request) => parts().commands.open(handle, request) },
+    files: forwardedFiles(() => parts().files),
+    insight: forwardedInsight(() => parts().insight),
+    installer: { install: async (handle, role) => parts().installer.install(handle, role) },
+    warmPool: { imageId: async (reference) => parts().warmPool.imageId(reference) },
+    kernelShares: { look: async () => (await inUse.engine?.kernelShares.look()) ?? null },
+  };
+}
+
+/** The quota and the end of hung containers are asked for without an engine as well. */
+const forwardedRuntime = (inUse: InUse, runtime: () => ContainerRuntime): ContainerRuntime => ({
+  get diskQuota() {
+    return inUse.engine?.runtime.diskQuota ?? 'soft';
+  },
+  create: async (spec) => runtime().create(spec),
+  start: async (handle) => runtime().start(handle),
+  stop: async (handle, graceSeconds) => runtime().stop(handle, graceSeconds),
+  resize: async (handle, resources) => runtime().resize(handle, resources),
+  remove: async (handle) => runtime().remove(handle),
+  find: async (dbId, generation) => runtime().find(dbId, generation),
+  endHung: async (handle) => (await inUse.engine?.runtime.endHung(handle)) ?? false,
+  ping: async () => runtime().ping(),
+  observe: async (handle) => runtime().observe(handle),
+  list: async () => runtime().list(),
+  watch: (hint) => runtime().watch(hint),
+  volumeExists: async (volume) => runtime().volumeExists(volume),
+  volumeFacts: async (volume) => runtime().volumeFacts(volume),
+  usedBytes: async (volume, reader) => runtime().usedBytes(volume, reader),
+  removeVolume: async (volume) => runtime().removeVolume(volume),
+  hostSpace: async () => runtime().hostSpace(),
+  layerUse: async (...args) => runtime().layerUse(...args),
+  capture: async (handle, spec) => runtime().capture(handle, spec),
+  capturedImages: async () => runtime().capturedImages(),
+  removeCaptured: async (image) => runtime().removeCaptured(image),
+  exec: async (handle, request) => runtime().exec(handle, request),
+});
+
+const forwardedTerminals = (terminals: () => TerminalBackend): TerminalBackend => ({
+  open: async (handle, request) => terminals().open(handle, request),
+  hasMultiplexer: async (handle) => terminals().hasMultiplexer(handle),
+  killMuxSession: async (...session) => terminals().killMuxSession(...session),
+  leftovers: async (handle) => terminals().leftovers(handle),
+  endMarked: async (handle, marker) => terminals().endMarked(handle, marker),
+});
+
+const forwardedFiles = (files: () => ContainerFiles): ContainerFiles => ({
+  open: async (handle, path, folderAs) => files().open(handle, path, folderAs),
+  write: async (handle, path, content, maxBytes) => files().write(handle, path, content, maxBytes),
+  remove: async (handle, path) => files().remove(handle, path),
+});
+
+const forwardedInsight = (insight: () => ContainerInsight): ContainerInsight => ({
+  logs: async (handle, request) => insight().logs(handle, request),
+  usage: async (handle) => insight().usage(handle),
+  changes: async (handle) => insight().changes(handle),
+});

@@ -40,65 +40,34 @@ export type WorkspaceWork = {
   readonly collectVolumes: () => Promise<void>;
 };
 
+type OfOthers = {
+  readonly terminals: Terminals;
+  readonly live: AuthorizedConnections;
+  readonly keys: Idempotency;
+  readonly acts: ActRecords;
+  readonly outputs: OutputSlots;
+};
+
 /** Everything about containers: operations on them, the pool, their tools, and what is done inside. */
 export function workspaces(
   ports: Ports,
   options: ComposeOptions,
-  shared: {
-    readonly terminals: Terminals;
-    readonly live: AuthorizedConnections;
-    readonly keys: Idempotency;
-    readonly acts: ActRecords;
-    readonly outputs: OutputSlots;
-  },
+  { terminals, live, keys, acts, outputs }: OfOthers,
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
-  const { storage, runtime, installer, insight, clock } = ports;
-  const { terminals, live, keys, acts, outputs } = shared;
-  const { logger: log, replica: owner, diskFloorMb } = options;
-  const checkpoint = options.checkpoint ?? (async () => {});
-  const pool = warmPool({
-    storage,
-    runtime,
-    engine: ports.warmPool,
-    node: ports.runtimeNode,
-    size: options.warmPoolSize,
-    diskFloorMb,
-    owner,
-    log,
-    checkpoint,
-  });
-  const { verifyMs } = options;
-  const work = operations({
-    storage,
-    runtime,
-    insight,
-    terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
-    log,
-    owner,
-    checkpoint,
-    verifyMs,
-    metrics: ports.metrics,
-  });
-  const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
-  /** Whatever an operation did, there may be tools to install now. */
-  const submit: Operations['submit'] = async (...wish) => {
-    const done = await work.submit(...wish);
-    void tools.takeUp();
-    return done;
-  };
+  const { pool, work, tools, submit } = operationsAndTools(ports, options, terminals);
   const deps = {
-    storage,
-    runtime,
+    storage: ports.storage,
+    runtime: ports.runtime,
     runtimeNode: ports.runtimeNode,
-    clock,
+    clock: ports.clock,
     operations: { ...work, submit },
     terminals,
     warmPool: pool,
     acts,
-    log,
-    diskFloorMb,
+    log: options.logger,
+    diskFloorMb: options.diskFloorMb,
     createWaitMs: options.createWaitMs,
-    checkpoint,
+    checkpoint: checkpointOf(options),
   };
   const boxes = containers(deps);
   const inside = containerAccess({ ...ports, acts });
@@ -123,4 +92,30 @@ export function workspaces(
       collectVolumes: collectVolumes(deps),
     },
   };
+}
+
+const checkpointOf = ({ checkpoint }: ComposeOptions) => checkpoint ?? (async () => {});
+
+function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Terminals) {
+  const { storage, runtime, installer, insight, clock, metrics } = ports;
+  const { logger: log, replica: owner, diskFloorMb, verifyMs } = options;
+  const checkpoint = checkpointOf(options);
+  const pool = warmPool({
+    ...{ storage, runtime, diskFloorMb, owner, log, checkpoint },
+    engine: ports.warmPool,
+    node: ports.runtimeNode,
+    size: options.warmPoolSize,
+  });
+  const work = operations({
+    ...{ storage, runtime, insight, log, owner, checkpoint, verifyMs, metrics },
+    terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
+  });
+  const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
+  /** Whatever an operation did, there may be tools to install now. */
+  const submit: Operations['submit'] = async (...wish) => {
+    const done = await work.submit(...wish);
+    void tools.takeUp();
+    return done;
+  };
+  return { pool, work, tools, submit };
 }

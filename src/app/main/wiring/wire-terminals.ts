@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { adminTerminalRoutes } from '../../../adapters/http/routes/terminals/admin-terminals.ts';
+import { collaborationRoutes } from '../../../adapters/http/routes/terminals/collaborations.ts';
+import type { Routes } from '../../../adapters/http/server.ts';
+import { terminalSocket } from '../../../adapters/websocket/terminal/terminal-socket.ts';
+import { xtermScreens } from '../../../adapters/xterm/headless-terminals.ts';
+import { type Collaborations, collaborations } from '../../collaboration/collaborations.ts';
+import type { Guard } from '../../identity/auth/login-throttle.ts';
+import type { Recordings } from '../../recordings/recordings.ts';
+import { adminTerminals } from '../../terminals/admin-terminals.ts';
+import { terminalReaper } from '../../terminals/terminal-reaper.ts';
+import { type Terminals, terminals } from '../../terminals/terminals.ts';
+import type { ComposeOptions, Ports } from '../compose-options.ts';
+import type { SharedParts } from './shared-parts.ts';
+import { recording } from './wire-recordings.ts';
+
+/** What goes on in the background for terminals. */
+export type TerminalWork = {
+  readonly terminals: Terminals;
+  /** Ends what terminals of killed processes have left in containers; for a timer. */
+  readonly reapTerminals: () => Promise<void>;
+  readonly recordings: Pick<Recordings, 'takeOver' | 'sweep' | 'idle'>;
+  readonly collaborations: Pick<Collaborations, 'keep'>;
+};
+
+type OfOthers = {
+  readonly guard: Guard;
+  readonly publicUrl: () => string;
+  readonly isDraining: () => boolean;
+};
+
+/** Everything about terminals: the terminals, what is recorded of them, and who shares them. */
+export function terminalWing(
+  ports: Ports,
+  options: ComposeOptions,
+  shared: SharedParts,
+  { guard, publicUrl, isDraining }: OfOthers,
+) {
+  const { storage, acts, monotonicMs, live, outputs } = shared;
+  const { bus, clock, runtime, terminalBackend: backend } = ports;
+  const { repositories } = storage;
+  const log = options.logger;
+  const tapes = recording(ports, { storage, acts, monotonicMs }, options);
+  const shells = terminals({
+    ...{ storage, backend, runtime, bus, clock, log, monotonicMs },
+    me: { replica: options.replica, run: randomUUID() },
+    screens: xtermScreens,
+    observer: tapes.forTerminals,
+    opening: options.terminalOpening,
+  });
+  ports.metrics.watch('terminals_open', shells.count);
+  const { leases } = shells;
+  const reapTerminals = terminalReaper({
+    ...{ repositories, runtime, backend, leases, log, monotonicMs },
+    isStopping: isDraining,
+  });
+  const sharing = collaborations({ storage, backend, guard, bus, clock, log, publicUrl });
+  const taped = tapes.over(shells, live);
+  const socket: Routes = (http) => terminalSocket(http, { terminals: shells, log, live, outputs });
+  const admin = adminTerminalRoutes(adminTerminals({ storage, terminals: shells, bus, clock }));
+  const work: TerminalWork = {
+    terminals: shells,
+    reapTerminals,
+    recordings: taped.work,
+    collaborations: sharing,
+  };
+  return {
+    routes: [admin, collaborationRoutes(sharing), taped.routes, socket],
+    work,
+    /** Writes what is due; for a timer. */
+    writeDue: () => Promise.all([shells.writeDue(), taped.work.tick()]),
+  };
+}
