@@ -37,105 +37,149 @@ export const MAX_BEHIND = 1_000;
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 500;
 
-export type EventFeed<Frame> = ReturnType<typeof eventFeed<Frame>>;
+/** The subscribers of this process by user. */
+class Subscribers<Frame> {
+  readonly #byUser = new Map<string, Set<Subscriber<Frame>>>();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(one: Subscriber<Frame>): void {
+    const same = this.#byUser.get(one.userId) ?? new Set();
+    this.#byUser.set(one.userId, same.add(one));
+    this.#count += 1;
+  }
+
+  /** Whether it was there. */
+  remove(one: Subscriber<Frame>): boolean {
+    const same = this.#byUser.get(one.userId);
+    if (same?.delete(one) !== true) return false;
+    if (same.size === 0) this.#byUser.delete(one.userId);
+    this.#count -= 1;
+    return true;
+  }
+
+  of(userId: string): Iterable<Subscriber<Frame>> {
+    return this.#byUser.get(userId) ?? [];
+  }
+
+  all(): readonly Subscriber<Frame>[] {
+    return [...this.#byUser.values()].flatMap((same) => [...same]);
+  }
+}
 
 /**
  * Reads the events once for this process, as long as somebody subscribes, and hands each to all who may see it. Messages
  * of the bus say when to look; without them it looks every 2 s.
  */
-export function eventFeed<Frame>({
-  events,
-  bus,
-  log,
-  encode,
-  pollMs = POLL_MS,
-  sent = () => {},
-}: EventFeedDeps<Frame>) {
-  const subscribers = new Map<string, Set<Subscriber<Frame>>>();
+export class EventFeed<Frame> {
+  readonly #deps: EventFeedDeps<Frame>;
+  readonly #subscribers = new Subscribers<Frame>();
+  readonly #unsubscribe: () => void;
   /** Everything up to here was handed out. */
-  let position = '';
-  let count = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let retries = 0;
-  let running: Promise<void> | null = null;
-  let again: Promise<void> | null = null;
+  #position = '';
+  #timer: NodeJS.Timeout | undefined;
+  #retries = 0;
+  #running: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
 
-  function hand(event: StoredEvent): void {
-    let frame: Frame | undefined;
-    for (const userId of event.audience) {
-      for (const one of subscribers.get(userId) ?? []) {
-        frame ??= encode(event);
-        one.send(frame);
-      }
+  constructor(deps: EventFeedDeps<Frame>) {
+    this.#deps = deps;
+    this.#unsubscribe = subscribeToEventsAdded(deps.bus, () => this.#wake());
+  }
+
+  /**
+   * Reads all that was committed before the call. Subscribers come after that: an earlier one could get twice what
+   * another process has sent.
+   */
+  ready(): Promise<void> {
+    if (this.#running === null) {
+      this.#running = this.#pass().finally(() => {
+        this.#running = null;
+      });
+      return this.#running;
     }
-    if (frame !== undefined) sent(event);
+    this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        return this.ready();
+      });
+    return this.#next;
+  }
+
+  /** From now on, and what was missed since `after`. Nothing comes between the two, and nothing twice. */
+  subscribe(one: Subscriber<Frame>, after: string | null): Subscription<Frame> {
+    if (this.#position === '') throw new Error('nobody may subscribe before the feed is ready');
+    const upTo = this.#position;
+    this.#subscribers.add(one);
+    // What came while nobody listened was not read.
+    if (this.#subscribers.count === 1) this.#wake();
+    const missed = after === null ? Promise.resolve([]) : this.#missedBy(one.userId, after, upTo);
+    return { missed, end: () => this.#remove(one) };
+  }
+
+  /** Closes them all, for whatever reason of the process's own, and reads no more. */
+  close(reason: CloseReason): void {
+    this.#unsubscribe();
+    for (const one of this.#subscribers.all()) {
+      this.#remove(one);
+      one.close(reason);
+    }
+  }
+
+  #remove(one: Subscriber<Frame>): void {
+    if (this.#subscribers.remove(one) && this.#subscribers.count === 0) clearTimeout(this.#timer);
+  }
+
+  #wake(): void {
+    if (this.#subscribers.count === 0) return;
+    this.ready().catch((err: unknown) => this.#deps.log.warn({ err }, 'could not read events'));
+  }
+
+  async #pass(): Promise<void> {
+    clearTimeout(this.#timer);
+    let nextMs = this.#deps.pollMs ?? POLL_MS;
+    try {
+      const end = this.#subscribers.count === 0 ? await this.#deps.events.end() : null;
+      if (end !== null && this.#subscribers.count === 0) this.#position = end;
+      else {
+        this.#retries = (await this.#readOn()) ? this.#retries + 1 : 0;
+        if (this.#retries > 0) nextMs = retryMs(this.#retries);
+      }
+    } finally {
+      if (this.#subscribers.count > 0) this.#timer = setTimeout(() => this.#wake(), nextMs).unref();
+    }
   }
 
   /** Whether something is held back. */
-  async function readOn(): Promise<boolean> {
+  async #readOn(): Promise<boolean> {
     for (;;) {
-      const { events: page, waiting } = await events.after(position, PAGE);
+      const { events: page, waiting } = await this.#deps.events.after(this.#position, PAGE);
       for (const event of page) {
-        hand(event);
-        position = event.id;
+        this.#hand(event);
+        this.#position = event.id;
       }
       if (page.length < PAGE) return waiting;
     }
   }
 
-  async function pass(): Promise<void> {
-    clearTimeout(timer);
-    let nextMs = pollMs;
-    try {
-      const end = count === 0 ? await events.end() : null;
-      if (end !== null && count === 0) position = end;
-      else {
-        retries = (await readOn()) ? retries + 1 : 0;
-        if (retries > 0) nextMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(retries - 1, 10));
+  #hand(event: StoredEvent): void {
+    const { encode, sent } = this.#deps;
+    let frame: Frame | undefined;
+    for (const userId of event.audience) {
+      for (const one of this.#subscribers.of(userId)) {
+        frame ??= encode(event);
+        one.send(frame);
       }
-    } finally {
-      if (count > 0) timer = setTimeout(wake, nextMs).unref();
     }
+    if (frame !== undefined) sent?.(event);
   }
 
-  /** Ends when everything has been read that was committed before the call. */
-  function look(): Promise<void> {
-    if (running === null) {
-      running = pass().finally(() => {
-        running = null;
-      });
-      return running;
-    }
-    again ??= running
-      .catch(() => undefined)
-      .then(() => {
-        again = null;
-        return look();
-      });
-    return again;
-  }
-
-  function wake(): void {
-    if (count > 0) look().catch((err: unknown) => log.warn({ err }, 'could not read events'));
-  }
-
-  function add(one: Subscriber<Frame>): void {
-    const same = subscribers.get(one.userId) ?? new Set();
-    subscribers.set(one.userId, same.add(one));
-    count += 1;
-    // What came while nobody listened was not read.
-    if (count === 1) wake();
-  }
-
-  function remove(one: Subscriber<Frame>): void {
-    const same = subscribers.get(one.userId);
-    if (same?.delete(one) !== true) return;
-    if (same.size === 0) subscribers.delete(one.userId);
-    count -= 1;
-    if (count === 0) clearTimeout(timer);
-  }
-
-  async function missedBy(userId: string, after: string, upTo: string): Promise<readonly Frame[] | null> {
+  async #missedBy(userId: string, after: string, upTo: string): Promise<readonly Frame[] | null> {
+    const { events, encode } = this.#deps;
     try {
       if (!(await events.keepsSince(after))) return null;
       const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
@@ -146,30 +190,7 @@ export function eventFeed<Frame>({
       throw error;
     }
   }
-
-  const unsubscribe = subscribeToEventsAdded(bus, wake);
-  return {
-    /** Reads up to now. Only then may somebody subscribe, who else could get again what another process has sent. */
-    ready: look,
-
-    /** From now on, and what was missed since `after`. Nothing comes between the two, and nothing twice. */
-    subscribe(one: Subscriber<Frame>, after: string | null): Subscription<Frame> {
-      if (position === '') throw new Error('nobody may subscribe before the feed is ready');
-      const upTo = position;
-      add(one);
-      const missed = after === null ? Promise.resolve([]) : missedBy(one.userId, after, upTo);
-      return { missed, end: () => remove(one) };
-    },
-
-    /** Closes them all, for whatever reason of the process's own, and reads no more. */
-    close(reason: CloseReason): void {
-      unsubscribe();
-      for (const same of [...subscribers.values()]) {
-        for (const one of [...same]) {
-          remove(one);
-          one.close(reason);
-        }
-      }
-    },
-  };
 }
+
+const retryMs = (retries: number): number =>
+  Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(retries - 1, 10));

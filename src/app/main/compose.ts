@@ -14,7 +14,7 @@ import { eventFrame } from '../../adapters/websocket/events/event-frames.ts';
 import { eventSocket } from '../../adapters/websocket/events/event-socket.ts';
 import type { CloseReason } from '../../domain/terminals/terminal.ts';
 import { catalogueAdmin } from '../containers/catalogue.ts';
-import { eventFeed } from '../events/event-feed.ts';
+import { EventFeed } from '../events/event-feed.ts';
 import { forgetEnded } from '../history-cleanup.ts';
 import { sessions } from '../identity/account/sessions.ts';
 import { sshKeys } from '../identity/account/ssh-keys.ts';
@@ -90,7 +90,7 @@ function wingsOf(
   const shells = terminalWing(ports, options, shared, { guard, publicUrl, isDraining });
   const { terminals } = shells.work;
   const boxes = workspaces({ ...ports, storage }, options, { ...shared, terminals });
-  const feed = eventFeed({
+  const feed = new EventFeed({
     events: repositories.events,
     bus,
     log: options.logger,
@@ -160,7 +160,7 @@ function serviceOf(
       draining.isDraining = true;
       shells.work.terminals.refuseNew();
     },
-    closeEvents: feed.close,
+    closeEvents: (reason) => feed.close(reason),
     sweepEvents: storage.repositories.events.sweep,
     forgetEnded: forgetEnded(storage, options.logger),
     cutOff: live.closeAll,
