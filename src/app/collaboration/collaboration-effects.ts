@@ -31,6 +31,8 @@ export async function endSharesOf(tx: Repositories, dbId: string, origin: Origin
 const detailsOf = ({ id, dbId, mode }: Collaboration, participantId?: string): string =>
   JSON.stringify({ id, container_id: dbId, mode, participant_id: participantId });
 
+const SESSIONS_LEFT = 'could not end the sessions of a collaboration; retrying later';
+
 const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
 
 /** Those that are written with the decision; the others follow its commit. */
@@ -63,87 +65,95 @@ async function writeOne(
   }
 }
 
+/** In the transaction of the decision. */
+async function write(
+  tx: Repositories,
+  collaboration: Collaboration,
+  effects: readonly CollaborationEffect[],
+  origin: Origin,
+): Promise<void> {
+  for (const effect of effects) await writeOne(tx, collaboration, effect, origin);
+}
+
 /** What follows from decisions about collaborations: in the database, to other processes, and in containers. */
-export function collaborationEffects({ storage, backend, bus, log }: CollaborationEffectDeps) {
-  const { repositories, inTransaction } = storage;
-
-  /** Together with the decision. */
-  async function write(
-    tx: Repositories,
-    collaboration: Collaboration,
-    effects: readonly CollaborationEffect[],
-    origin: Origin,
-  ): Promise<void> {
-    for (const effect of effects) await writeOne(tx, collaboration, effect, origin);
-  }
-
-  /** After the commit. */
-  function follow(collaboration: Collaboration, effects: readonly CollaborationEffect[]): void {
-    const { id, dbId } = collaboration;
-    for (const effect of effects) {
-      switch (effect.do) {
-        case 'announce':
-          publishShareChange(bus, dbId);
-          break;
-        case 'end_sessions':
-          endSessions(collaboration, effect.userIds).catch((err: unknown) =>
-            log.warn({ err, id }, 'could not end the sessions of a collaboration; retrying later'),
-          );
-          break;
-        case 'admit':
-        case 'dismiss':
-        case 'put_out':
-        case 'end':
-        case 'record':
-          break;
-        default:
-          unreachable(effect);
-      }
-    }
-  }
-
-  /** Whoever may type there for another reason keeps the session. */
-  async function endSessions({ id, dbId }: Collaboration, userIds: readonly string[]): Promise<void> {
-    const container = await repositories.containers.findAny(dbId);
-    const handle = container?.state === 'deleted' ? null : container && handleOf(container);
-    if (handle === null) return;
-    const leftovers = new Set(await repositories.collaborations.leftovers(id));
-    const left = userIds.filter((userId) => leftovers.has(userId));
-    await Promise.all(left.map((userId) => backend.killMuxSession(handle, participantSession(userId))));
-  }
-
-  /** What is left in the container of one that ended, also of those who left before. */
-  async function settle(id: string): Promise<void> {
-    const ended = await repositories.collaborations.find(id);
-    if (ended?.mode === 'control') {
-      await endSessions(ended, await repositories.collaborations.leftovers(id));
-    }
-    await repositories.collaborations.settled(id);
-  }
-
-  async function end(id: string): Promise<void> {
-    const done = await inTransaction(async (tx) => {
-      const locked = await tx.collaborations.findForUpdate(id);
-      const decided = locked && decideCollaboration(locked, { type: 'time_over' });
-      if (locked === null || decided === null || !decided.ok) return null;
-      await write(tx, locked, decided.value, NOWHERE);
-      return { locked, effects: decided.value };
-    });
-    if (done !== null) follow(done.locked, done.effects);
-  }
-
+export function collaborationEffects(deps: CollaborationEffectDeps) {
+  const { log } = deps;
+  const { collaborations } = deps.storage.repositories;
   return {
     write,
-    follow,
+
+    /** After the commit. */
+    follow: (collaboration: Collaboration, effects: readonly CollaborationEffect[]): void =>
+      follow(deps, collaboration, effects),
 
     /** Ends those whose time is over, and what ended ones left in their containers; for a timer. */
     async keep(): Promise<void> {
-      for (const id of await repositories.collaborations.overdue()) await end(id);
-      for (const id of await repositories.collaborations.unsettled()) {
-        await settle(id).catch((err: unknown) =>
-          log.warn({ err, id }, 'could not end the sessions of a collaboration; retrying later'),
-        );
+      for (const id of await collaborations.overdue()) await end(deps, id);
+      for (const id of await collaborations.unsettled()) {
+        await settle(deps, id).catch((err: unknown) => log.warn({ err, id }, SESSIONS_LEFT));
       }
     },
   };
+}
+
+function follow(
+  deps: CollaborationEffectDeps,
+  collaboration: Collaboration,
+  effects: readonly CollaborationEffect[],
+): void {
+  const { bus, log } = deps;
+  const { id, dbId } = collaboration;
+  for (const effect of effects) {
+    switch (effect.do) {
+      case 'announce':
+        publishShareChange(bus, dbId);
+        break;
+      case 'end_sessions':
+        endSessions(deps, collaboration, effect.userIds).catch((err: unknown) =>
+          log.warn({ err, id }, SESSIONS_LEFT),
+        );
+        break;
+      case 'admit':
+      case 'dismiss':
+      case 'put_out':
+      case 'end':
+      case 'record':
+        break;
+      default:
+        unreachable(effect);
+    }
+  }
+}
+
+/** Whoever may type there for another reason keeps the session. */
+async function endSessions(
+  { storage: { repositories }, backend }: CollaborationEffectDeps,
+  { id, dbId }: Collaboration,
+  userIds: readonly string[],
+): Promise<void> {
+  const container = await repositories.containers.findAny(dbId);
+  const handle = container?.state === 'deleted' ? null : container && handleOf(container);
+  if (handle === null) return;
+  const leftovers = new Set(await repositories.collaborations.leftovers(id));
+  const left = userIds.filter((userId) => leftovers.has(userId));
+  await Promise.all(left.map((userId) => backend.killMuxSession(handle, participantSession(userId))));
+}
+
+/** What is left in the container of one that ended, also of those who left before. */
+async function settle(deps: CollaborationEffectDeps, id: string): Promise<void> {
+  const { collaborations } = deps.storage.repositories;
+  const ended = await collaborations.find(id);
+  if (ended?.mode === 'control') await endSessions(deps, ended, await collaborations.leftovers(id));
+  await collaborations.settled(id);
+}
+
+async function end(deps: CollaborationEffectDeps, id: string): Promise<void> {
+  const done = await deps.storage.inTransaction(async (tx) => {
+    const locked = await tx.collaborations.findForUpdate(id);
+    const decided = locked && decideCollaboration(locked, { type: 'time_over' });
+    if (locked === null || decided === null || !decided.ok) return null;
+    await write(tx, locked, decided.value, NOWHERE);
+    return { locked, effects: decided.value };
+  });
+  if (done !== null) follow(deps, done.locked, done.effects);
 }

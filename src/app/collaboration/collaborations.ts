@@ -15,6 +15,8 @@ import {
 } from '../../domain/terminals/collaboration.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { NewCollaboration } from '../../ports/terminals/collaboration-repository.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';
 import { findWithHandle, refuseIfStopped } from '../containers/running-container.ts';
@@ -41,74 +43,24 @@ export type Joined = { readonly collaboration: Collaboration; readonly container
 
 const NOT_FOUND = refuse({ code: 'collaboration_not_found' } as const);
 
+type State = CollaborationDeps & { readonly effects: ReturnType<typeof collaborationEffects> };
+
 export type Collaborations = ReturnType<typeof collaborations>;
 
 /** Sharing a main terminal: who may come, and how it ends. The sockets themselves are `shared-terminals.ts`. */
 export function collaborations(deps: CollaborationDeps) {
-  const { storage, backend, guard, bus, clock, publicUrl } = deps;
-  const { repositories, inTransaction } = storage;
-  const { write, follow, keep } = collaborationEffects(deps);
-
-  const mayBeSeenBy = ({ ownerId, endedAt, participants }: Collaboration, userId: string): boolean =>
-    ownerId === userId || (endedAt === null && participants.some((one) => one.userId === userId));
-
-  async function change(
-    id: string,
-    event: CollaborationEvent,
-    origin: Origin,
-  ): Promise<Result<Collaboration, DomainError>> {
-    if (!isUuid(id)) return NOT_FOUND;
-    const done = await orRollBack(inTransaction, async (tx) => {
-      const locked = await tx.collaborations.findForUpdate(id.toLowerCase());
-      if (locked === null) return NOT_FOUND;
-      const decided = decideCollaboration(locked, event);
-      if (!decided.ok) return decided;
-      await write(tx, locked, decided.value, origin);
-      const now = (await tx.collaborations.find(locked.id)) ?? locked;
-      return ok({ locked, effects: decided.value, now });
-    });
-    if (!done.ok) return done;
-    follow(done.value.locked, done.value.effects);
-    return ok(done.value.now);
-  }
+  const { repositories } = deps.storage;
+  const effects = collaborationEffects(deps);
+  const state: State = { ...deps, effects };
 
   return {
     /** Shares the caller's running container. */
-    async create(
+    create: (
       id: string,
-      { mode, minutes = DEFAULT_MINUTES }: NewShare,
+      share: NewShare,
       caller: Caller,
       origin: Origin,
-    ): Promise<Result<Shared, DomainError>> {
-      const found = await findWithHandle({ storage }, id, caller);
-      if (!found.ok) return found;
-      const fields = minutesFaults(minutes);
-      if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-      const { container, handle } = found.value;
-      if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
-      if (container.state !== 'running') return refuse({ code: 'container_not_running' });
-      const muxed = await refuseIfStopped<boolean>(backend.hasMultiplexer(handle).then(ok));
-      if (!muxed.ok) return muxed;
-      if (!muxed.value) return refuse({ code: 'sharing_needs_tmux' });
-      const code = newSecret();
-      const asked = { id: randomUUID(), dbId: container.dbId, ownerId: caller.user.id, mode, minutes };
-      const made = await orRollBack(inTransaction, async (tx) => {
-        await tx.users.lock(caller.user.id);
-        // A delete that came first has ended what there was to end.
-        if ((await tx.roleSetups.findForUpdate(container.dbId))?.state !== 'running')
-          return refuse({ code: 'container_not_running' });
-        const live = await tx.collaborations.listLive(container.dbId, caller.user.id);
-        if (live.length >= MAX_COLLABORATIONS)
-          return refuse({ code: 'collaboration_limit_reached', max: MAX_COLLABORATIONS });
-        const collaboration = await tx.collaborations.insert({ ...asked, codeHash: sha256(code) });
-        const action = 'collaboration_started';
-        await write(tx, collaboration, [{ do: 'record', action, userId: caller.user.id }], origin);
-        return ok(collaboration);
-      });
-      if (!made.ok) return made;
-      publishShareChange(bus, container.dbId);
-      return ok({ collaboration: made.value, code, url: `${publicUrl()}/join#code=${code}` });
-    },
+    ): Promise<Result<Shared, DomainError>> => create(state, id, share, caller, origin),
 
     /** The live ones of the caller's container, newest first. */
     async list(id: string, caller: Caller): Promise<Result<readonly Collaboration[], DomainError>> {
@@ -118,24 +70,8 @@ export function collaborations(deps: CollaborationDeps) {
     },
 
     /** Takes part from now on. Wrong codes are counted, for the user and for the address. */
-    async join(code: string, caller: Caller, origin: Origin): Promise<Result<Joined, DomainError>> {
-      const { user } = caller;
-      if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
-      return await inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
-        const tried = await guard.tryShared(tx, 'collaboration', user.id, origin, () =>
-          tx.collaborations.findByCodeForUpdate(sha256(code)),
-        );
-        if (!tried.ok) return tried;
-        if (tried.value === null) return NOT_FOUND;
-        const event = { type: 'join', userId: user.id, now: clock.now() } as const;
-        const decided = decideCollaboration(tried.value, event);
-        if (!decided.ok) return decided;
-        await write(tx, tried.value, decided.value, origin);
-        const collaboration = (await tx.collaborations.find(tried.value.id)) ?? tried.value;
-        const container = await tx.containers.findAny(collaboration.dbId);
-        return container === null ? NOT_FOUND : ok({ collaboration, container });
-      });
-    },
+    join: (code: string, caller: Caller, origin: Origin): Promise<Result<Joined, DomainError>> =>
+      join(state, code, caller, origin),
 
     /** One that the caller owns or takes part in. */
     async get(id: string, { user }: Caller): Promise<Result<Collaboration, DomainError>> {
@@ -145,12 +81,106 @@ export function collaborations(deps: CollaborationDeps) {
 
     /** Its owner ends it; a participant leaves it for good. */
     remove: (id: string, { user }: Caller, origin: Origin) =>
-      change(id, { type: 'delete', userId: user.id }, origin),
+      change(state, id, { type: 'delete', userId: user.id }, origin),
 
     /** Its owner puts a participant out, who does not come back by the same code. */
     putOut: (id: string, userId: string, { user }: Caller, origin: Origin) =>
-      change(id, { type: 'put_out', by: user.id, userId: userId.toLowerCase() }, origin),
+      change(state, id, { type: 'put_out', by: user.id, userId: userId.toLowerCase() }, origin),
 
-    keep,
+    keep: effects.keep,
   };
+}
+
+const mayBeSeenBy = ({ ownerId, endedAt, participants }: Collaboration, userId: string): boolean =>
+  ownerId === userId || (endedAt === null && participants.some((one) => one.userId === userId));
+
+async function create(
+  state: State,
+  id: string,
+  { mode, minutes = DEFAULT_MINUTES }: NewShare,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Shared, DomainError>> {
+  const { storage, backend, bus, clock, publicUrl } = state;
+  const found = await findWithHandle({ storage }, id, caller);
+  if (!found.ok) return found;
+  const fields = minutesFaults(minutes);
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const { container, handle } = found.value;
+  if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
+  if (container.state !== 'running') return refuse({ code: 'container_not_running' });
+  const muxed = await refuseIfStopped<boolean>(backend.hasMultiplexer(handle).then(ok));
+  if (!muxed.ok) return muxed;
+  if (!muxed.value) return refuse({ code: 'sharing_needs_tmux' });
+  const code = newSecret();
+  const { dbId } = container;
+  const asked = { id: randomUUID(), dbId, ownerId: caller.user.id, mode, minutes, codeHash: sha256(code) };
+  const made = await orRollBack(storage.inTransaction, (tx) => insert(state, tx, asked, origin));
+  if (!made.ok) return made;
+  publishShareChange(bus, dbId);
+  return ok({ collaboration: made.value, code, url: `${publicUrl()}/join#code=${code}` });
+}
+
+async function insert(
+  { effects }: State,
+  tx: Repositories,
+  asked: NewCollaboration,
+  origin: Origin,
+): Promise<Result<Collaboration, DomainError>> {
+  const { dbId, ownerId } = asked;
+  await tx.users.lock(ownerId);
+  // A delete that came first has ended what there was to end.
+  if ((await tx.roleSetups.findForUpdate(dbId))?.state !== 'running')
+    return refuse({ code: 'container_not_running' });
+  const live = await tx.collaborations.listLive(dbId, ownerId);
+  if (live.length >= MAX_COLLABORATIONS)
+    return refuse({ code: 'collaboration_limit_reached', max: MAX_COLLABORATIONS });
+  const collaboration = await tx.collaborations.insert(asked);
+  const action = 'collaboration_started';
+  await effects.write(tx, collaboration, [{ do: 'record', action, userId: ownerId }], origin);
+  return ok(collaboration);
+}
+
+async function join(
+  { storage, guard, clock, effects }: State,
+  code: string,
+  { user }: Caller,
+  origin: Origin,
+): Promise<Result<Joined, DomainError>> {
+  if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
+  return await storage.inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
+    const tried = await guard.tryShared(tx, 'collaboration', user.id, origin, () =>
+      tx.collaborations.findByCodeForUpdate(sha256(code)),
+    );
+    if (!tried.ok) return tried;
+    if (tried.value === null) return NOT_FOUND;
+    const event = { type: 'join', userId: user.id, now: clock.now() } as const;
+    const decided = decideCollaboration(tried.value, event);
+    if (!decided.ok) return decided;
+    await effects.write(tx, tried.value, decided.value, origin);
+    const collaboration = (await tx.collaborations.find(tried.value.id)) ?? tried.value;
+    const container = await tx.containers.findAny(collaboration.dbId);
+    return container === null ? NOT_FOUND : ok({ collaboration, container });
+  });
+}
+
+async function change(
+  { storage, effects }: State,
+  id: string,
+  event: CollaborationEvent,
+  origin: Origin,
+): Promise<Result<Collaboration, DomainError>> {
+  if (!isUuid(id)) return NOT_FOUND;
+  const done = await orRollBack(storage.inTransaction, async (tx) => {
+    const locked = await tx.collaborations.findForUpdate(id.toLowerCase());
+    if (locked === null) return NOT_FOUND;
+    const decided = decideCollaboration(locked, event);
+    if (!decided.ok) return decided;
+    await effects.write(tx, locked, decided.value, origin);
+    const now = (await tx.collaborations.find(locked.id)) ?? locked;
+    return ok({ locked, effects: decided.value, now });
+  });
+  if (!done.ok) return done;
+  effects.follow(done.value.locked, done.value.effects);
+  return ok(done.value.now);
 }
