@@ -5,7 +5,7 @@ import { recorder } from '../../../src/app/recordings/recorder.ts';
 import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
 import {
   type Pace,
-  screenHistory,
+  ScreenHistory,
   snapshotOfBuffer,
 } from '../../../src/app/terminals/output/screen-snapshot.ts';
 import type { CutReason } from '../../../src/domain/terminals/recording.ts';
@@ -17,7 +17,7 @@ const SIZE = { cols: 40, rows: 8 };
 /** A log of so many bytes with its screen, and a terminal that sees all that is written to it. */
 function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
   const log = outputLog(keepBytes, (bytes, at) => history.forgets(bytes, at));
-  const history = screenHistory(log, screens, SIZE, pace);
+  const history = new ScreenHistory(log, screens, SIZE, pace);
   const all = aBrowserTerminal(SIZE, 50);
   return {
     log,
@@ -194,7 +194,7 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
     };
     const pace = { behindBytes: 100, closeBytes: 10, calmMs: 1, calmBytes: 10_000 };
     const log = outputLog(1_000);
-    const history = screenHistory(log, screens, SIZE, pace);
+    const history = new ScreenHistory(log, screens, SIZE, pace);
     log.append(Buffer.alloc(500, 'x'));
     history.grown();
     await waitFor(() => opened > 0);
@@ -212,7 +212,7 @@ t.test('a screen that can not be opened is no picture', async (t) => {
   };
   const log = outputLog(1_000);
   log.append(Buffer.from('text'));
-  t.equal(await screenHistory(log, screens, SIZE).picture(), null);
+  t.equal(await new ScreenHistory(log, screens, SIZE).picture(), null);
   t.equal(await snapshotOfBuffer(log, screens, SIZE), null);
 });
 

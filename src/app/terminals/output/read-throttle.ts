@@ -11,6 +11,8 @@ const TURN_MS = 100;
 /** As much as is read at once: there is more, and only others' turn is waited for. */
 const FULL_READ_BYTES = 65_536;
 
+export type ReadPace = ReturnType<typeof readPace>;
+
 /** When a program's output is read: not while it is paused, and not all the time. */
 export function readPace(
   stream: Pick<Readable, 'pause' | 'resume' | 'destroyed'>,

@@ -63,123 +63,166 @@ export async function snapshotOfBuffer(
   }
 }
 
+/** The sizes of a screen with the offsets in its output from which they hold. */
+class SizeHistory {
+  readonly #sizes: { readonly at: number; readonly size: ScreenSize }[] = [];
+  #applied = 0;
+
+  constructor(opened: ScreenSize) {
+    this.#sizes.push({ at: 0, size: opened });
+  }
+
+  add(at: number, size: ScreenSize): void {
+    const sizes = this.#sizes;
+    // Where nothing was written between two, the later one counts; of very many the oldest are not worth keeping.
+    if (sizes.length > this.#applied && (sizes.at(-1)?.at === at || sizes.length > MAX_SIZES)) sizes.pop();
+    sizes.push({ at, size });
+  }
+
+  /** Makes the screen as large as it is at this offset. */
+  applyUpTo(offset: number, screen: Screen): void {
+    let next = this.#sizes[this.#applied];
+    while (next !== undefined && next.at <= offset) {
+      screen.resize(next.size);
+      this.#applied += 1;
+      next = this.#sizes[this.#applied];
+    }
+  }
+
+  /** Where the next size begins. */
+  nextAt(): number {
+    return this.#sizes[this.#applied]?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** For a new screen. */
+  rewind(): void {
+    this.#applied = 0;
+  }
+}
+
 /**
  * The screen that a terminal's whole output makes, of which the log holds the newest part. Nothing is drawn before the
  * log is about to forget something or somebody asks for a picture, so that it costs a terminal nothing that writes little.
  */
-export function screenHistory(log: OutputLog, screens: Screens, opened: ScreenSize, pace = PACE) {
-  const sizes: { readonly at: number; readonly size: ScreenSize }[] = [{ at: 0, size: opened }];
-  let sized = 0;
-  let screen: Screen | null = null;
+export class ScreenHistory {
+  readonly #log: OutputLog;
+  readonly #screens: Screens;
+  readonly #opened: ScreenSize;
+  readonly #pace: Pace;
+  readonly #sizes: SizeHistory;
+  readonly #gap = trackModes();
+  #screen: Screen | null = null;
   /** All output before it is on the screen, or on its way there. */
-  let drawn = 0;
-  let wanted = 0;
-  let asking = 0;
-  let drawing: Promise<void> | null = null;
-  let calm: NodeJS.Timeout | undefined;
-  let ended = false;
-  const gap = trackModes();
+  #drawn = 0;
+  #wanted = 0;
+  #asking = 0;
+  #drawing: Promise<void> | null = null;
+  #calm: NodeJS.Timeout | undefined;
+  #ended = false;
 
-  async function draw(): Promise<void> {
-    while (!ended && (drawn < wanted || !gap.isEmpty())) {
-      const on = theScreen();
-      const forgotten = gap.isEmpty() ? Buffer.alloc(0) : gap.take();
-      const piece = log.read(drawn, untilResize());
-      drawn += piece.length;
-      if (!(await on.write(Buffer.concat([forgotten, piece])))) end();
-      if (asking === 0) await delay(REST_MS);
+  constructor(log: OutputLog, screens: Screens, opened: ScreenSize, pace = PACE) {
+    this.#log = log;
+    this.#screens = screens;
+    this.#opened = opened;
+    this.#pace = pace;
+    this.#sizes = new SizeHistory(opened);
+  }
+
+  /** There is more output. */
+  grown(): void {
+    const isIdle = this.#calm === undefined && this.#drawing === null && !this.#ended;
+    if (isIdle && this.#isBehind()) this.#drawWhenCalm();
+  }
+
+  /** The log forgets these bytes, which begin at this offset. */
+  forgets(bytes: Buffer, at: number): void {
+    if (this.#ended || at + bytes.length <= this.#drawn) return;
+    this.#gap.add(bytes.subarray(Math.max(0, this.#drawn - at)));
+    this.#drawn = at + bytes.length;
+  }
+
+  resized(next: ScreenSize): void {
+    if (!this.#ended) this.#sizes.add(this.#log.end(), next);
+  }
+
+  /** All output so far as a picture; null when the terminal has ended, or can not be drawn. */
+  async picture(withScrollback = true): Promise<Picture | null> {
+    this.#asking += 1;
+    try {
+      const upTo = this.#log.end();
+      // Also while the last of it is being drawn for somebody else.
+      while (!this.#ended && (this.#drawing !== null || this.#lacks(upTo))) await this.#drawUpTo(upTo);
+      return this.#ended ? null : takePicture(this.#theScreen(), this.#log, this.#drawn, withScrollback);
+    } catch {
+      this.end();
+      return null;
+    } finally {
+      this.#asking -= 1;
+      // As long as the log has everything, it can be drawn again.
+      if (this.#log.start() === 0 && this.#asking === 0 && this.#drawing === null) this.#forgetScreen();
     }
   }
 
-  function theScreen(): Screen {
-    screen ??= screens.open(opened);
-    for (let next = sizes[sized]; next !== undefined && next.at <= drawn; next = sizes[sized]) {
-      screen.resize(next.size);
-      sized += 1;
-    }
-    return screen;
+  /** Also when the program writes what costs too much, for which others pay, or what can not be drawn. */
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#calm);
+    this.#screen?.end();
+    this.#screen = null;
   }
 
-  const untilResize = (): number =>
-    Math.min(SLICE_BYTES, (sizes[sized]?.at ?? Number.POSITIVE_INFINITY) - drawn);
+  #isBehind(): boolean {
+    return this.#log.end() - this.#drawn >= this.#pace.behindBytes;
+  }
 
-  function drawUpTo(offset: number): Promise<void> {
-    wanted = Math.max(wanted, offset);
-    drawing ??= draw()
-      .catch(end)
-      .finally(() => {
-        drawing = null;
-      });
-    return drawing;
+  #lacks(upTo: number): boolean {
+    return this.#drawn < upTo || !this.#gap.isEmpty();
   }
 
   /** Draws what the log may soon forget, once it comes slowly. */
-  function whenCalm(): void {
-    const before = log.end();
-    calm = setTimeout(() => {
-      calm = undefined;
-      if (ended || log.end() - drawn < pace.behindBytes) return;
-      if (log.end() - before > pace.calmBytes) return whenCalm();
-      void drawUpTo(log.end() - pace.closeBytes).then(() => grown());
-    }, pace.calmMs);
+  #drawWhenCalm(): void {
+    const { calmBytes, calmMs, closeBytes } = this.#pace;
+    const before = this.#log.end();
+    this.#calm = setTimeout(() => {
+      this.#calm = undefined;
+      if (this.#ended || !this.#isBehind()) return;
+      if (this.#log.end() - before > calmBytes) return this.#drawWhenCalm();
+      void this.#drawUpTo(this.#log.end() - closeBytes).then(() => this.grown());
+    }, calmMs);
   }
 
-  function grown(): void {
-    if (log.end() - drawn >= pace.behindBytes && calm === undefined && drawing === null && !ended) whenCalm();
+  #drawUpTo(offset: number): Promise<void> {
+    this.#wanted = Math.max(this.#wanted, offset);
+    this.#drawing ??= this.#draw()
+      .catch(() => this.end())
+      .finally(() => {
+        this.#drawing = null;
+      });
+    return this.#drawing;
   }
 
-  return {
-    /** There is more output. */
-    grown,
-
-    /** The log forgets these bytes, which begin at this offset. */
-    forgets(bytes: Buffer, at: number): void {
-      if (ended || at + bytes.length <= drawn) return;
-      gap.add(bytes.subarray(Math.max(0, drawn - at)));
-      drawn = at + bytes.length;
-    },
-
-    resized(next: ScreenSize): void {
-      if (ended) return;
-      // Where nothing was written between two, the later one counts; of very many the oldest are not worth keeping.
-      if (sizes.length > sized && (sizes.at(-1)?.at === log.end() || sizes.length > MAX_SIZES)) sizes.pop();
-      sizes.push({ at: log.end(), size: next });
-    },
-
-    /** All output so far as a picture; null when the terminal has ended, or can not be drawn. */
-    async picture(withScrollback = true): Promise<Picture | null> {
-      asking += 1;
-      try {
-        const upTo = log.end();
-        // Also while the last of it is being drawn for somebody else.
-        while (!ended && (drawing !== null || drawn < upTo || !gap.isEmpty())) await drawUpTo(upTo);
-        return ended ? null : takePicture(theScreen(), log, drawn, withScrollback);
-      } catch {
-        end();
-        return null;
-      } finally {
-        asking -= 1;
-        // As long as the log has everything, it can be drawn again.
-        if (log.start() === 0 && asking === 0 && drawing === null) forgetScreen();
-      }
-    },
-
-    end,
-  };
-
-  /** Also when the program writes what costs too much, for which others pay, or what can not be drawn. */
-  function end(): void {
-    ended = true;
-    clearTimeout(calm);
-    screen?.end();
-    screen = null;
+  async #draw(): Promise<void> {
+    while (!this.#ended && this.#lacks(this.#wanted)) {
+      const on = this.#theScreen();
+      const forgotten = this.#gap.isEmpty() ? Buffer.alloc(0) : this.#gap.take();
+      const piece = this.#log.read(this.#drawn, Math.min(SLICE_BYTES, this.#sizes.nextAt() - this.#drawn));
+      this.#drawn += piece.length;
+      if (!(await on.write(Buffer.concat([forgotten, piece])))) this.end();
+      if (this.#asking === 0) await delay(REST_MS);
+    }
   }
 
-  function forgetScreen(): void {
-    screen?.end();
-    screen = null;
-    drawn = 0;
-    wanted = 0;
-    sized = 0;
+  #theScreen(): Screen {
+    this.#screen ??= this.#screens.open(this.#opened);
+    this.#sizes.applyUpTo(this.#drawn, this.#screen);
+    return this.#screen;
+  }
+
+  #forgetScreen(): void {
+    this.#screen?.end();
+    this.#screen = null;
+    this.#drawn = 0;
+    this.#wanted = 0;
+    this.#sizes.rewind();
   }
 }

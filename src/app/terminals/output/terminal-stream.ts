@@ -4,10 +4,10 @@ import type { OutputRoom } from '../../../ports/containers/container-runtime.ts'
 import type { ScreenSize, Screens } from '../../../ports/terminals/headless-terminal.ts';
 import type { LookedBack, PtyStream } from '../../../ports/terminals/terminal-backend.ts';
 import { latest } from './latest-only.ts';
-import { outputLog } from './output-buffer.ts';
+import { type OutputLog, outputLog } from './output-buffer.ts';
 import type { OutputTurns } from './read-scheduler.ts';
-import { readPace } from './read-throttle.ts';
-import { type Picture, screenHistory, snapshotOfBuffer } from './screen-snapshot.ts';
+import { type ReadPace, readPace } from './read-throttle.ts';
+import { type Picture, ScreenHistory, snapshotOfBuffer } from './screen-snapshot.ts';
 
 /** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
 const KEEP_BYTES = 2_097_152;
@@ -77,118 +77,179 @@ export type TerminalStream = {
 export type Drawing = { readonly screens: Screens; readonly size: ScreenSize };
 
 /** Reads a terminal as fast as it is received, and lets its program wait when it is not: nothing is thrown away. */
-export function terminalStream(
+export const terminalStream = (
   id: string,
   pty: PtyStream,
   onOver: () => void,
   turns: OutputTurns,
   drawing: Drawing | null = null,
-): TerminalStream {
-  const { stream, muxSession, bytes = { in: 0, out: 0 } } = pty;
-  const log = outputLog(KEEP_BYTES, (forgotten, at) => history?.forgets(forgotten, at));
-  const history =
-    drawing === null || muxSession !== null ? null : screenHistory(log, drawing.screens, drawing.size);
-  const pace = readPace(stream, turns);
-  let size = drawing?.size;
-  let exactFrom = 0;
-  let viewer: Viewer | null = null;
-  let tap: Tap | null = null;
-  let confirmed = 0;
-  let received = 0;
-  let over = false;
-  const openedAtMs = performance.now();
-  let ranMs = 0;
-  const resized = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
+): TerminalStream => new PtyTerminal(id, pty, onOver, turns, drawing);
 
-  const unconfirmedBytes = (): number => log.end() - confirmed;
-  const pauseWhenFull = (): void => {
-    if (unconfirmedBytes() >= PAUSE_BYTES) pace.pause();
-  };
-  stream.on('data', (chunk: Buffer) => {
-    log.append(chunk);
-    tap?.output(chunk);
-    bytes.out += chunk.length;
-    pace.took(chunk.length);
-    pauseWhenFull();
-    viewer?.more();
-    history?.grown();
-  });
-  const finish = (): void => {
-    over = true;
-    ranMs = performance.now() - openedAtMs;
-    viewer?.more();
-    onOver();
-  };
-  if (stream.closed) setImmediate(finish);
-  else stream.once('close', finish);
+class PtyTerminal implements TerminalStream {
+  readonly id: string;
+  readonly muxSession: string | null;
+  readonly isFallback: boolean;
+  readonly #pty: PtyStream;
+  readonly #bytes: NonNullable<PtyStream['bytes']>;
+  readonly #onOver: () => void;
+  readonly #drawing: Drawing | null;
+  readonly #log: OutputLog;
+  readonly #history: ScreenHistory | null;
+  readonly #pace: ReadPace;
+  readonly #resizePty: (size: ScreenSize) => Promise<void>;
+  readonly #openedAtMs = performance.now();
+  #size: ScreenSize | undefined;
+  #exactFrom = 0;
+  #viewer: Viewer | null = null;
+  #tap: Tap | null = null;
+  #confirmed = 0;
+  #received = 0;
+  #over = false;
+  #ranMs = 0;
 
-  const confirm = (offset: number): void => {
-    confirmed = Math.max(confirmed, Math.min(offset, log.end()));
-    if (pace.isPaused() && unconfirmedBytes() <= RESUME_BYTES) pace.resume();
-  };
-  return {
-    id,
-    muxSession,
-    isFallback: pty.isFallback === true,
-    show(next, offset) {
-      viewer = next;
-      confirmed = Math.min(confirmed, offset);
-      confirm(offset);
-      // What is read anew must not be pushed out by what comes meanwhile.
-      pauseWhenFull();
-    },
-    tap(next) {
-      tap = next;
-    },
-    bufferedRange: () => ({ start: log.start(), end: log.end(), exactFrom }),
-    read: log.read,
-    range: log.range,
-    confirm,
-    unconfirmedBytes,
-    async picture() {
-      const picture = (await history?.picture()) ?? null;
-      if (picture !== null) exactFrom = Math.max(exactFrom, picture.offset);
-      return picture;
-    },
-    async snapshot() {
-      if (drawing === null || log.end() === 0) return null;
-      if (history !== null) return await history.picture(false);
-      const picture = await snapshotOfBuffer(log, drawing.screens, size ?? drawing.size);
-      // What was forgotten may still be on the screen.
-      if (log.start() > 0) void pty.drawAnew();
-      return picture;
-    },
-    received: () => received,
-    write(chunk, done) {
-      received += chunk.length;
-      bytes.in += chunk.length;
-      if (!stream.writable) return true;
-      pty.write(chunk, done);
-      return stream.writableLength < MAX_INPUT_BYTES;
-    },
-    onDrain(then) {
-      const once = (): void => {
-        stream.off('drain', once).off('close', once);
-        then();
-      };
-      stream.on('drain', once).on('close', once);
-    },
-    over: () => over,
-    ranMs: () => ranMs,
-    ending: pty.ending,
-    lookBack: pty.lookBack,
-    drawAnew: pty.drawAnew,
-    resize(cols, rows) {
-      size = { cols, rows };
-      tap?.resized(cols, rows);
-      history?.resized({ cols, rows });
-      return resized({ cols, rows });
-    },
-    async end(withContainer = false) {
-      viewer = null;
-      history?.end();
-      if (withContainer) stream.destroy();
-      else await pty.close();
-    },
-  };
+  constructor(id: string, pty: PtyStream, onOver: () => void, turns: OutputTurns, drawing: Drawing | null) {
+    const { stream, muxSession } = pty;
+    this.id = id;
+    this.muxSession = muxSession;
+    this.isFallback = pty.isFallback === true;
+    this.#pty = pty;
+    this.#bytes = pty.bytes ?? { in: 0, out: 0 };
+    this.#onOver = onOver;
+    this.#drawing = drawing;
+    this.#log = outputLog(KEEP_BYTES, (forgotten, at) => this.#history?.forgets(forgotten, at));
+    const isDrawn = drawing !== null && muxSession === null;
+    this.#history = isDrawn ? new ScreenHistory(this.#log, drawing.screens, drawing.size) : null;
+    this.#pace = readPace(stream, turns);
+    this.#resizePty = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
+    this.#size = drawing?.size;
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    if (stream.closed) setImmediate(() => this.#finish());
+    else stream.once('close', () => this.#finish());
+  }
+
+  show(viewer: Viewer, offset: number): void {
+    this.#viewer = viewer;
+    this.#confirmed = Math.min(this.#confirmed, offset);
+    this.confirm(offset);
+    // What is read anew must not be pushed out by what comes meanwhile.
+    this.#pauseWhenFull();
+  }
+
+  tap(tap: Tap | null): void {
+    this.#tap = tap;
+  }
+
+  bufferedRange(): BufferedRange {
+    return { start: this.#log.start(), end: this.#log.end(), exactFrom: this.#exactFrom };
+  }
+
+  read(offset: number, maxBytes: number): Buffer {
+    return this.#log.read(offset, maxBytes);
+  }
+
+  range(from: number, to: number): Buffer {
+    return this.#log.range(from, to);
+  }
+
+  confirm(offset: number): void {
+    this.#confirmed = Math.max(this.#confirmed, Math.min(offset, this.#log.end()));
+    if (this.#pace.isPaused() && this.unconfirmedBytes() <= RESUME_BYTES) this.#pace.resume();
+  }
+
+  unconfirmedBytes(): number {
+    return this.#log.end() - this.#confirmed;
+  }
+
+  async picture(): Promise<Picture | null> {
+    const picture = (await this.#history?.picture()) ?? null;
+    if (picture !== null) this.#exactFrom = Math.max(this.#exactFrom, picture.offset);
+    return picture;
+  }
+
+  async snapshot(): Promise<Picture | null> {
+    if (this.#drawing === null || this.#log.end() === 0) return null;
+    if (this.#history !== null) return await this.#history.picture(false);
+    const { screens, size } = this.#drawing;
+    const picture = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
+    // What was forgotten may still be on the screen.
+    if (this.#log.start() > 0) void this.drawAnew();
+    return picture;
+  }
+
+  received(): number {
+    return this.#received;
+  }
+
+  write(chunk: Buffer, done: () => void): boolean {
+    const { stream } = this.#pty;
+    this.#received += chunk.length;
+    this.#bytes.in += chunk.length;
+    if (!stream.writable) return true;
+    this.#pty.write(chunk, done);
+    return stream.writableLength < MAX_INPUT_BYTES;
+  }
+
+  onDrain(then: () => void): void {
+    const { stream } = this.#pty;
+    const once = (): void => {
+      stream.off('drain', once).off('close', once);
+      then();
+    };
+    stream.on('drain', once).on('close', once);
+  }
+
+  over(): boolean {
+    return this.#over;
+  }
+
+  ranMs(): number {
+    return this.#ranMs;
+  }
+
+  ending(): Promise<StreamEnd> {
+    return this.#pty.ending();
+  }
+
+  lookBack(room?: OutputRoom): Promise<LookedBack> {
+    return this.#pty.lookBack(room);
+  }
+
+  drawAnew(): Promise<void> {
+    return this.#pty.drawAnew();
+  }
+
+  resize(cols: number, rows: number): Promise<void> {
+    this.#size = { cols, rows };
+    this.#tap?.resized(cols, rows);
+    this.#history?.resized({ cols, rows });
+    return this.#resizePty({ cols, rows });
+  }
+
+  async end(withContainer = false): Promise<void> {
+    this.#viewer = null;
+    this.#history?.end();
+    if (withContainer) this.#pty.stream.destroy();
+    else await this.#pty.close();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#log.append(chunk);
+    this.#tap?.output(chunk);
+    this.#bytes.out += chunk.length;
+    this.#pace.took(chunk.length);
+    this.#pauseWhenFull();
+    this.#viewer?.more();
+    this.#history?.grown();
+  }
+
+  #pauseWhenFull(): void {
+    if (this.unconfirmedBytes() >= PAUSE_BYTES) this.#pace.pause();
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#ranMs = performance.now() - this.#openedAtMs;
+    this.#viewer?.more();
+    this.#onOver();
+  }
 }
