@@ -31,6 +31,15 @@ export type SharedTerminalsDeps = {
   readonly shut: (over: readonly Part[]) => void;
 };
 
+/** One open terminal among those of its container. */
+export type SharedSeat = {
+  /** From now on; the present state follows soon. */
+  onNotice(listener: (notice: SharedTerminalNotice) => void): void;
+  resize(size: TerminalSize): Promise<void>;
+  /** Once the record is removed. */
+  leave(): void;
+};
+
 type Listening = Onlooker & {
   onNotice: ((notice: SharedTerminalNotice) => void) | null;
   sentPresent: string;
@@ -45,140 +54,163 @@ const NOBODY = '[]';
 export const publishShareChange = (bus: Bus, dbId: string): void =>
   bus.publish(TOPIC, { container_id: dbId });
 
-export type SharedTerminals = ReturnType<typeof sharedTerminals>;
-
 /**
  * The shared terminals of this process. A message only says which container to look at again; what is lost is caught up
  * with by the look of every second.
  */
-export function sharedTerminals({ collaborations, bus, log, parts, shut }: SharedTerminalsDeps) {
-  const onlookers = new Map<string, Set<Listening>>();
-  const sharedNow = new Set<string>();
-  const rechecking = new Map<string, { again: boolean }>();
-  const resizing = new Map<string, NodeJS.Timeout>();
-  const due = new Set<string>();
-  let isPublishing = false;
+export class SharedTerminals {
+  readonly #deps: SharedTerminalsDeps;
+  readonly #onlookers = new Map<string, Set<Listening>>();
+  readonly #sharedNow = new Set<string>();
+  readonly #rechecking = new Map<string, { again: boolean }>();
+  readonly #resizing = new Map<string, NodeJS.Timeout>();
+  readonly #changes: ShareChanges;
 
-  const recheck = (dbId: string): void => {
-    const under = rechecking.get(dbId);
+  constructor(deps: SharedTerminalsDeps) {
+    this.#deps = deps;
+    this.#changes = new ShareChanges(deps);
+    deps.bus.subscribe(
+      TOPIC,
+      ({ container_id: id }) => (typeof id === 'string' ? this.#recheck(id) : this.#recheckAll()),
+      () => this.#recheckAll(),
+    );
+  }
+
+  /** A terminal that has opened, once its record is written. */
+  enter(onlooker: Onlooker): SharedSeat {
+    const { dbId } = onlooker;
+    const entry: Listening = Object.assign(onlooker, {
+      onNotice: null,
+      sentPresent: NOBODY,
+      ownerSize: null,
+    });
+    const here = this.#onlookers.get(dbId) ?? new Set();
+    this.#onlookers.set(dbId, here.add(entry));
+    return {
+      onNotice: (listener) => {
+        entry.onNotice = listener;
+        this.#changes.add(dbId);
+      },
+      resize: async (size) => {
+        entry.size = size;
+        this.#noteSizeOf(entry);
+        if (entry.ownerSize === null) await entry.resize(size);
+      },
+      leave: () => {
+        here.delete(entry);
+        if (here.size === 0) this.#onlookers.delete(dbId);
+        this.#noteSizeOf(entry);
+        this.#changes.add(dbId);
+      },
+    };
+  }
+
+  /** Closes what rests on a part that nobody has any more, whatever was not told of it; for a timer. */
+  recheckParticipants(): Promise<void> {
+    return this.#shutOver(this.#deps.parts());
+  }
+
+  #recheckAll(): void {
+    const ids = [...this.#onlookers.keys(), ...this.#deps.parts().map((one) => one.dbId)];
+    for (const id of new Set(ids)) this.#recheck(id);
+  }
+
+  #recheck(dbId: string): void {
+    const { parts, log } = this.#deps;
+    const under = this.#rechecking.get(dbId);
     if (under !== undefined) {
       under.again = true;
       return;
     }
-    if (!onlookers.has(dbId) && !parts().some((one) => one.dbId === dbId)) return;
-    rechecking.set(dbId, { again: false });
-    void recheckNow(dbId)
+    if (!this.#onlookers.has(dbId) && !parts().some((one) => one.dbId === dbId)) return;
+    this.#rechecking.set(dbId, { again: false });
+    void this.#recheckNow(dbId)
       .catch((err: unknown) => log.warn({ err }, 'could not load the participants of a shared terminal'))
       .finally(() => {
-        const again = rechecking.get(dbId)?.again;
-        rechecking.delete(dbId);
-        if (again) recheck(dbId);
+        const again = this.#rechecking.get(dbId)?.again;
+        this.#rechecking.delete(dbId);
+        if (again) this.#recheck(dbId);
       });
-  };
+  }
 
-  async function recheckNow(dbId: string): Promise<void> {
-    await shutOver(parts().filter((one) => one.dbId === dbId));
-    const here = onlookers.get(dbId);
+  async #recheckNow(dbId: string): Promise<void> {
+    const { parts, collaborations } = this.#deps;
+    await this.#shutOver(parts().filter((one) => one.dbId === dbId));
+    const here = this.#onlookers.get(dbId);
     if (here === undefined) return;
     const scene = await collaborations.scene(dbId);
-    if (scene === null) sharedNow.delete(dbId);
-    else sharedNow.add(dbId);
-    const owner = [...here].find(({ role }) => role === 'owner');
-    if (scene !== null && scene.size === null && owner !== undefined) noteSize(dbId);
+    if (scene === null) this.#sharedNow.delete(dbId);
+    else this.#sharedNow.add(dbId);
+    if (scene !== null && scene.size === null && ownerAmong(here) !== undefined) this.#noteSize(dbId);
     for (const one of here) {
       sendPresent(one, scene?.present ?? []);
       if (one.role === 'participant') sendSize(one, scene?.size ?? null);
     }
   }
 
-  async function shutOver(taken: readonly Part[]): Promise<void> {
+  async #shutOver(taken: readonly Part[]): Promise<void> {
+    const { collaborations, shut } = this.#deps;
     if (taken.length === 0) return;
     const still = await collaborations.stillTaken(taken);
     const over = taken.filter((part) => !still.some((one) => isSame(one, part)));
     if (over.length > 0) shut(over);
   }
 
+  #noteSizeOf({ role, dbId }: Listening): void {
+    if (role === 'owner' && this.#sharedNow.has(dbId)) this.#noteSize(dbId);
+  }
+
   /** The window of the owner as it is when it has rested for a moment; null when the owner has gone. */
-  function noteSize(dbId: string): void {
-    if (resizing.has(dbId)) return;
+  #noteSize(dbId: string): void {
+    const { collaborations, bus, log } = this.#deps;
+    if (this.#resizing.has(dbId)) return;
     const timer = setTimeout(() => {
-      resizing.delete(dbId);
-      const owner = [...(onlookers.get(dbId) ?? [])].find(({ role }) => role === 'owner');
+      this.#resizing.delete(dbId);
+      const owner = ownerAmong(this.#onlookers.get(dbId) ?? []);
       collaborations.noteSize(dbId, owner?.size ?? null).then(
         () => publishShareChange(bus, dbId),
         (err: unknown) => log.warn({ err }, 'could not publish the size of a shared terminal'),
       );
     }, SIZE_AFTER_MS);
-    resizing.set(dbId, timer.unref());
+    this.#resizing.set(dbId, timer.unref());
+  }
+}
+
+/**
+ * Publishes in which containers terminals have opened or closed. A container that nobody shares costs one query, however
+ * many open at once.
+ */
+class ShareChanges {
+  readonly #deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>;
+  readonly #due = new Set<string>();
+  #isPublishing = false;
+
+  constructor(deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>) {
+    this.#deps = deps;
   }
 
-  bus.subscribe(
-    TOPIC,
-    ({ container_id: id }) => (typeof id === 'string' ? recheck(id) : recheckAll()),
-    () => recheckAll(),
-  );
-
-  function recheckAll(): void {
-    for (const id of new Set([...onlookers.keys(), ...parts().map((one) => one.dbId)])) recheck(id);
+  add(dbId: string): void {
+    this.#due.add(dbId);
+    if (!this.#isPublishing) void this.#publishDue();
   }
 
-  /** Somebody has come or gone. Containers that nobody shares cost one look at the database, however many come at once. */
-  function changed(dbId: string): void {
-    due.add(dbId);
-    if (!isPublishing) void publishDue();
-  }
-
-  async function publishDue(): Promise<void> {
-    isPublishing = true;
-    for (const dbId of due) {
-      due.delete(dbId);
+  async #publishDue(): Promise<void> {
+    const { collaborations, bus, log } = this.#deps;
+    this.#isPublishing = true;
+    for (const dbId of this.#due) {
+      this.#due.delete(dbId);
       try {
         if (await collaborations.isShared(dbId)) publishShareChange(bus, dbId);
       } catch (err) {
         log.warn({ err }, 'could not publish the participants of a shared terminal');
       }
     }
-    isPublishing = false;
+    this.#isPublishing = false;
   }
-
-  return {
-    /** A terminal that has opened, once its record is written. */
-    enter(onlooker: Onlooker) {
-      const { dbId } = onlooker;
-      const entry: Listening = Object.assign(onlooker, {
-        onNotice: null,
-        sentPresent: NOBODY,
-        ownerSize: null,
-      });
-      const here = onlookers.get(dbId) ?? new Set();
-      onlookers.set(dbId, here.add(entry));
-      return {
-        /** From now on; what is so already is told soon. */
-        onNotice(listener: (notice: SharedTerminalNotice) => void): void {
-          entry.onNotice = listener;
-          changed(dbId);
-        },
-
-        async resize(size: TerminalSize): Promise<void> {
-          entry.size = size;
-          if (entry.role === 'owner' && sharedNow.has(dbId)) noteSize(dbId);
-          if (entry.ownerSize === null) await entry.resize(size);
-        },
-
-        /** Once the record is removed. */
-        leave(): void {
-          here.delete(entry);
-          if (here.size === 0) onlookers.delete(dbId);
-          if (entry.role === 'owner' && sharedNow.has(dbId)) noteSize(dbId);
-          changed(dbId);
-        },
-      };
-    },
-
-    /** Closes what rests on a part that nobody has any more, whatever was not told of it; for a timer. */
-    recheckParticipants: (): Promise<void> => shutOver(parts()),
-  };
 }
+
+const ownerAmong = (here: Iterable<Listening>): Listening | undefined =>
+  [...here].find(({ role }) => role === 'owner');
 
 const isSame = (one: Part, other: Part): boolean =>
   one.collaborationId === other.collaborationId && one.userId === other.userId;

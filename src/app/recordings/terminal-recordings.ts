@@ -2,7 +2,7 @@ import { refuse } from '../../domain/result.ts';
 import { RECORDING_WORDS, watches } from '../../domain/terminals/recording.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
-import type { TerminalObserver } from '../terminals/terminal-observer.ts';
+import type { TerminalObserver } from '../terminals/terminal-connections.ts';
 import type { LiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 
@@ -20,8 +20,8 @@ export const terminalRecordings = ({
   messages,
   log,
 }: TerminalRecordingsDeps): TerminalObserver => ({
-  opened: live.opened,
-  emptied: live.emptied,
+  opened: (key, stream) => live.opened(key, stream),
+  emptied: (key) => live.emptied(key),
   onNotice: (notice) => messages.subscribe({ notice }),
 
   async recordAtOnce(terminal, containerName, origin) {

@@ -10,12 +10,16 @@ import type { Onlooker, SharedTerminalNotice, SharedTerminals } from '../collabo
 import type { Place } from './locate-terminal.ts';
 import { type FirstOutput, firstOutput } from './output/initial-output.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
-import type { LiveTerminal, LiveTerminals, TerminalConnection } from './terminal-connections.ts';
-import { terminalEndRecords } from './terminal-end-records.ts';
+import type {
+  LiveTerminal,
+  LiveTerminals,
+  TerminalConnection,
+  TerminalObserver,
+} from './terminal-connections.ts';
+
 import type { TerminalEnds } from './terminal-ends.ts';
-import type { TerminalObserver } from './terminal-observer.ts';
 import { NO_TURN, type Turn } from './terminal-queue.ts';
-import { recordOpened } from './terminal-records.ts';
+import { recordOpened, terminalEndRecords } from './terminal-records.ts';
 import type { TerminalSlots } from './terminal-registry.ts';
 import type { TerminalReplicas } from './terminal-sync.ts';
 import { liveEntry, placeOf, type TerminalGrant } from './terminal-target.ts';
@@ -65,118 +69,16 @@ type Sitting = {
   over(): void;
 };
 
+type State = TerminalOpeningDeps & {
+  /** Settle when the end of each is on record. */
+  readonly sittings: Set<Promise<void>>;
+  readonly recordEnd: ReturnType<typeof terminalEndRecords>;
+};
+
 /** Terminals of sockets: each that is put on record as open is put on record as closed, whatever comes between. */
 export function terminalOpening(deps: TerminalOpeningDeps) {
-  const { storage, backend, clock, log, observer, live, slots, replicas, shared, ends } = deps;
-  const { inTransaction } = storage;
-  const sittings = new Set<Promise<void>>();
-  const recordEnd = terminalEndRecords(storage, log);
-
-  function begin(grant: TerminalGrant, connection: TerminalConnection): Sitting {
-    const place = placeOf(grant, backend);
-    const entry = liveEntry(grant, place.key, connection, clock.now());
-    const { promise, resolve } = Promise.withResolvers<void>();
-    sittings.add(promise);
-    live.add(entry);
-    const over = (): void => {
-      sittings.delete(promise);
-      resolve();
-    };
-    return { grant, place, entry, at: null, over };
-  }
-
-  /** Never throws. */
-  async function end({ grant, place, entry, at, over }: Sitting, how: Leaving): Promise<void> {
-    try {
-      live.remove(entry);
-      slots.leave(place, entry.id, how);
-      if (entry.recordedAt !== null) await recordEnd({ entry, grant });
-      at?.leave();
-    } catch (err) {
-      log.error({ err }, 'a terminal did not end cleanly');
-    } finally {
-      over();
-    }
-  }
-
-  const connect = ({ grant, place, entry }: Sitting): Promise<TerminalStream | null> =>
-    slots.connect(place, {
-      socket: entry.id,
-      resumes: grant.ask.resume?.stream ?? null,
-      forceNew: grant.ask.forceNew,
-      close: entry.connection.close,
-    });
-
-  /** From here on it is on record that the terminal is open. `refused`: why what it shows is not recorded, as was asked. */
-  async function show(sitting: Sitting, stream: TerminalStream): Promise<OpenTerminal> {
-    const { grant, entry } = sitting;
-    const { record, resume } = grant.ask;
-    entry.muxSession = stream.muxSession;
-    entry.recordedAt = await inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
-    replicas.took(entry);
-    const isBegun = record && resume?.stream !== stream.id;
-    const { container, origin } = grant;
-    const refused = isBegun ? await observer.recordAtOnce(entry, container.name, origin) : null;
-    const recording = await observer.recordingOf(entry);
-    const { from, resize, onNotice } = await enter(sitting, stream);
-    return {
-      id: entry.id,
-      stream,
-      from,
-      resize,
-      recording: () => recording() ?? refused,
-      onNotice,
-      pinged() {
-        entry.lastPingAt = clock.now();
-      },
-      shown: () => slots.shown(sitting.place, entry.id),
-      ended: () => ended(sitting.place, stream),
-      release: (how) => end(sitting, how),
-    };
-  }
-
-  async function enter(sitting: Sitting, stream: TerminalStream) {
-    const { grant, entry } = sitting;
-    const { resume, cols, rows } = grant.ask;
-    const after = resume?.stream === stream.id ? resume.after : null;
-    const from = resumeFrom(stream.bufferedRange(), after);
-    const isOther = resume !== null && after === null;
-    const at = shared.enter({
-      dbId: entry.dbId,
-      role: roleOf(grant),
-      size: { cols: entry.cols, rows: entry.rows },
-      resize: (size) => stream.resize(size.cols, size.rows),
-    });
-    sitting.at = at;
-    const resize = (newCols: number, newRows: number): Promise<void> => {
-      live.resize(entry, newCols, newRows);
-      return at.resize({ cols: newCols, rows: newRows });
-    };
-    // The window may have changed meanwhile, and it is another one after a reload.
-    if (resume !== null || from.redraw) void resize(cols, rows);
-    const first = await firstOutput(stream, from);
-    return { from: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
-  }
-
-  async function ended(place: Place, stream: TerminalStream): Promise<TerminalEnded> {
-    const end = await stream.ending();
-    const reason = await ends.afterEnd(place, end, stream.ranMs());
-    // This stream has no more output: a client that returns gets a new one.
-    if (reason !== CLOSE.ended) slots.detached(place.key, stream.id);
-    return { reason, code: end.kind === 'exited' ? end.code : null };
-  }
-
-  async function openFor(sitting: Sitting): Promise<OpenTerminal | null> {
-    try {
-      const stream = await connect(sitting);
-      if (stream !== null) return await show(sitting, stream);
-    } catch (error) {
-      void end(sitting, 'lost');
-      throw error;
-    }
-    await end(sitting, 'lost');
-    return null;
-  }
+  const { storage, backend, log, slots, ends } = deps;
+  const state: State = { ...deps, sittings: new Set(), recordEnd: terminalEndRecords(storage, log) };
 
   return {
     /**
@@ -188,8 +90,8 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       connection: TerminalConnection,
       turn: Turn = NO_TURN,
     ): Promise<OpenTerminal | null> {
-      const sitting = begin(grant, connection);
-      const opened = openFor(sitting);
+      const sitting = begin(state, grant, connection);
+      const opened = openFor(state, sitting);
       // A client that leaves is answered at once; what it began goes on in the container.
       turn.during([opened, slots.opening(sitting.entry.id)]);
       return await opened;
@@ -200,8 +102,129 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       ends.afterFault(placeOf(grant, backend), error),
 
     /** When no socket has a terminal any more, and the end of each is on record. */
-    over: async (): Promise<void> => void (await Promise.all(sittings)),
+    over: async (): Promise<void> => void (await Promise.all(state.sittings)),
   };
+}
+
+function begin(state: State, grant: TerminalGrant, connection: TerminalConnection): Sitting {
+  const { backend, clock, live, sittings } = state;
+  const place = placeOf(grant, backend);
+  const entry = liveEntry(grant, place.key, connection, clock.now());
+  const { promise, resolve } = Promise.withResolvers<void>();
+  sittings.add(promise);
+  live.add(entry);
+  const over = (): void => {
+    sittings.delete(promise);
+    resolve();
+  };
+  return { grant, place, entry, at: null, over };
+}
+
+/** Never throws. */
+async function end(
+  { live, slots, recordEnd, log }: State,
+  { grant, place, entry, at, over }: Sitting,
+  how: Leaving,
+): Promise<void> {
+  try {
+    live.remove(entry);
+    slots.leave(place, entry.id, how);
+    if (entry.recordedAt !== null) await recordEnd({ entry, grant });
+    at?.leave();
+  } catch (err) {
+    log.error({ err }, 'a terminal did not end cleanly');
+  } finally {
+    over();
+  }
+}
+
+async function openFor(state: State, sitting: Sitting): Promise<OpenTerminal | null> {
+  try {
+    const stream = await connect(state, sitting);
+    if (stream !== null) return await show(state, sitting, stream);
+  } catch (error) {
+    void end(state, sitting, 'lost');
+    throw error;
+  }
+  await end(state, sitting, 'lost');
+  return null;
+}
+
+const connect = ({ slots }: State, { grant, place, entry }: Sitting): Promise<TerminalStream | null> =>
+  slots.connect(place, {
+    socket: entry.id,
+    resumes: grant.ask.resume?.stream ?? null,
+    forceNew: grant.ask.forceNew,
+    close: entry.connection.close,
+  });
+
+/** From here on it is on record that the terminal is open. */
+async function show(state: State, sitting: Sitting, stream: TerminalStream): Promise<OpenTerminal> {
+  const { storage, clock, live, slots, replicas } = state;
+  const { grant, place, entry } = sitting;
+  entry.muxSession = stream.muxSession;
+  entry.recordedAt = await storage.inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
+  replicas.took(entry);
+  const recording = await recordingOf(state, sitting, stream);
+  const { from, resize, onNotice } = await enter(state, sitting, stream);
+  return {
+    id: entry.id,
+    stream,
+    from,
+    resize,
+    recording,
+    onNotice,
+    pinged() {
+      entry.lastPingAt = clock.now();
+    },
+    shown: () => slots.shown(place, entry.id),
+    ended: () => ended(state, place, stream),
+    release: (how) => end(state, sitting, how),
+  };
+}
+
+/** Begins the recording that was asked for. Answers the present one, or why there is none. */
+async function recordingOf(
+  { observer }: State,
+  { grant, entry }: Sitting,
+  stream: TerminalStream,
+): Promise<() => RecordingNotice | null> {
+  const { ask, container, origin } = grant;
+  const isBegun = ask.record && ask.resume?.stream !== stream.id;
+  const refused = isBegun ? await observer.recordAtOnce(entry, container.name, origin) : null;
+  const recording = await observer.recordingOf(entry);
+  return () => recording() ?? refused;
+}
+
+async function enter({ live, shared }: State, sitting: Sitting, stream: TerminalStream) {
+  const { grant, entry } = sitting;
+  const { resume, cols, rows } = grant.ask;
+  const after = resume?.stream === stream.id ? resume.after : null;
+  const from = resumeFrom(stream.bufferedRange(), after);
+  const isOther = resume !== null && after === null;
+  const at = shared.enter({
+    dbId: entry.dbId,
+    role: roleOf(grant),
+    size: { cols: entry.cols, rows: entry.rows },
+    resize: (size) => stream.resize(size.cols, size.rows),
+  });
+  sitting.at = at;
+  const resize = (newCols: number, newRows: number): Promise<void> => {
+    live.resize(entry, newCols, newRows);
+    return at.resize({ cols: newCols, rows: newRows });
+  };
+  // The window may have changed meanwhile, and it is another one after a reload.
+  if (resume !== null || from.redraw) void resize(cols, rows);
+  const first = await firstOutput(stream, from);
+  return { from: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
+}
+
+async function ended({ ends, slots }: State, place: Place, stream: TerminalStream): Promise<TerminalEnded> {
+  const end = await stream.ending();
+  const reason = await ends.afterEnd(place, end, stream.ranMs());
+  // This stream has no more output: a client that returns gets a new one.
+  if (reason !== CLOSE.ended) slots.detached(place.key, stream.id);
+  return { reason, code: end.kind === 'exited' ? end.code : null };
 }
 
 /** The owner's main terminal is as large as the owner likes; participants see what is on it. */

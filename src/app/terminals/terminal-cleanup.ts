@@ -7,6 +7,8 @@ import type { TerminalLeases } from './terminal-leases.ts';
 /** A container under load ends in its own time. What is left after the last attempt is for the reaper. */
 const RETRY_AFTER_MS: readonly number[] = [1_000, 4_000];
 
+export type TerminalEnding = ReturnType<typeof terminalEnding>;
+
 /** Ends terminals in their containers, and takes them off the record of what this process has there. */
 export function terminalEnding(
   leases: TerminalLeases,

@@ -1,7 +1,15 @@
-import type { Repositories } from '../../ports/storage.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../ports/logger.ts';
+import type { Repositories, Storage } from '../../ports/storage.ts';
 import type { NewTerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
 import type { TerminalGrant } from './terminal-target.ts';
+
+const AT_ONCE = 200;
+const AGAIN_MS = 1_000;
+
+/** Keeps no process alive: who ends it has waited long enough by then. */
+const unwatched = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
 /** The record of an open terminal, and that it was opened. Answers when. */
 export async function recordOpened(
@@ -17,16 +25,56 @@ export async function recordOpened(
   return recordedAt;
 }
 
-export type ClosedTerminal = { readonly entry: LiveTerminal; readonly grant: TerminalGrant };
+type ClosedTerminal = { readonly entry: LiveTerminal; readonly grant: TerminalGrant };
 
 /** The records go, and that they did is kept. */
-export async function recordClosed(tx: Repositories, closed: readonly ClosedTerminal[]): Promise<void> {
+async function recordClosed(tx: Repositories, closed: readonly ClosedTerminal[]): Promise<void> {
   await tx.terminals.remove(closed.map(({ entry }) => entry.id));
   // Each under its own id: what was written already is not written again when that was not heard of.
   const entries = closed.map(({ entry: { id, userId }, grant }) => {
     return { id, userId, action: 'terminal_closed', ...grant.origin, details: detailsOf(grant) } as const;
   });
   await tx.audit.append(...entries);
+}
+
+/**
+ * Puts on record that terminals have closed: those of the same moment together, as a thousand transactions would keep
+ * everybody else from the database, and again until it has them. What it answers ends when the record is written.
+ */
+export function terminalEndRecords(
+  { inTransaction }: Pick<Storage, 'inTransaction'>,
+  log: Logger,
+  pause = unwatched,
+) {
+  const waiting: { readonly closed: ClosedTerminal; readonly written: () => void }[] = [];
+  let isWriting = false;
+
+  async function write(): Promise<void> {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const now = waiting.slice(0, AT_ONCE);
+      try {
+        await inTransaction((tx) =>
+          recordClosed(
+            tx,
+            now.map(({ closed }) => closed),
+          ),
+        );
+        for (const { written } of waiting.splice(0, now.length)) written();
+      } catch (err) {
+        log.error({ err, terminals: waiting.length }, 'could not record the end of terminals yet');
+        await pause(AGAIN_MS);
+      }
+    }
+    isWriting = false;
+  }
+
+  return (closed: ClosedTerminal): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ closed, written: resolve });
+    if (!isWriting) void write();
+    return promise;
+  };
 }
 
 /** The container; of a participant also by which collaboration, so that the audit tells who could type where. */

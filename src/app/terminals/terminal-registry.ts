@@ -13,9 +13,9 @@ import {
 import type { Logger } from '../../ports/logger.ts';
 import type { Screens } from '../../ports/terminals/headless-terminal.ts';
 import type { Place } from './locate-terminal.ts';
-import { outputTurns } from './output/read-scheduler.ts';
+import { type OutputTurns, outputTurns } from './output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
-import { terminalEnding } from './terminal-cleanup.ts';
+import { type TerminalEnding, terminalEnding } from './terminal-cleanup.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
 /** A socket that asks for a terminal. */
@@ -51,168 +51,178 @@ export type TerminalSlotsDeps = {
 /** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
 const isOtherMode = (entry: Entry, place: Place): boolean => entry.place.part?.mode !== place.part?.mode;
 
-export type TerminalSlots = ReturnType<typeof terminalSlots>;
-
 /** The terminals of this process by their key, also those that wait for a client whose line was lost. */
-export function terminalSlots({ leases, log, monotonicMs, listener, screens }: TerminalSlotsDeps) {
-  const slots = new Map<TerminalKey, Entry>();
-  const streams = new Map<string, Opened>();
-  const sockets = new Map<string, Present>();
+export class TerminalSlots {
+  readonly #deps: TerminalSlotsDeps;
+  readonly #slots = new Map<TerminalKey, Entry>();
+  readonly #streams = new Map<string, Opened>();
+  readonly #sockets = new Map<string, Present>();
   /** By the socket that asked. */
-  const opens = new Map<string, Promise<void>>();
-  const turns = outputTurns(monotonicMs);
-  const ending = terminalEnding(leases, log);
+  readonly #opens = new Map<string, Promise<void>>();
+  readonly #turns: OutputTurns;
+  readonly #ending: TerminalEnding;
 
-  function apply(place: Place, event: SlotEvent): void {
-    const entry = slots.get(place.key) ?? { place, slot: EMPTY };
-    const { slot, effects } = nextSlot(entry.slot, event, place.isMain);
-    entry.slot = slot;
-    if (slot.kind === 'empty') slots.delete(place.key);
-    else slots.set(place.key, entry);
-    for (const effect of effects) perform(place, effect);
-    if (slot.kind === 'empty') listener.emptied(place.key);
+  constructor(deps: TerminalSlotsDeps) {
+    this.#deps = deps;
+    this.#turns = outputTurns(deps.monotonicMs);
+    this.#ending = terminalEnding(deps.leases, deps.log);
   }
 
-  function perform(place: Place, effect: SlotEffect): void {
+  /**
+   * The stream to show to a socket; null when it was closed while it waited. Throws what opening throws. Whoever
+   * asked must tell when it leaves.
+   */
+  connect(place: Place, { socket, resumes, forceNew, close }: Asking): Promise<TerminalStream | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
+    this.#sockets.set(socket, { close, settle: resolve, fail: reject });
+    const entry = this.#slots.get(place.key);
+    const otherMode = entry !== undefined && isOtherMode(entry, place);
+    if (entry !== undefined) entry.place = place;
+    this.#apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
+    return promise;
+  }
+
+  /** Whether a socket that asks for this gets a stream of its own. */
+  needsOpening(place: Place, { resumes, forceNew }: Pick<Asking, 'resumes' | 'forceNew'>): boolean {
+    const entry = this.#slots.get(place.key);
+    if (entry === undefined) return true;
+    return needsOpening(entry.slot, { resumes, forceNew, otherMode: isOtherMode(entry, place) });
+  }
+
+  /** When what the socket asked for was opened, or could not be, though the socket may have gone. */
+  async opening(socket: string): Promise<void> {
+    await this.#opens.get(socket);
+  }
+
+  /** The client of the socket was told of its stream. */
+  shown(place: Place, socket: string): void {
+    this.#apply(place, { type: 'shown', socket });
+  }
+
+  /** The socket has closed, or will not be used. */
+  leave(place: Place, socket: string, how: Leaving): void {
+    this.#sockets.get(socket)?.settle(null);
+    this.#sockets.delete(socket);
+    this.#apply(place, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
+  }
+
+  /** Closes the sockets and ends the streams of one container, or of all. */
+  shut(reason: CloseReason, dbId: string | null = null): void {
+    if (reason === CLOSE.serviceRestarting) this.#ending.leaveWhatStays();
+    for (const place of this.places(dbId)) this.#shutOne(place, reason);
+  }
+
+  /** The same for those that are so. */
+  shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
+    for (const place of this.places()) if (isMeant(place)) this.#shutOne(place, reason);
+  }
+
+  shutKey(key: TerminalKey, reason: CloseReason): void {
+    const entry = this.#slots.get(key);
+    if (entry !== undefined) this.#shutOne(entry.place, reason);
+  }
+
+  /** The line to this stream of the key broke, and with it what could be shown of the program. */
+  detached(key: TerminalKey, stream: string): void {
+    const entry = this.#slots.get(key);
+    if (entry !== undefined) this.#apply(entry.place, { type: 'detached', stream });
+  }
+
+  /** Another process shows what is under the key. */
+  taken(key: TerminalKey): void {
+    const entry = this.#slots.get(key);
+    if (entry !== undefined) this.#apply(entry.place, { type: 'taken', nowMs: this.#deps.monotonicMs() });
+  }
+
+  has(key: TerminalKey): boolean {
+    return this.#slots.has(key);
+  }
+
+  /** Where there are terminals, open or waiting: in one container, or in all. */
+  places(dbId: string | null = null): readonly Place[] {
+    const all = [...this.#slots.values()].map(({ place }) => place);
+    return dbId === null ? all : all.filter((place) => place.dbId === dbId);
+  }
+
+  /** Ends what was not resumed in time; for a timer. */
+  tick(): void {
+    const nowMs = this.#deps.monotonicMs();
+    for (const place of this.places()) this.#apply(place, { type: 'tick', nowMs });
+  }
+
+  /** When all that was to end has ended. */
+  idle(): Promise<void> {
+    return this.#ending.idle();
+  }
+
+  #apply(place: Place, event: SlotEvent): void {
+    const entry = this.#slots.get(place.key) ?? { place, slot: EMPTY };
+    const { slot, effects } = nextSlot(entry.slot, event, place.isMain);
+    entry.slot = slot;
+    if (slot.kind === 'empty') this.#slots.delete(place.key);
+    else this.#slots.set(place.key, entry);
+    for (const effect of effects) this.#perform(place, effect);
+    if (slot.kind === 'empty') this.#deps.listener.emptied(place.key);
+  }
+
+  #perform(place: Place, effect: SlotEffect): void {
     switch (effect.do) {
       case 'open':
-        opens.set(effect.socket, open(place, effect));
+        this.#opens.set(effect.socket, this.#open(place, effect));
         break;
       case 'attach':
-        sockets.get(effect.socket)?.settle(streams.get(effect.stream)?.stream ?? null);
+        this.#sockets.get(effect.socket)?.settle(this.#streams.get(effect.stream)?.stream ?? null);
         break;
       case 'refuse':
-        sockets.get(effect.socket)?.fail(effect.fault);
+        this.#sockets.get(effect.socket)?.fail(effect.fault);
         break;
       case 'close_socket':
-        sockets.get(effect.socket)?.close(effect.reason);
-        sockets.get(effect.socket)?.settle(null);
+        this.#sockets.get(effect.socket)?.close(effect.reason);
+        this.#sockets.get(effect.socket)?.settle(null);
         break;
       case 'end_stream':
-        end(effect);
+        this.#end(effect);
         break;
       default:
         unreachable(effect);
     }
   }
 
-  const placesIn = (dbId: string | null = null): readonly Place[] =>
-    [...slots.values()].map(({ place }) => place).filter((place) => dbId === null || place.dbId === dbId);
-
-  function shutOne(place: Place, reason: CloseReason): void {
-    apply(place, { type: 'shut', reason, takesPart: place.part !== null });
-  }
-
-  async function open(
+  async #open(
     place: Place,
     { stream, socket, forceNew }: Extract<SlotEffect, { do: 'open' }>,
   ): Promise<void> {
+    const { leases, screens, listener, monotonicMs } = this.#deps;
     try {
       const isNew = await leases.take(stream, place);
       const pty = await place.open(stream, forceNew);
-      const onOver = (): void => apply(place, { type: 'program_ended', stream });
-      const made = terminalStream(stream, pty, onOver, turns, { screens, size: place.size });
-      streams.set(stream, { place, stream: made });
+      const onOver = (): void => this.#apply(place, { type: 'program_ended', stream });
+      const made = terminalStream(stream, pty, onOver, this.#turns, { screens, size: place.size });
+      this.#streams.set(stream, { place, stream: made });
       // One that came too late is ended at once: what is recorded under the key is not of it.
-      if (isAwaited(place.key, stream)) listener.opened(place.key, made);
+      if (this.#isAwaited(place.key, stream)) listener.opened(place.key, made);
       const muxed = pty.muxSession !== null;
-      apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
+      this.#apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
       leases.leave(stream);
-      apply(place, { type: 'open_failed', stream, fault: error });
+      this.#apply(place, { type: 'open_failed', stream, fault: error });
     } finally {
-      opens.delete(socket);
+      this.#opens.delete(socket);
     }
   }
 
-  function isAwaited(key: TerminalKey, stream: string): boolean {
-    const slot = slots.get(key)?.slot;
+  #isAwaited(key: TerminalKey, stream: string): boolean {
+    const slot = this.#slots.get(key)?.slot;
     return slot?.kind === 'opening' && slot.stream === stream;
   }
 
-  function end({ stream, withContainer }: Extract<SlotEffect, { do: 'end_stream' }>): void {
-    const opened = streams.get(stream);
-    streams.delete(stream);
-    if (opened !== undefined) ending.end(opened.place, opened.stream, withContainer);
+  #end({ stream, withContainer }: Extract<SlotEffect, { do: 'end_stream' }>): void {
+    const opened = this.#streams.get(stream);
+    this.#streams.delete(stream);
+    if (opened !== undefined) this.#ending.end(opened.place, opened.stream, withContainer);
   }
 
-  return {
-    /**
-     * The stream to show to a socket; null when it was closed while it waited. Throws what opening throws. Whoever
-     * asked must tell when it leaves.
-     */
-    connect(place: Place, { socket, resumes, forceNew, close }: Asking): Promise<TerminalStream | null> {
-      const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
-      sockets.set(socket, { close, settle: resolve, fail: reject });
-      const entry = slots.get(place.key);
-      const otherMode = entry !== undefined && isOtherMode(entry, place);
-      if (entry !== undefined) entry.place = place;
-      apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
-      return promise;
-    },
-
-    /** Whether a socket that asks for this gets a stream of its own. */
-    needsOpening: (place: Place, { resumes, forceNew }: Pick<Asking, 'resumes' | 'forceNew'>): boolean => {
-      const entry = slots.get(place.key);
-      return (
-        entry === undefined ||
-        needsOpening(entry.slot, { resumes, forceNew, otherMode: isOtherMode(entry, place) })
-      );
-    },
-
-    /** When what the socket asked for was opened, or could not be, though the socket may have gone. */
-    opening: async (socket: string): Promise<void> => await opens.get(socket),
-
-    /** The client of the socket was told of its stream. */
-    shown: (place: Place, socket: string): void => apply(place, { type: 'shown', socket }),
-
-    /** The socket has closed, or will not be used. */
-    leave(place: Place, socket: string, how: Leaving): void {
-      sockets.get(socket)?.settle(null);
-      sockets.delete(socket);
-      apply(place, { type: 'left', socket, how, nowMs: monotonicMs() });
-    },
-
-    /** Closes the sockets and ends the streams of one container, or of all. */
-    shut(reason: CloseReason, dbId: string | null = null): void {
-      if (reason === CLOSE.serviceRestarting) ending.leaveWhatStays();
-      for (const place of placesIn(dbId)) shutOne(place, reason);
-    },
-
-    /** The same for those that are so. */
-    shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
-      for (const place of placesIn()) if (isMeant(place)) shutOne(place, reason);
-    },
-
-    shutKey(key: TerminalKey, reason: CloseReason): void {
-      const entry = slots.get(key);
-      if (entry !== undefined) shutOne(entry.place, reason);
-    },
-
-    /** The line to this stream of the key broke, and with it what could be shown of the program. */
-    detached(key: TerminalKey, stream: string): void {
-      const entry = slots.get(key);
-      if (entry !== undefined) apply(entry.place, { type: 'detached', stream });
-    },
-
-    /** Another process shows what is under the key. */
-    taken(key: TerminalKey): void {
-      const entry = slots.get(key);
-      if (entry !== undefined) apply(entry.place, { type: 'taken', nowMs: monotonicMs() });
-    },
-
-    has: (key: TerminalKey): boolean => slots.has(key),
-
-    /** Where there are terminals, open or waiting: in one container, or in all. */
-    places: placesIn,
-
-    /** Ends what was not resumed in time; for a timer. */
-    tick(): void {
-      const nowMs = monotonicMs();
-      for (const place of placesIn()) apply(place, { type: 'tick', nowMs });
-    },
-
-    /** When all that was to end has ended. */
-    idle: ending.idle,
-  };
+  #shutOne(place: Place, reason: CloseReason): void {
+    this.#apply(place, { type: 'shut', reason, takesPart: place.part !== null });
+  }
 }

@@ -45,7 +45,7 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
     if (notice.kind === 'close') {
       if (live.find(notice.id) !== null) quietly(closeAsked());
     } else if (notice.replica !== replica) {
-      if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter(slots.has)));
+      if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter((key) => slots.has(key))));
       else quietly(shutWhere(slots.places(notice.dbId), downFor));
     }
   }

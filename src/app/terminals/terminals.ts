@@ -9,15 +9,14 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Screens } from '../../ports/terminals/headless-terminal.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
-import { sharedTerminals } from '../collaboration/shared-terminals.ts';
+import { SharedTerminals } from '../collaboration/shared-terminals.ts';
 import { terminalOpening } from './open-terminal.ts';
 import { terminalAdmission } from './terminal-admission.ts';
-import { liveTerminals } from './terminal-connections.ts';
+import { liveTerminals, type TerminalObserver } from './terminal-connections.ts';
 import { terminalEnds } from './terminal-ends.ts';
 import { type Run, terminalLeases } from './terminal-leases.ts';
-import type { TerminalObserver } from './terminal-observer.ts';
 import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
-import { terminalSlots } from './terminal-registry.ts';
+import { TerminalSlots } from './terminal-registry.ts';
 import { terminalReplicas } from './terminal-sync.ts';
 
 export type TerminalDeps = {
@@ -46,21 +45,12 @@ export function terminals(deps: TerminalDeps) {
   const { replica } = me;
   const live = liveTerminals(clock, replica);
   const leases = terminalLeases(repositories.terminalLeases, me, monotonicMs);
-  const slots = terminalSlots({ leases, log, monotonicMs, listener: observer, screens });
+  const slots = new TerminalSlots({ leases, log, monotonicMs, listener: observer, screens });
   observer.onNotice((notice) => {
     for (const entry of live.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
   const replicas = terminalReplicas({ bus, records, replica, live, slots, log, monotonicMs });
-  const shared = sharedTerminals({
-    collaborations: repositories.collaborations,
-    bus,
-    log,
-    parts: () => slots.places().flatMap(({ dbId, part }) => (part ? [{ ...part, dbId }] : [])),
-    shut: (over) =>
-      slots.shutWhere(CLOSE.collaborationEnded, ({ part }) =>
-        over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
-      ),
-  });
+  const shared = sharedIn(slots, deps);
   const queue = terminalQueue(deps.opening);
   const { look, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
   const opening = terminalOpening({
@@ -109,7 +99,7 @@ export function terminals(deps: TerminalDeps) {
     closeEverything: (reason: CloseReason): void => slots.shut(reason),
 
     /** When what was closed has ended in the containers as well. */
-    idle: slots.idle,
+    idle: (): Promise<void> => slots.idle(),
 
     /** When no socket has a terminal any more, and the end of each is on record. */
     over: opening.over,
@@ -126,3 +116,16 @@ export function terminals(deps: TerminalDeps) {
     },
   };
 }
+
+/** The terminals of participants in collaborations. */
+const sharedIn = (slots: TerminalSlots, { storage, bus, log }: TerminalDeps): SharedTerminals =>
+  new SharedTerminals({
+    collaborations: storage.repositories.collaborations,
+    bus,
+    log,
+    parts: () => slots.places().flatMap(({ dbId, part }) => (part ? [{ ...part, dbId }] : [])),
+    shut: (over) =>
+      slots.shutWhere(CLOSE.collaborationEnded, ({ part }) =>
+        over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
+      ),
+  });
