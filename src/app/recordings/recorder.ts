@@ -41,87 +41,109 @@ export type Recorder = {
   end(): Promise<CastFacts>;
 };
 
-export function recorder({ file, startedAt, size, limitBytes, monotonicMs, onCut }: RecorderDeps): Recorder {
-  const startMs = monotonicMs();
-  let decoder = new StringDecoder('utf8');
-  let { cast, line: waiting } = beginCast(size, startedAt, limitBytes);
-  let inFile: CastFacts = { sizeBytes: 0, durationMs: 0 };
-  let taking = true;
-  let broken = false;
-  let writing: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
+export const recorder = (deps: RecorderDeps): Recorder => new CastRecorder(deps);
 
-  const cut = (why: CutReason): void => {
-    if (!taking) return;
-    taking = false;
-    onCut(why);
-  };
-  const apply = (step: CastStep): void => {
-    cast = step.cast;
-    waiting += step.line;
-    if (step.full) cut('quota');
-    else if (cast.sizeBytes - inFile.sizeBytes > MAX_WAITING_BYTES) cut('too_fast');
-    writeSoon();
-  };
-  const note = (event: CastEvent): void => {
-    if (taking) apply(nextCast(cast, event));
-  };
-  const writeSoon = (): void => {
-    if (waiting.length >= WRITE_BYTES) write();
-    else if (waiting !== '') timer ??= setTimeout(write, WRITE_WITHIN_MS);
-  };
-  const elapsedMs = (): number => monotonicMs() - startMs;
+class CastRecorder implements Recorder {
+  readonly #deps: RecorderDeps;
+  readonly #startMs: number;
+  #decoder = new StringDecoder('utf8');
+  #cast: CastStep['cast'];
+  #waiting: string;
+  #inFile: CastFacts = { sizeBytes: 0, durationMs: 0 };
+  #isTaking = true;
+  #isBroken = false;
+  #writing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
 
-  function write(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (writing !== null || waiting === '' || broken) return;
-    const { sizeBytes, durationMs } = cast;
-    const lines = waiting;
-    waiting = '';
-    writing = file.append(lines).then(
+  constructor(deps: RecorderDeps) {
+    const { size, startedAt, limitBytes, monotonicMs } = deps;
+    this.#deps = deps;
+    this.#startMs = monotonicMs();
+    ({ cast: this.#cast, line: this.#waiting } = beginCast(size, startedAt, limitBytes));
+    this.#write();
+  }
+
+  output(chunk: Buffer): void {
+    // What a terminal has shown so far comes as one; its control bytes are six bytes each in the file.
+    for (let at = 0; at < chunk.length && this.#isTaking; at += WRITE_BYTES) {
+      const text = this.#decoder.write(chunk.subarray(at, at + WRITE_BYTES));
+      this.#note({ type: 'output', atMs: this.#elapsedMs(), text });
+    }
+  }
+
+  resized({ cols, rows }: CastSize): void {
+    this.#note({ type: 'size', atMs: this.#elapsedMs(), cols, rows });
+  }
+
+  startAnew(): void {
+    this.#note({ type: 'output', atMs: this.#elapsedMs(), text: `${this.#decoder.end()}\x1bc` });
+    this.#decoder = new StringDecoder('utf8');
+  }
+
+  limit(bytes: number): void {
+    this.#cast = { ...this.#cast, limitBytes: bytes };
+  }
+
+  facts(): CastFacts {
+    return this.#inFile;
+  }
+
+  async end(): Promise<CastFacts> {
+    this.#note({ type: 'output', atMs: this.#elapsedMs(), text: this.#decoder.end() });
+    this.#isTaking = false;
+    while (this.#writing !== null) await this.#writing;
+    this.#write();
+    while (this.#writing !== null) await this.#writing;
+    clearTimeout(this.#timer);
+    await this.#deps.file.close();
+    return this.#inFile;
+  }
+
+  #elapsedMs(): number {
+    return this.#deps.monotonicMs() - this.#startMs;
+  }
+
+  #note(event: CastEvent): void {
+    if (!this.#isTaking) return;
+    const { cast, line, full } = nextCast(this.#cast, event);
+    this.#cast = cast;
+    this.#waiting += line;
+    if (full) this.#cut('quota');
+    else if (cast.sizeBytes - this.#inFile.sizeBytes > MAX_WAITING_BYTES) this.#cut('too_fast');
+    this.#writeSoon();
+  }
+
+  #cut(why: CutReason): void {
+    if (!this.#isTaking) return;
+    this.#isTaking = false;
+    this.#deps.onCut(why);
+  }
+
+  #writeSoon(): void {
+    if (this.#waiting.length >= WRITE_BYTES) this.#write();
+    else if (this.#waiting !== '') this.#timer ??= setTimeout(() => this.#write(), WRITE_WITHIN_MS);
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#writing !== null || this.#waiting === '' || this.#isBroken) return;
+    const { sizeBytes, durationMs } = this.#cast;
+    const lines = this.#waiting;
+    this.#waiting = '';
+    this.#writing = this.#deps.file.append(lines).then(
       () => {
-        inFile = { sizeBytes, durationMs };
+        this.#inFile = { sizeBytes, durationMs };
       },
       () => {
         // Half a line may be there: nothing may follow it.
-        broken = true;
-        cut('failed');
+        this.#isBroken = true;
+        this.#cut('failed');
       },
     );
-    void writing.then(() => {
-      writing = null;
-      writeSoon();
+    void this.#writing.then(() => {
+      this.#writing = null;
+      this.#writeSoon();
     });
   }
-
-  write();
-  return {
-    output(chunk) {
-      // What a terminal has shown so far comes as one; its control bytes are six bytes each in the file.
-      for (let at = 0; at < chunk.length && taking; at += WRITE_BYTES) {
-        const text = decoder.write(chunk.subarray(at, at + WRITE_BYTES));
-        note({ type: 'output', atMs: elapsedMs(), text });
-      }
-    },
-    resized: ({ cols, rows }) => note({ type: 'size', atMs: elapsedMs(), cols, rows }),
-    startAnew() {
-      note({ type: 'output', atMs: elapsedMs(), text: `${decoder.end()}\x1bc` });
-      decoder = new StringDecoder('utf8');
-    },
-    limit(bytes) {
-      cast = { ...cast, limitBytes: bytes };
-    },
-    facts: () => inFile,
-    async end() {
-      note({ type: 'output', atMs: elapsedMs(), text: decoder.end() });
-      taking = false;
-      while (writing !== null) await writing;
-      write();
-      while (writing !== null) await writing;
-      clearTimeout(timer);
-      await file.close();
-      return inFile;
-    },
-  };
 }

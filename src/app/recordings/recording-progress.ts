@@ -23,6 +23,8 @@ export type RecordingProgressDeps = {
   readonly monotonicMs: () => number;
 };
 
+export type RecordingProgress = ReturnType<typeof recordingProgress>;
+
 /** What the rows tell of recordings that this process makes: how far each is, its end, and what room that leaves. */
 export function recordingProgress({ repositories, log, monotonicMs }: RecordingProgressDeps) {
   const { recordings, settings } = repositories;

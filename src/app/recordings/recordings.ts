@@ -13,6 +13,7 @@ import type { ActRecords } from '../audit/activity-records.ts';
 import { findOwn, handleOf } from '../containers/find-container.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import { orRollBack } from '../transaction.ts';
+import { abandonedRecordings } from './abandoned-recordings.ts';
 import type { LiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 import { recordDeleted } from './recording-records.ts';
@@ -21,10 +22,6 @@ import { recordingReplicas } from './remote-recordings.ts';
 /** A process that is asked to end its recording has done so within this, or is gone. */
 const STOP_WITHIN_MS = 3_000;
 const POLL_MS = 50;
-/** A process that was silent for so long makes no recording any more. */
-const SILENT_SECONDS = 120;
-/** A file without a row may belong to a recording that just begins. */
-const ORPHAN_AFTER_MS = 600_000;
 
 export type RecordingsDeps = {
   readonly storage: Storage;
@@ -42,56 +39,18 @@ type Found = Result<Recording, DomainError>;
 export type Recordings = ReturnType<typeof recordings>;
 
 /** Recordings of the caller's own terminals; another's is like none. */
-export function recordings({
-  storage,
-  acts,
-  files,
-  live,
-  terminals,
-  messages,
-  replica,
-  log,
-}: RecordingsDeps) {
-  const { repositories, inTransaction } = storage;
+export function recordings(deps: RecordingsDeps) {
+  const { storage, files, live, terminals, messages, log } = deps;
+  const { repositories } = storage;
   const elsewhere = recordingReplicas({ repositories, live, terminals, messages, log });
-  const failed = (what: string) => (err: unknown) => log.warn({ err }, what);
   messages.subscribe({
     stop: (id) => void live.stop(id),
-    removed: (id) => void files.remove(id).catch(failed('could not remove the file of a recording')),
+    removed: (id) =>
+      void files
+        .remove(id)
+        .catch((err: unknown) => log.warn({ err }, 'could not remove the file of a recording')),
   });
-
-  async function find(id: string, { user }: Pick<Caller, 'user'>): Promise<Found> {
-    const found = isUuid(id) ? await repositories.recordings.find(id.toLowerCase(), user.id) : null;
-    return found === null ? refuse({ code: 'recording_not_found' }) : ok(found);
-  }
-
-  async function stop(id: string, caller: Caller): Promise<Found> {
-    const found = await find(id, caller);
-    if (!found.ok || found.value.state !== 'recording') return found;
-    const { id: known, userId, sizeBytes, durationMs } = found.value;
-    const ended = await live.stop(known);
-    if (ended !== null) return ok(ended);
-    messages.stop(known);
-    for (let waitedMs = 0; waitedMs < STOP_WITHIN_MS; waitedMs += POLL_MS) {
-      await sleep(POLL_MS);
-      const now = await find(known, caller);
-      if (!now.ok || now.value.state !== 'recording') return now;
-    }
-    await repositories.recordings.end(known, userId, { state: 'ended', sizeBytes, durationMs });
-    return await find(known, caller);
-  }
-
-  /** Ends one that its process left behind: what is in the file counts, if it is here. */
-  async function settle({ id, userId, sizeBytes, durationMs }: Recording): Promise<void> {
-    const facts = (await files.mend(id)) ?? { sizeBytes, durationMs };
-    await repositories.recordings.end(id, userId, { state: 'ended', ...facts });
-  }
-
-  async function settleAll(left: readonly Recording[]): Promise<void> {
-    for (const recording of left) {
-      if (live.facts(recording.id) === null) await settle(recording);
-    }
-  }
+  const { takeOver, sweep } = abandonedRecordings(deps);
 
   return {
     /** Records an open terminal of the caller's container from now on; the one that goes on when there is one. */
@@ -107,8 +66,9 @@ export function recordings({
       return await live.begin(open, { containerName: name, origin, includesBuffered: false });
     },
 
-    stop,
-    find,
+    stop: (id: string, caller: Caller): Promise<Found> => stop(deps, id, caller),
+
+    find: (id: string, caller: Pick<Caller, 'user'>): Promise<Found> => find(deps, id, caller),
 
     /** Newest first. Throws `UnknownPage`. */
     async list(dbId: string | null, request: PageRequest, { user }: Caller): Promise<Page<Recording>> {
@@ -117,56 +77,77 @@ export function recordings({
     },
 
     /** The file as it is now. */
-    async open(id: string, caller: Caller, origin: Origin) {
-      const found = await find(id, caller);
-      if (!found.ok) return found;
-      const recording = { ...found.value, ...live.facts(found.value.id) };
-      const file = await files.read(recording.id, recording.sizeBytes);
-      if (file !== null) {
-        const what = { recording_id: recording.id };
-        const { dbId } = recording;
-        await acts
-          .record({ action: 'recording_downloaded', caller, origin, dbId, what })
-          .catch((error: unknown) => {
-            file.content.destroy();
-            throw error;
-          });
-        return ok({ recording, ...file });
-      }
-      return refuse({
-        code: recording.replica === replica ? 'recording_not_found' : 'recording_elsewhere',
-      } as const);
-    },
+    open: (id: string, caller: Caller, origin: Origin) => open(deps, id, caller, origin),
 
     /** Ends it first when it goes on. */
-    async remove(id: string, caller: Caller, origin: Origin): Promise<Found> {
-      const ended = await stop(id, caller);
-      if (!ended.ok) return ended;
-      const done = await orRollBack(inTransaction, async (tx) => {
-        const gone = await recordDeleted(tx, ended.value.id, caller.user.id, origin);
-        if (gone === null) return refuse({ code: 'recording_not_found' });
-        return ok(gone);
-      });
-      if (!done.ok) return done;
-      await files.remove(done.value.id);
-      messages.removed(done.value.id);
-      return done;
-    },
+    remove: (id: string, caller: Caller, origin: Origin): Promise<Found> => remove(deps, id, caller, origin),
 
-    /** After a start: ends what this process was recording when it died. */
-    async takeOver(): Promise<void> {
-      await settleAll(await repositories.recordings.silent(0, replica));
-    },
+    takeOver,
+    sweep,
 
-    /** Ends what dead processes left, and removes files that belong to nothing; for a timer. */
-    async sweep(): Promise<void> {
-      await settleAll(await repositories.recordings.silent(SILENT_SECONDS, null));
-      const old = await files.untouched(ORPHAN_AFTER_MS);
-      const known = await repositories.recordings.known(old);
-      for (const id of old) if (!known.has(id)) await files.remove(id);
-    },
-
-    tick: live.tick,
-    idle: live.idle,
+    tick: (): Promise<void> => live.tick(),
+    idle: (): Promise<void> => live.idle(),
   };
+}
+
+async function find(
+  { storage: { repositories } }: RecordingsDeps,
+  id: string,
+  { user }: Pick<Caller, 'user'>,
+): Promise<Found> {
+  const found = isUuid(id) ? await repositories.recordings.find(id.toLowerCase(), user.id) : null;
+  return found === null ? refuse({ code: 'recording_not_found' }) : ok(found);
+}
+
+async function stop(deps: RecordingsDeps, id: string, caller: Caller): Promise<Found> {
+  const { storage, live, messages } = deps;
+  const found = await find(deps, id, caller);
+  if (!found.ok || found.value.state !== 'recording') return found;
+  const { id: known, userId, sizeBytes, durationMs } = found.value;
+  const ended = await live.stop(known);
+  if (ended !== null) return ok(ended);
+  messages.stop(known);
+  for (let waitedMs = 0; waitedMs < STOP_WITHIN_MS; waitedMs += POLL_MS) {
+    await sleep(POLL_MS);
+    const now = await find(deps, known, caller);
+    if (!now.ok || now.value.state !== 'recording') return now;
+  }
+  await storage.repositories.recordings.end(known, userId, { state: 'ended', sizeBytes, durationMs });
+  return await find(deps, known, caller);
+}
+
+async function open(deps: RecordingsDeps, id: string, caller: Caller, origin: Origin) {
+  const { acts, files, live, replica } = deps;
+  const found = await find(deps, id, caller);
+  if (!found.ok) return found;
+  const recording = { ...found.value, ...live.facts(found.value.id) };
+  const file = await files.read(recording.id, recording.sizeBytes);
+  if (file === null) {
+    const code = recording.replica === replica ? 'recording_not_found' : 'recording_elsewhere';
+    return refuse({ code } as const);
+  }
+  const what = { recording_id: recording.id };
+  const { dbId } = recording;
+  await acts
+    .record({ action: 'recording_downloaded', caller, origin, dbId, what })
+    .catch((error: unknown) => {
+      file.content.destroy();
+      throw error;
+    });
+  return ok({ recording, ...file });
+}
+
+async function remove(deps: RecordingsDeps, id: string, caller: Caller, origin: Origin): Promise<Found> {
+  const { storage, files, messages } = deps;
+  const ended = await stop(deps, id, caller);
+  if (!ended.ok) return ended;
+  const done = await orRollBack(storage.inTransaction, async (tx) => {
+    const gone = await recordDeleted(tx, ended.value.id, caller.user.id, origin);
+    if (gone === null) return refuse({ code: 'recording_not_found' });
+    return ok(gone);
+  });
+  if (!done.ok) return done;
+  await files.remove(done.value.id);
+  messages.removed(done.value.id);
+  return done;
 }

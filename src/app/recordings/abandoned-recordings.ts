@@ -1,0 +1,49 @@
+import type { Recording } from '../../domain/terminals/recording.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
+import type { LiveRecordings } from './active-recordings.ts';
+
+/** A process that was silent for so long makes no recording any more. */
+const SILENT_SECONDS = 120;
+/** A file without a row may belong to a recording that just begins. */
+const ORPHAN_AFTER_MS = 600_000;
+
+export type AbandonedRecordingsDeps = {
+  readonly storage: Pick<Storage, 'repositories'>;
+  readonly files: RecordingFiles;
+  readonly live: Pick<LiveRecordings, 'facts'>;
+  /** UUID of this process. */
+  readonly replica: string;
+};
+
+/** Ends recordings whose process has died, and removes files that belong to nothing. */
+export function abandonedRecordings({ storage, files, live, replica }: AbandonedRecordingsDeps) {
+  const { recordings } = storage.repositories;
+
+  /** What is in the file counts, if it is here. */
+  async function settle({ id, userId, sizeBytes, durationMs }: Recording): Promise<void> {
+    const facts = (await files.mend(id)) ?? { sizeBytes, durationMs };
+    await recordings.end(id, userId, { state: 'ended', ...facts });
+  }
+
+  async function settleAll(left: readonly Recording[]): Promise<void> {
+    for (const recording of left) {
+      if (live.facts(recording.id) === null) await settle(recording);
+    }
+  }
+
+  return {
+    /** After a start: ends what this process was recording when it died. */
+    async takeOver(): Promise<void> {
+      await settleAll(await recordings.silent(0, replica));
+    },
+
+    /** Ends what dead processes left, and removes files that belong to nothing; for a timer. */
+    async sweep(): Promise<void> {
+      await settleAll(await recordings.silent(SILENT_SECONDS, null));
+      const old = await files.untouched(ORPHAN_AFTER_MS);
+      const known = await recordings.known(old);
+      for (const id of old) if (!known.has(id)) await files.remove(id);
+    },
+  };
+}
