@@ -3,12 +3,14 @@ import pino from 'pino';
 import t from 'tap';
 import { memoryPorts } from '../../../src/adapters/memory/index.ts';
 import { reporting } from '../../../src/app/containers/role-setup/progress-reporter.ts';
+import { eventFeed } from '../../../src/app/events/event-feed.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { every } from '../../../src/app/main/process/repeat.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { unlessAborted } from '../../../src/app/main/process/unless-aborted.ts';
 import { latest } from '../../../src/app/terminals/output/latest-only.ts';
+import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
 import { standingTime } from '../../support/time.ts';
 
 t.test('what has failed is tried again until it succeeds', async (t) => {
@@ -230,4 +232,72 @@ t.test('what is opened while the others are being stopped, or later, is stopped 
   opened.add('after', async () => void stopped.push('after'));
   await opened.run();
   t.same(stopped, ['first', 'during', 'after']);
+});
+
+/** A feed of one user's events that looks every hour by itself, and what each of its subscribers was sent. */
+async function aFeed(waits: () => boolean = () => false) {
+  const { storage, bus } = memoryPorts();
+  const { events } = storage.repositories;
+  let looks = 0;
+  const after: typeof events.after = async (...asked) => {
+    looks += 1;
+    return { ...(await events.after(...asked)), waiting: waits() };
+  };
+  const encode = ({ dbId }: { dbId: string }): string => dbId;
+  const feed = eventFeed({ events: { ...events, after }, bus, log, encode, pollMs: 3_600_000 });
+  await feed.ready();
+  const subscribe = () => {
+    const sent: string[] = [];
+    const send = (frame: string) => void sent.push(frame);
+    return { sent, ...feed.subscribe({ userId: 'ada', send, close: () => {} }, null) };
+  };
+  const happens = (dbId: string) =>
+    events.append({ type: 'container_progress', dbId, ownerId: 'ada', data: {} });
+  return { feed, subscribe, happens, looks: () => looks };
+}
+
+/** What was asked for of ports in memory has been answered. */
+async function turns(): Promise<void> {
+  for (let n = 0; n < 20; n += 1) await turn();
+}
+
+t.test('what is held back by a transaction is asked for soon, then less and less often', async (t) => {
+  const time = standingTime(t);
+  let waiting = true;
+  const { feed, subscribe, looks } = await aFeed(() => waiting);
+  subscribe();
+  await turns();
+  t.equal(looks(), 1);
+  for (const pauseMs of [5, 10, 20, 40, 80, 160, 320, 500, 500]) {
+    const before = looks();
+    time.pass(pauseMs - 1);
+    await turns();
+    t.equal(looks(), before, `not within ${pauseMs} ms`);
+    time.pass(1);
+    await turns();
+    t.equal(looks(), before + 1, `after ${pauseMs} ms`);
+  }
+  waiting = false;
+  time.pass(500);
+  await turns();
+  const before = looks();
+  time.pass(3_599_900);
+  await turns();
+  t.equal(looks(), before, 'as seldom as ever once nothing is held back');
+  feed.close(CLOSE.serviceRestarting);
+});
+
+t.test('the first subscriber gets what came since the feed was ready, without a message', async (t) => {
+  const time = standingTime(t);
+  const { feed, subscribe, happens } = await aFeed();
+  await happens('early');
+  const [first, second] = [subscribe(), subscribe()];
+  await turns();
+  t.same([first.sent, second.sent], [['early'], ['early']]);
+  first.end();
+  await happens('later');
+  time.pass(3_600_000);
+  await turns();
+  t.same([first.sent, second.sent], [['early'], ['early', 'later']], 'the others still get what comes');
+  feed.close(CLOSE.serviceRestarting);
 });

@@ -172,6 +172,80 @@ t.test('after its end there is none', async (t) => {
 const same = (one: ReturnType<typeof aBrowserTerminal>, other: typeof one): boolean =>
   JSON.stringify(one.looks()) === JSON.stringify(other.looks());
 
+/** Screens that show nothing, and note what is done with each; `written` holds back what is written until it resolves. */
+function notingScreens(written: () => Promise<void> = async () => {}) {
+  const steps: string[] = [];
+  let bytes = 0;
+  const open = ({ cols, rows }: typeof SIZE) => {
+    steps.push(`open ${cols}x${rows}`);
+    return {
+      async write(output: Uint8Array) {
+        steps.push(Buffer.from(output).toString());
+        await written();
+        bytes += output.length;
+        return true;
+      },
+      resize: (size: typeof SIZE) => void steps.push(`${size.cols}x${size.rows}`),
+      picture: () => Buffer.alloc(0),
+      end: () => void steps.push('end'),
+    };
+  };
+  return { screens: { open }, steps, drawn: () => bytes };
+}
+
+t.test('each size counts from the output on that was written under it', async (t) => {
+  const { screens, steps } = notingScreens();
+  const { say, history } = aTerminal(1_000_000, undefined, screens);
+  await say('a');
+  history.resized({ cols: 10, rows: 1 });
+  await say('b');
+  history.resized({ cols: 20, rows: 2 });
+  history.resized({ cols: 30, rows: 3 });
+  await say('c');
+  const drawing = ['open 40x8', '40x8', 'a', '10x1', 'b', '30x3', 'c'];
+  await history.picture();
+  t.same(steps, [...drawing, 'end'], 'a size under which nothing was written is not drawn');
+  await history.picture();
+  t.same(steps, [...drawing, 'end', ...drawing, 'end'], 'all of it is drawn again while the log has it');
+  history.end();
+});
+
+t.test('of very many sizes only some are kept, and the last one counts', async (t) => {
+  const { screens, steps } = notingScreens();
+  const { say, history } = aTerminal(1_000_000, undefined, screens);
+  for (let cols = 1; cols <= 100; cols += 1) {
+    await say('.');
+    history.resized({ cols, rows: 1 });
+  }
+  await history.picture();
+  const sizes = steps.filter((step) => /^\d+x/.test(step));
+  t.same([sizes.length, sizes.at(-1)], [65, '100x1']);
+  history.end();
+});
+
+const EAGER: Pace = { behindBytes: 8_192, closeBytes: 4_096, calmMs: 1, calmBytes: 1_000_000 };
+
+t.test('drawing begins at the limit, and goes on by itself with what came meanwhile', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { screens, steps, drawn } = notingScreens(() => gate.promise);
+  const { say, history } = aTerminal(100_000, EAGER, screens);
+  await say('x'.repeat(EAGER.behindBytes));
+  await waitFor(() => steps.length > 2);
+  await say('y'.repeat(16_384));
+  gate.resolve();
+  await waitFor(() => drawn() > EAGER.behindBytes);
+  t.equal(steps.filter((step) => step.startsWith('open')).length, 1);
+  history.end();
+});
+
+t.test('the picture of a buffer has no scrollback', async (t) => {
+  const log = outputLog(100_000);
+  log.append(Buffer.from(linesFrom(0, (line) => `line ${line}\r\n`)));
+  const picture = await snapshotOfBuffer(log, xtermScreens, SIZE);
+  t.match(picture?.bytes.toString(), /line 19/);
+  t.notMatch(picture?.bytes.toString(), /line 3\b/);
+});
+
 t.test('what can not be drawn is no picture, and ends nothing else', async (t) => {
   const faults = {
     write: async () => {

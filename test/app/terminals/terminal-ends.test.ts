@@ -4,12 +4,20 @@ import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { Place } from '../../../src/app/terminals/locate-terminal.ts';
 import type { TerminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
 import { terminalEnding } from '../../../src/app/terminals/terminal-cleanup.ts';
-import type { LiveTerminal } from '../../../src/app/terminals/terminal-connections.ts';
+import type { LiveTerminal, LiveTerminals } from '../../../src/app/terminals/terminal-connections.ts';
+import { terminalEnds } from '../../../src/app/terminals/terminal-ends.ts';
 import { terminalLeases } from '../../../src/app/terminals/terminal-leases.ts';
+import { publishTerminalNotice } from '../../../src/app/terminals/terminal-messages.ts';
 import { terminalEndRecords } from '../../../src/app/terminals/terminal-records.ts';
+import type { TerminalSlots } from '../../../src/app/terminals/terminal-registry.ts';
+import { terminalReplicas } from '../../../src/app/terminals/terminal-sync.ts';
 import type { TerminalGrant } from '../../../src/app/terminals/terminal-target.ts';
+import { CLOSE, type TerminalKey } from '../../../src/domain/terminals/terminal.ts';
+import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
 import type { Logger } from '../../../src/ports/logger.ts';
 import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
+import { TerminalNotStarted } from '../../../src/ports/terminals/terminal-backend.ts';
+import type { TerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -162,3 +170,81 @@ t.test('a service that ends waits for no further attempt', async (t) => {
   await ending.idle();
   t.equal(attempts.length, 1);
 });
+
+/** Why terminals close in a container whose row says this, while the engine says that it runs. */
+function endsWhere(row: 'running' | 'deleted') {
+  const places = async () => [{ dbId, state: row, runtimeId: 'r', operation: null }];
+  const observe = async () => ({ kind: 'running' as const, startedAt: new Date(0) });
+  return terminalEnds({ records: { places }, runtime: { observe } });
+}
+
+const OWN = { dbId, handle: { node: 'memory', runtimeId: 'r' }, part: null };
+const PART = { ...OWN, part: { collaborationId: randomUUID(), userId: randomUUID(), mode: 'view' as const } };
+
+t.test('a delete ends the terminals of the owner, and the share for those who take part', async (t) => {
+  const ends = endsWhere('deleted');
+  for (const [place, reason] of [
+    [OWN, CLOSE.containerDeleted],
+    [PART, CLOSE.collaborationEnded],
+  ] as const) {
+    t.equal(await ends.afterEnd(place, { kind: 'lost' }, 5_000), reason);
+    t.equal(await ends.afterFault(place, new Error('no such container')), reason);
+  }
+});
+
+t.test('a terminal that could not be opened is told why', async (t) => {
+  for (const [fault, reason] of [
+    [new StorageUnavailable('no answer'), CLOSE.tryAgainLater],
+    [new RuntimeBusy('container_unresponsive', 5), CLOSE.unresponsive],
+    [new RuntimeBusy('engine_busy', 5), CLOSE.notOpened],
+    [new TerminalNotStarted('no_processes'), CLOSE.tooManyProcesses],
+    [new Error('anything else'), CLOSE.notOpened],
+  ] as const)
+    t.equal(await endsWhere('running').afterFault(OWN, fault), reason, fault.message);
+});
+
+t.test(
+  'a terminal gives way to what another process shows under its key later, and to nothing else',
+  async (t) => {
+    const key = 'key' as TerminalKey;
+    const [early, late] = [new Date(1_000), new Date(2_000)];
+    type Newest = { readonly replica?: string; readonly createdAt: Date; readonly id: string };
+    type Mine = { readonly recordedAt: Date | null; readonly id: string };
+    const cases: readonly (readonly [what: string, newest: Newest, mine: Mine | null, isTaken: boolean])[] = [
+      ['no terminal of its own', { createdAt: early, id: 'a' }, null, true],
+      ['a later one', { createdAt: late, id: 'a' }, { recordedAt: early, id: 'b' }, true],
+      ['an earlier one', { createdAt: early, id: 'b' }, { recordedAt: late, id: 'a' }, false],
+      ['the second of one moment', { createdAt: early, id: 'b' }, { recordedAt: early, id: 'a' }, true],
+      ['the first of one moment', { createdAt: early, id: 'a' }, { recordedAt: early, id: 'b' }, false],
+      ['one before its own is on record', { createdAt: late, id: 'b' }, { recordedAt: null, id: 'a' }, false],
+      ['one of its own', { replica: 'here', createdAt: late, id: 'b' }, null, false],
+    ];
+    for (const [what, newest, mine, isTaken] of cases) {
+      const { bus, storage } = memoryPorts();
+      const taken: TerminalKey[] = [];
+      const asked = Promise.withResolvers<void>();
+      const records = {
+        ...storage.repositories.terminals,
+        newest: async () => {
+          asked.resolve();
+          return [{ replica: 'there', key, ...newest } as unknown as TerminalRecord];
+        },
+      };
+      const live = { underKey: () => mine } as unknown as LiveTerminals;
+      const slots = { has: () => true, taken: (one: TerminalKey) => void taken.push(one) };
+      terminalReplicas({
+        bus,
+        records,
+        replica: 'here',
+        live,
+        slots: slots as unknown as TerminalSlots,
+        log: silentLog,
+        monotonicMs: () => 0,
+      });
+      publishTerminalNotice(bus, { kind: 'taken', key, replica: 'there' });
+      await asked.promise;
+      await new Promise((resolve) => setImmediate(resolve));
+      t.same(taken, isTaken ? [key] : [], what);
+    }
+  },
+);

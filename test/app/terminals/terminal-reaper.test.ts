@@ -3,6 +3,7 @@ import {
   fixedClock,
   memoryPorts,
   memoryRuntime,
+  type memoryStorage,
   memoryTerminals,
 } from '../../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
@@ -201,5 +202,16 @@ t.test('nothing stays on record of what ended with its container', async (t) => 
   t.equal((await call('stop')).statusCode, 200);
   await victim.terminals.idle();
   await pass(30, victim);
+  t.same(await leases(), []);
+});
+
+t.test('nothing stays on record of a container whose row is gone', async (t) => {
+  const { victim, other, open, leases, pass } = await aScene(t);
+  await open('pane2');
+  await pass(90, victim, other);
+  t.equal((await leases()).length, 1);
+  const { state } = other.ports.storage as ReturnType<typeof memoryStorage>;
+  state.containers = [];
+  await pass(90, other);
   t.same(await leases(), []);
 });
