@@ -1,5 +1,6 @@
 import t from 'tap';
-import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { memoryRuntime, type memoryStorage } from '../../../src/adapters/memory/index.ts';
+import { subscribeToTerminalNotices } from '../../../src/app/terminals/terminal-messages.ts';
 import { ImageUnavailable, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
@@ -193,6 +194,44 @@ t.test('rows settle on what the engine holds; an engine that does not answer cha
   if (box) box.startedAt = null;
   await service.reconcile();
   t.match(await now(), { status: 'stopped' }, 'ended behind our back');
+});
+
+/** What is told of containers from now on: the types of their events, and `shut` when all terminals of one close. */
+function toldOf({ ports: { storage, bus } }: Awaited<ReturnType<typeof aService>>): () => string[] {
+  const { state } = storage as ReturnType<typeof memoryStorage>;
+  const before = state.events.length;
+  const shut: string[] = [];
+  subscribeToTerminalNotices(
+    bus,
+    ({ kind }) => void shut.push(kind),
+    () => {},
+  );
+  return () => [...state.events.slice(before).map(({ type }) => type), ...shut];
+}
+
+t.test('a row settles once, and terminals close only where the container has stopped', async (t) => {
+  const { runtime, service, call, url, now } = await aScene();
+  const [box] = runtime.boxes.values();
+  if (box === undefined) throw new Error('the container is not in the engine');
+  const stopped = toldOf(service);
+  const { list } = runtime;
+  runtime.list = async () => {
+    runtime.list = list;
+    await call('POST', `${url}/stop`);
+    return await list();
+  };
+  await service.reconcile();
+  t.match(await now(), { status: 'stopped', status_reason: null });
+  t.same(stopped(), ['container_stopped', 'shut'], 'a stop since the rows were read has told it all');
+  const started = toldOf(service);
+  box.startedAt = new Date(0);
+  await service.reconcile();
+  t.match(await now(), { status: 'running' });
+  t.same(started(), ['container_started']);
+  const ended = toldOf(service);
+  box.startedAt = null;
+  await service.reconcile();
+  t.same(ended(), ['container_stopped', 'shut']);
 });
 
 t.test('an engine container without a database row is stopped, and removed after an hour', async (t) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 import { auditOf } from '../../support/service/sign-ins.ts';
@@ -21,6 +22,7 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}, tier 
   return {
     runtime,
     service,
+    ada,
     call,
     create,
     box,
@@ -67,6 +69,11 @@ t.test('every bad field is named and nothing changes', async (t) => {
   const { runtime, call, create, path, patch, now } = await withContainer();
   await create('taken');
   const before = await now();
+  let ended = 0;
+  runtime.endHung = async () => {
+    ended += 1;
+    return true;
+  };
   const bad = await patch({ name: 'a b', memory_mb: 1, cpu_shares: 1, disk_mb: 1 });
   t.equal(bad.statusCode, 400);
   t.same(Object.keys(bad.json().fields).sort(), ['cpu_shares', 'disk_mb', 'memory_mb', 'name']);
@@ -80,6 +87,7 @@ t.test('every bad field is named and nothing changes', async (t) => {
   }
   t.same(await now(), before);
   t.equal(runtime.boxes.size, 2);
+  t.equal(ended, 0, 'nor is a container that hangs ended for it');
 });
 
 for (const broken of ['create', 'start', 'stop'] as const) {
@@ -258,4 +266,43 @@ t.test('what was seen of a container is not told of the one that has replaced it
   };
   await service.reconcile();
   t.match(await now(), { status: 'running', status_reason: null, resources: { memory_mb: 512 } });
+});
+
+t.test('who joins a stop of another process gets its end, well or not', async (t) => {
+  for (const status of [200, 500]) {
+    const { runtime, service, ada, path, post } = await withContainer();
+    const other = await aService(service.ports);
+    const { stop } = runtime;
+    const goOn = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    runtime.stop = async (handle, grace) => {
+      begun.resolve();
+      await goOn.promise;
+      if (status === 500) throw new RuntimeFailure('it could not be stopped');
+      return await stop(handle, grace);
+    };
+    const { operations } = service.ports.storage.repositories;
+    const { find } = operations;
+    const first = post('stop');
+    await begun.promise;
+    operations.find = async (id) => {
+      goOn.resolve();
+      return await find(id);
+    };
+    const second = as(other, ada)('POST', `${path}/stop`);
+    t.same([(await first).statusCode, (await second).statusCode], [status, status]);
+  }
+});
+
+t.test('a name that is taken while an update is under way is a fault of its field', async (t) => {
+  const { runtime, create, patch, now } = await withContainer();
+  const { create: make } = runtime;
+  runtime.create = async (spec) => {
+    runtime.create = make;
+    await create('other');
+    return await make(spec);
+  };
+  const answer = await patch({ name: 'other', memory_mb: 512 });
+  t.match([answer.statusCode, answer.json()], [400, { fields: { name: 'is already in use' } }]);
+  t.match(await now(), { name: 'dev', status: 'running', resources: small });
 });

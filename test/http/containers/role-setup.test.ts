@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
@@ -104,6 +105,53 @@ t.test('what is under way can be cancelled, and a retry does not begin it twice'
   t.same([again.statusCode, again.json().code], [409, 'role_setup_not_active']);
   t.match(auditOf(service, 'role_setup_cancelled'), [{ details: /^[0-9a-f-]{36}$/ }]);
   t.equal(auditOf(service, 'role_setup_retried').length, 0, 'nothing was begun anew');
+});
+
+/** An installation that goes on until it is ended; `started` holds back its start. */
+function endless(started: Promise<void> = Promise.resolve()) {
+  const ended = Promise.withResolvers<void>();
+  let isEnded = false;
+  const install: RoleInstaller['install'] = async () => {
+    await started;
+    return {
+      events: (async function* () {
+        await ended.promise;
+        yield { kind: 'exit', exitCode: 137 } as const;
+      })(),
+      end: async () => {
+        isEnded = true;
+        ended.resolve();
+      },
+    };
+  };
+  return { install, isEnded: () => isEnded };
+}
+
+t.test('a cancel ends the installer at once, also one that only starts', async (t) => {
+  const started = Promise.withResolvers<void>();
+  for (const one of [endless(), endless(started.promise)]) {
+    const { next, make, begun, idle } = await aboard();
+    next.push(one.install);
+    const { post } = await make('sleep 60');
+    await begun(1);
+    await turn();
+    t.equal((await post('role-setup/cancel')).statusCode, 200);
+    started.resolve();
+    await turn();
+    t.ok(one.isEnded());
+    await idle();
+  }
+});
+
+t.test('what is under way here is not begun again, whatever became of its lease', async (t) => {
+  const { service, make, begun, calls } = await aboard();
+  const { post } = await make('sleep 60');
+  await begun(1);
+  service.clock.advance(16_000);
+  t.equal((await post('role-setup/retry')).statusCode, 200);
+  for (let n = 0; n < 20; n += 1) await turn();
+  t.equal(calls.length, 1);
+  await service.roleSetups.close();
 });
 
 for (const way of ['a stop', 'an end by itself'] as const) {

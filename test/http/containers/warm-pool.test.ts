@@ -1,11 +1,14 @@
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
+import { defaultResources } from '../../../src/domain/containers/resources.ts';
 import { poolOf } from '../../support/engine/warm-pool.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 
-async function withPool(t: Test, { size = 1, isFilled = true, runtime = memoryRuntime() } = {}) {
-  const engine = memoryWarmPoolEngine();
+async function withPool(
+  t: Test,
+  { size = 1, isFilled = true, runtime = memoryRuntime(), engine = memoryWarmPoolEngine() } = {},
+) {
   const service = await aService({ runtime, warmPool: engine }, { warmPoolSize: size });
   t.teardown(() => service.warmPool.stop());
   service.warmPool.soon();
@@ -147,4 +150,31 @@ t.test('a member that does not come up leaves nothing', async (t) => {
   runtime.start = start;
   service.warmPool.soon();
   t.equal((await poolOf(storage, 1)).length, 1, 'and the next try works');
+});
+
+t.test('without the image in the engine no member is made, and a create makes its own', async (t) => {
+  const engine = memoryWarmPoolEngine();
+  const { imageId } = engine;
+  let looks = 0;
+  engine.imageId = async (reference) => {
+    looks += 1;
+    return await imageId(reference);
+  };
+  engine.images.set('berth/debian:12', null);
+  const { runtime, service, storage, create } = await withPool(t, { engine, isFilled: false });
+  service.warmPool.soon();
+  await waitFor(() => looks === 2, { what: 'the second pass, which was asked for during the first' });
+  t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
+  t.match(await create({}), { name: 'dev', status: 'running' });
+  t.equal(runtime.boxes.size, 1);
+});
+
+t.test('members have what the free tier gives unasked, and stay as long as they run', async (t) => {
+  const { runtime, service, storage, members } = await withPool(t);
+  const free = (await storage.repositories.catalogue.tiers()).find(({ name }) => name === 'free');
+  if (free === undefined) throw new Error('there is no free tier');
+  service.warmPool.soon();
+  await service.warmPool.stop();
+  const specs = [...runtime.boxes.values()].map(({ spec }) => [spec.dbId, spec.resources]);
+  t.same(specs, [[members[0], defaultResources(free)]]);
 });

@@ -1,4 +1,7 @@
 import t from 'tap';
+import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
+import { recordingMessages } from '../../../src/app/recordings/recording-messages.ts';
+import type { Recording } from '../../../src/domain/terminals/recording.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, as, type Person } from '../../support/service/service.ts';
 import { aStudio, castOf, played, rowsOf, shown } from '../../support/terminal/recordings.ts';
@@ -228,4 +231,46 @@ t.test('recordings stay when their container is deleted', async (t) => {
   await call('DELETE', `/api/containers/${dbId}`);
   await waitFor(async () => (await call('GET', `/api/recordings/${id}`)).json().state === 'ended');
   t.equal(shown(await cast(id)), 'kept');
+});
+
+t.test('a recording that ends while its progress is noted takes no later one with it', async (t) => {
+  const { open, record, call, pass, service } = await aStudio(t);
+  await open();
+  const first = (await record()).json().id;
+  const { recordings } = service.ports.storage.repositories;
+  const { progress } = recordings;
+  let second = '';
+  recordings.progress = async (...asked) => {
+    recordings.progress = progress;
+    await call('POST', `/api/recordings/${first}/stop`);
+    second = (await record()).json().id;
+    return await progress(...asked);
+  };
+  await pass(20_000);
+  const state = async (id: string) => (await call('GET', `/api/recordings/${id}`)).json().state;
+  t.not(second, first);
+  t.same([await state(first), await state(second)], ['ended', 'recording']);
+});
+
+t.test('each message between processes reaches its own listener, and no other', async (t) => {
+  const bus = memoryBusHub().join();
+  const messages = recordingMessages(bus);
+  const heard: unknown[] = [];
+  messages.subscribe({
+    notice: ({ id, on, message }) => void heard.push(['notice', id, on, message]),
+    start: ({ terminal, containerName }) => void heard.push(['start', terminal, containerName]),
+    stop: (id) => void heard.push(['stop', id]),
+    removed: (id) => void heard.push(['removed', id]),
+  });
+  const of = { id: 'r', userId: 'ada', dbId: 'c', connectionId: 'main' } as Recording;
+  messages.publishNotice(of, true, 'said');
+  messages.start({ terminal: 't', containerName: 'dev', ipAddress: '', userAgent: '' });
+  messages.stop('s');
+  messages.removed('d');
+  t.same(heard, [
+    ['notice', 'r', true, 'said'],
+    ['start', 't', 'dev'],
+    ['stop', 's'],
+    ['removed', 'd'],
+  ]);
 });
