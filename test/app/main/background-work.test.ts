@@ -1,7 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { memoryPorts } from '../../../src/adapters/memory/index.ts';
+import {
+  type Onlooker,
+  type SharedTerminalNotice,
+  sharedTerminals,
+} from '../../../src/app/collaboration/shared-terminals.ts';
 import { reporting } from '../../../src/app/containers/role-setup/progress-reporter.ts';
 import { eventFeed } from '../../../src/app/events/event-feed.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
@@ -10,7 +15,8 @@ import { again } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { unlessAborted } from '../../../src/app/main/process/unless-aborted.ts';
 import { latest } from '../../../src/app/terminals/output/latest-only.ts';
-import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import { CLOSE, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
+import type { SharedScene } from '../../../src/ports/terminals/collaboration-repository.ts';
 import { standingTime } from '../../support/time.ts';
 
 t.test('what has failed is tried again until it succeeds', async (t) => {
@@ -300,4 +306,105 @@ t.test('the first subscriber gets what came since the feed was ready, without a 
   await turns();
   t.same([first.sent, second.sent], [['early'], ['early', 'later']], 'the others still get what comes');
   feed.close(CLOSE.serviceRestarting);
+});
+
+/** The terminals of one container at one process, whose scene the test sets; `noted` has the sizes that are written. */
+function aSharedBox(t: Test) {
+  const time = standingTime(t);
+  const { bus, storage } = memoryPorts();
+  const noted: (TerminalSize | null)[] = [];
+  const now: { scene: SharedScene | null } = { scene: { size: null, present: [] } };
+  const collaborations = {
+    ...storage.repositories.collaborations,
+    isShared: async () => now.scene !== null,
+    scene: async () => now.scene,
+    noteSize: async (_dbId: string, size: TerminalSize | null) => {
+      noted.push(size);
+      if (now.scene !== null) now.scene = { ...now.scene, size };
+    },
+  };
+  const shared = sharedTerminals({ collaborations, bus, log, parts: () => [], shut: () => {} });
+  const settle = async (): Promise<void> => {
+    for (let n = 0; n < 5; n += 1) {
+      await turns();
+      time.pass(100);
+    }
+  };
+  const enter = async (role: Onlooker['role'], size: TerminalSize) => {
+    const notices: SharedTerminalNotice[] = [];
+    const sizes: TerminalSize[] = [];
+    const resize = async (to: TerminalSize) => void sizes.push(to);
+    const entered = shared.enter({ dbId: 'box', role, size, resize });
+    entered.onNotice((notice) => void notices.push(notice));
+    await settle();
+    const [change, leave] = [entered.resize, entered.leave];
+    return {
+      notices,
+      sizes,
+      resize: async (to: TerminalSize) => {
+        await change(to);
+        await settle();
+      },
+      leave: async () => {
+        leave();
+        await settle();
+      },
+    };
+  };
+  return { bus, now, noted, enter, settle };
+}
+
+t.test('the size of what is shared is that of its owner, and of nobody else', async (t) => {
+  const { noted, enter } = aSharedBox(t);
+  const [own, small] = [
+    { cols: 80, rows: 24 },
+    { cols: 30, rows: 10 },
+  ];
+  const guest = await enter('participant', { cols: 100, rows: 40 });
+  const other = await enter('participant', small);
+  await guest.resize(small);
+  t.same([noted, guest.sizes], [[], [small]], 'while the owner is away everybody has their own');
+  const owner = await enter('owner', own);
+  t.same([noted, guest.sizes], [[own], [small, own]]);
+  for (const size of [
+    { cols: 80, rows: 30 },
+    { cols: 90, rows: 30 },
+  ]) {
+    await owner.resize(size);
+    t.same([noted.at(-1), guest.sizes.at(-1), guest.notices.at(-1)], [size, size, { type: 'size', size }]);
+  }
+  await guest.resize({ cols: 20, rows: 5 });
+  await other.leave();
+  t.same([noted.length, guest.sizes.length], [3, 4], 'others change nothing');
+  await owner.leave();
+  t.equal(noted.at(-1), null);
+  t.same(
+    [guest.sizes.at(-1), guest.notices.at(-1)],
+    [
+      { cols: 20, rows: 5 },
+      { type: 'size', size: null },
+    ],
+  );
+});
+
+t.test('the size of a terminal that nobody shares is written nowhere', async (t) => {
+  const { now, noted, enter } = aSharedBox(t);
+  now.scene = null;
+  const owner = await enter('owner', { cols: 80, rows: 24 });
+  await owner.resize({ cols: 90, rows: 30 });
+  await owner.leave();
+  t.same([noted, owner.sizes, owner.notices], [[], [{ cols: 90, rows: 30 }], []]);
+});
+
+t.test('what was missed while no messages came is told after them', async (t) => {
+  const { bus, now, enter, settle } = aSharedBox(t);
+  const guest = await enter('participant', { cols: 80, rows: 24 });
+  const present = [{ userId: 'eve', username: 'eve', owner: false, mode: 'view' }] as const;
+  now.scene = { size: null, present };
+  await settle();
+  t.same(guest.notices, []);
+  bus.cut();
+  bus.mend();
+  await settle();
+  t.same(guest.notices, [{ type: 'participants', present }]);
 });

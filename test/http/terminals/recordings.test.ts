@@ -1,7 +1,4 @@
 import t from 'tap';
-import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
-import { recordingMessages } from '../../../src/app/recordings/recording-messages.ts';
-import type { Recording } from '../../../src/domain/terminals/recording.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, as, type Person } from '../../support/service/service.ts';
 import { aStudio, castOf, played, rowsOf, shown } from '../../support/terminal/recordings.ts';
@@ -250,27 +247,4 @@ t.test('a recording that ends while its progress is noted takes no later one wit
   const state = async (id: string) => (await call('GET', `/api/recordings/${id}`)).json().state;
   t.not(second, first);
   t.same([await state(first), await state(second)], ['ended', 'recording']);
-});
-
-t.test('each message between processes reaches its own listener, and no other', async (t) => {
-  const bus = memoryBusHub().join();
-  const messages = recordingMessages(bus);
-  const heard: unknown[] = [];
-  messages.subscribe({
-    notice: ({ id, on, message }) => void heard.push(['notice', id, on, message]),
-    start: ({ terminal, containerName }) => void heard.push(['start', terminal, containerName]),
-    stop: (id) => void heard.push(['stop', id]),
-    removed: (id) => void heard.push(['removed', id]),
-  });
-  const of = { id: 'r', userId: 'ada', dbId: 'c', connectionId: 'main' } as Recording;
-  messages.publishNotice(of, true, 'said');
-  messages.start({ terminal: 't', containerName: 'dev', ipAddress: '', userAgent: '' });
-  messages.stop('s');
-  messages.removed('d');
-  t.same(heard, [
-    ['notice', 'r', true, 'said'],
-    ['start', 't', 'dev'],
-    ['stop', 's'],
-    ['removed', 'd'],
-  ]);
 });
