@@ -5,10 +5,10 @@ import { memoryPorts } from '../../../src/adapters/memory/index.ts';
 import {
   type Onlooker,
   type SharedTerminalNotice,
-  sharedTerminals,
+  SharedTerminals,
 } from '../../../src/app/collaboration/shared-terminals.ts';
 import { reporting } from '../../../src/app/containers/role-setup/progress-reporter.ts';
-import { eventFeed } from '../../../src/app/events/event-feed.ts';
+import { EventFeed } from '../../../src/app/events/event-feed.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { every } from '../../../src/app/main/process/repeat.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
@@ -250,7 +250,7 @@ async function aFeed(waits: () => boolean = () => false) {
     return { ...(await events.after(...asked)), waiting: waits() };
   };
   const encode = ({ dbId }: { dbId: string }): string => dbId;
-  const feed = eventFeed({ events: { ...events, after }, bus, log, encode, pollMs: 3_600_000 });
+  const feed = new EventFeed({ events: { ...events, after }, bus, log, encode, pollMs: 3_600_000 });
   await feed.ready();
   const subscribe = () => {
     const sent: string[] = [];
@@ -323,7 +323,7 @@ function aSharedBox(t: Test) {
       if (now.scene !== null) now.scene = { ...now.scene, size };
     },
   };
-  const shared = sharedTerminals({ collaborations, bus, log, parts: () => [], shut: () => {} });
+  const shared = new SharedTerminals({ collaborations, bus, log, parts: () => [], shut: () => {} });
   const settle = async (): Promise<void> => {
     for (let n = 0; n < 5; n += 1) {
       await turns();
