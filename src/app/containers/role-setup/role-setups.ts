@@ -12,83 +12,106 @@ const MAX_AT_ONCE = 3;
 
 type Running = { readonly stop: AbortController; readonly done: Promise<void> };
 
+/** What this process installs now. */
+type Installing = {
+  readonly deps: RoleSetupDeps;
+  readonly running: Map<string, Running>;
+  /** The search for due installations that is under way. */
+  search: Promise<void> | null;
+  hasSearched: boolean;
+  isClosed: boolean;
+};
+
 export type RoleSetups = ReturnType<typeof roleSetups>;
 
 /** Installs the tools of roles in the background. Of several processes one at a time works on each. */
 export function roleSetups(deps: RoleSetupDeps) {
-  const { storage, owner, log } = deps;
-  const { roleSetups: setups } = storage.repositories;
-  const running = new Map<string, Running>();
-  let looking: Promise<void> | null = null;
-  let firstTime = true;
-  let closed = false;
-
-  function begin(container: Container): void {
-    const { id } = container.roleSetup;
-    if (id === null || running.has(id)) return;
-    const stop = new AbortController();
-    const done = installTools(deps, { container, id, signal: stop.signal })
-      .catch((err: unknown) => log.warn({ err }, 'a role setup failed'))
-      .then(() => {
-        running.delete(id);
-        if (!closed) void takeUp();
-      });
-    running.set(id, { stop, done });
-  }
-
-  async function look(): Promise<void> {
-    const places = MAX_AT_ONCE - running.size;
-    if (places <= 0 || closed) return;
-    const taken = await setups.takeUp(owner, LEASE_SECONDS, firstTime, places);
-    firstTime = false;
-    for (const container of taken) begin(container);
-  }
-
-  /** Begins with what is due, as far as there are places. Never throws. */
-  function takeUp(): Promise<void> {
-    looking ??= look()
-      .catch((err: unknown) => log.warn({ err }, 'could not check for roles to install'))
-      .finally(() => {
-        looking = null;
-      });
-    return looking;
-  }
-
-  /** Lets go at once of what a request has ended or begun anew. */
-  function dropOthers(container: Container, before: string | null): void {
-    if (before !== null && before !== container.roleSetup.id) running.get(before)?.stop.abort();
-    void takeUp();
-  }
-
+  const installing: Installing = {
+    deps,
+    running: new Map(),
+    search: null,
+    hasSearched: false,
+    isClosed: false,
+  };
+  const changed = (container: Container, before: string | null) => dropOthers(installing, container, before);
   return {
-    takeUp,
+    /** Begins with what is due, as far as there is room. Never throws. */
+    takeUp: (): Promise<void> => takeUp(installing),
 
     /** Keeps the leases of the work in progress, and looks for more; for a timer. */
-    async keep(): Promise<void> {
-      if (running.size > 0) await setups.renew([...running.keys()], owner, LEASE_SECONDS);
-      await takeUp();
-    },
+    keep: (): Promise<void> => keep(installing),
 
     retry: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
-      retrySetup(deps, dropOthers, { id, caller, origin }),
+      retrySetup(deps, changed, { id, caller, origin }),
 
     cancel: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
-      cancelSetup(deps, dropOthers, { id, caller, origin }),
+      cancelSetup(deps, changed, { id, caller, origin }),
 
     /** Waits until nothing is being worked on. */
     async idle(): Promise<void> {
-      await looking;
+      const { running } = installing;
+      await installing.search;
       while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));
     },
 
     /** Ends what is under way, in the containers too, and leaves it to whoever comes next. */
-    async close(): Promise<void> {
-      closed = true;
-      await looking;
-      const all = [...running];
-      for (const [, { stop }] of all) stop.abort();
-      await Promise.all(all.map(([, { done }]) => done));
-      await Promise.all(all.map(([id]) => setups.release(id, owner))).catch(() => undefined);
-    },
+    close: (): Promise<void> => close(installing),
   };
+}
+
+function takeUp(installing: Installing): Promise<void> {
+  installing.search ??= searchDue(installing)
+    .catch((err: unknown) => installing.deps.log.warn({ err }, 'could not check for roles to install'))
+    .finally(() => {
+      installing.search = null;
+    });
+  return installing.search;
+}
+
+async function searchDue(installing: Installing): Promise<void> {
+  const { storage, owner } = installing.deps;
+  const room = MAX_AT_ONCE - installing.running.size;
+  if (room <= 0 || installing.isClosed) return;
+  const { roleSetups: setups } = storage.repositories;
+  const taken = await setups.takeUp(owner, LEASE_SECONDS, !installing.hasSearched, room);
+  installing.hasSearched = true;
+  for (const container of taken) begin(installing, container);
+}
+
+function begin(installing: Installing, container: Container): void {
+  const { deps, running } = installing;
+  const { id } = container.roleSetup;
+  if (id === null || running.has(id)) return;
+  const stop = new AbortController();
+  const done = installTools(deps, { container, id, signal: stop.signal })
+    .catch((err: unknown) => deps.log.warn({ err }, 'a role setup failed'))
+    .then(() => {
+      running.delete(id);
+      if (!installing.isClosed) void takeUp(installing);
+    });
+  running.set(id, { stop, done });
+}
+
+async function keep(installing: Installing): Promise<void> {
+  const { deps, running } = installing;
+  const { roleSetups: setups } = deps.storage.repositories;
+  if (running.size > 0) await setups.renew([...running.keys()], deps.owner, LEASE_SECONDS);
+  await takeUp(installing);
+}
+
+/** Stops at once what a request has ended or begun anew. */
+function dropOthers(installing: Installing, container: Container, before: string | null): void {
+  if (before !== null && before !== container.roleSetup.id) installing.running.get(before)?.stop.abort();
+  void takeUp(installing);
+}
+
+async function close(installing: Installing): Promise<void> {
+  const { storage, owner } = installing.deps;
+  installing.isClosed = true;
+  await installing.search;
+  const all = [...installing.running];
+  for (const [, { stop }] of all) stop.abort();
+  await Promise.all(all.map(([, { done }]) => done));
+  const { roleSetups: setups } = storage.repositories;
+  await Promise.all(all.map(([id]) => setups.release(id, owner))).catch(() => undefined);
 }

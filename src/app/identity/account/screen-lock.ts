@@ -15,85 +15,98 @@ type Done = Promise<Result<null, DomainError>>;
 /** Who tries a passcode, and from where. */
 type Try = { readonly userId: string; readonly sessionId: string; readonly origin: Origin };
 
-/** The passcode of a user, and locking and unlocking the session that asks. */
 export type ScreenLockDeps = {
   readonly storage: Storage;
   readonly hashing: Hashing;
 };
 
-export function screenLock({ storage, hashing }: ScreenLockDeps) {
-  const { repositories, inTransaction } = storage;
-
-  const withSession = (caller: Caller, origin: Origin, work: (one: Try) => Done): Done =>
-    caller.credential.kind === 'login'
-      ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
-      : Promise.resolve(refuse({ code: 'login_token_required' }));
-
-  /** A session that ended while its passcodes waited for their turn has nothing hashed any more. */
-  const inTurn = <T>({ userId, sessionId }: Try, work: (hasher: PasswordHasher) => Promise<T>) =>
-    hashing.inTurn(
-      { userId },
-      async () =>
-        (await repositories.screenLocks.wrongPasscodes(sessionId)) === null ? { code: 'unauthorized' } : null,
-      work,
-    );
-
-  /** Puts the passcode in place of the current one, which must be given where there is one. */
-  async function replace(one: Try, wanted: string | null, given: string | undefined): Done {
-    const { userId, origin } = one;
-    const current = await repositories.screenLocks.passcodeHash(userId);
-    if (current === null && wanted === null) return ok(null);
-    if (current !== null && given === undefined) {
-      return refuse({ code: 'confirmation_required', by: 'current_passcode' });
-    }
-    const hashed = await inTurn(one, async (hasher) => {
-      const right = current === null || (await hasher.verify(current, given ?? ''));
-      return { right, hash: right && wanted !== null ? await hasher.hash(wanted) : null };
-    });
-    if (!hashed.ok) return hashed;
-    return await inTransaction(async (tx) => {
-      // The user first, as everybody does who locks both: two that lock in opposite orders wait for each other.
-      await tx.users.lock(userId);
-      const { right, hash } = hashed.value;
-      const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
-      const settled = await settle(tx, one, right && isSame, 'confirmation_failed');
-      if (!settled.ok) return settled;
-      await tx.screenLocks.setPasscode(userId, hash);
-      const action = hash === null ? 'passcode_removed' : 'passcode_changed';
-      await tx.audit.append({ userId, action, ...origin, details: '' });
-      return ok(null);
-    });
-  }
-
+/** The passcode of a user, and locking and unlocking the session that asks. */
+export function screenLock(deps: ScreenLockDeps) {
   return {
-    setPasscode(caller: Caller, passcode: string, current: string | undefined, origin: Origin): Done {
+    setPasscode: (caller: Caller, passcode: string, current: string | undefined, origin: Origin): Done => {
       const fields = passcodeFaults(passcode);
       if (Object.keys(fields).length > 0)
         return Promise.resolve(refuse({ code: 'validation_failed', fields }));
-      return withSession(caller, origin, (one) => replace(one, passcode, current));
+      return withSession(caller, origin, (one) => replacePasscode(deps, one, passcode, current));
     },
 
     /** Without a passcode nothing locks any more; removing what is not there is success. */
     removePasscode: (caller: Caller, current: string | undefined, origin: Origin): Done =>
-      withSession(caller, origin, (one) => replace(one, null, current)),
+      withSession(caller, origin, (one) => replacePasscode(deps, one, null, current)),
 
     lock: (caller: Caller, origin: Origin): Done =>
-      withSession(caller, origin, (one) => inTransaction((tx) => lockNow(tx, one))),
+      withSession(caller, origin, (one) => deps.storage.inTransaction((tx) => lockNow(tx, one))),
 
     /** The fifth wrong passcode ends the session. An open session is asked as well: a wrong one is never a success. */
     unlock: (caller: Caller, passcode: string, origin: Origin): Done =>
-      withSession(caller, origin, async (one) => {
-        const hash = await repositories.screenLocks.passcodeHash(one.userId);
-        if (hash === null) return refuse({ code: 'passcode_not_set' });
-        const right = await inTurn(one, (hasher) => hasher.verify(hash, passcode));
-        if (!right.ok) return right;
-        return await inTransaction(async (tx) => {
-          const settled = await settle(tx, one, right.value, 'screen_unlock_failed');
-          if (settled.ok) await record(tx, one, 'screen_unlocked');
-          return settled;
-        });
-      }),
+      withSession(caller, origin, (one) => unlock(deps, one, passcode)),
   };
+}
+
+const withSession = (caller: Caller, origin: Origin, work: (one: Try) => Done): Done =>
+  caller.credential.kind === 'login'
+    ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
+    : Promise.resolve(refuse({ code: 'login_token_required' }));
+
+/** Replaces the current passcode, which must be given where there is one; null removes it. */
+async function replacePasscode(
+  deps: ScreenLockDeps,
+  one: Try,
+  wanted: string | null,
+  given: string | undefined,
+): Done {
+  const current = await deps.storage.repositories.screenLocks.passcodeHash(one.userId);
+  if (current === null && wanted === null) return ok(null);
+  if (current !== null && given === undefined) {
+    return refuse({ code: 'confirmation_required', by: 'current_passcode' });
+  }
+  const hashed = await inTurn(deps, one, async (hasher) => {
+    const right = current === null || (await hasher.verify(current, given ?? ''));
+    return { right, hash: right && wanted !== null ? await hasher.hash(wanted) : null };
+  });
+  if (!hashed.ok) return hashed;
+  const { right, hash } = hashed.value;
+  return await deps.storage.inTransaction((tx) => storePasscode(tx, one, { current, right, hash }));
+}
+
+type NewPasscode = { readonly current: string | null; readonly right: boolean; readonly hash: string | null };
+
+async function storePasscode(tx: Repositories, one: Try, { current, right, hash }: NewPasscode): Done {
+  const { userId, origin } = one;
+  // The user first, as everybody does who locks both: two that lock in opposite orders wait for each other.
+  await tx.users.lock(userId);
+  const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
+  const settled = await settle(tx, one, right && isSame, 'confirmation_failed');
+  if (!settled.ok) return settled;
+  await tx.screenLocks.setPasscode(userId, hash);
+  const action = hash === null ? 'passcode_removed' : 'passcode_changed';
+  await tx.audit.append({ userId, action, ...origin, details: '' });
+  return ok(null);
+}
+
+async function unlock(deps: ScreenLockDeps, one: Try, passcode: string): Done {
+  const { repositories, inTransaction } = deps.storage;
+  const hash = await repositories.screenLocks.passcodeHash(one.userId);
+  if (hash === null) return refuse({ code: 'passcode_not_set' });
+  const right = await inTurn(deps, one, (hasher) => hasher.verify(hash, passcode));
+  if (!right.ok) return right;
+  return await inTransaction(async (tx) => {
+    const settled = await settle(tx, one, right.value, 'screen_unlock_failed');
+    if (settled.ok) await record(tx, one, 'screen_unlocked');
+    return settled;
+  });
+}
+
+/** A session that ended while its passcodes waited for their turn has nothing hashed any more. */
+function inTurn<T>(
+  { storage, hashing }: ScreenLockDeps,
+  { userId, sessionId }: Try,
+  work: (hasher: PasswordHasher) => Promise<T>,
+): Promise<Result<T, DomainError>> {
+  const { screenLocks } = storage.repositories;
+  const ended = async (): Promise<DomainError | null> =>
+    (await screenLocks.wrongPasscodes(sessionId)) === null ? { code: 'unauthorized' } : null;
+  return hashing.inTurn({ userId }, ended, work);
 }
 
 const record = (
