@@ -108,7 +108,7 @@ t.test('what is under way can be cancelled, and a retry does not begin it twice'
 });
 
 /** An installation that goes on until it is ended; `started` holds back its start. */
-function endless(started: Promise<void> = Promise.resolve()) {
+function endless(started: Promise<void>) {
   const ended = Promise.withResolvers<void>();
   let isEnded = false;
   const install: RoleInstaller['install'] = async () => {
@@ -128,8 +128,10 @@ function endless(started: Promise<void> = Promise.resolve()) {
 }
 
 t.test('a cancel ends the installer at once, also one that only starts', async (t) => {
-  const started = Promise.withResolvers<void>();
-  for (const one of [endless(), endless(started.promise)]) {
+  for (const isStarted of [true, false]) {
+    const started = Promise.withResolvers<void>();
+    if (isStarted) started.resolve();
+    const one = endless(started.promise);
     const { next, make, begun, idle } = await aboard();
     next.push(one.install);
     const { post } = await make('sleep 60');
@@ -138,7 +140,7 @@ t.test('a cancel ends the installer at once, also one that only starts', async (
     t.equal((await post('role-setup/cancel')).statusCode, 200);
     started.resolve();
     await turn();
-    t.ok(one.isEnded());
+    t.ok(one.isEnded(), isStarted ? 'under way' : 'at its start');
     await idle();
   }
 });

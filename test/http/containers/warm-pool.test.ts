@@ -156,13 +156,17 @@ t.test('without the image in the engine no member is made, and a create makes it
   const engine = memoryWarmPoolEngine();
   const { imageId } = engine;
   let looks = 0;
+  const gate = Promise.withResolvers<void>();
   engine.imageId = async (reference) => {
     looks += 1;
+    await gate.promise;
     return await imageId(reference);
   };
   engine.images.set('berth/debian:12', null);
   const { runtime, service, storage, create } = await withPool(t, { engine, isFilled: false });
+  await waitFor(() => looks === 1);
   service.warmPool.soon();
+  gate.resolve();
   await waitFor(() => looks === 2, { what: 'the second pass, which was asked for during the first' });
   t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
   t.match(await create({}), { name: 'dev', status: 'running' });
