@@ -214,7 +214,7 @@ export function onBadAddress(error: FastifyError, request: FastifyRequest, reply
 const isMomentary = (error: Error, request: FastifyRequest): boolean =>
   error instanceof StorageBusy || (error instanceof StorageUnavailable && !hasWords(request));
 
-/** Once the caller is known, the interface has words of two routes for a database that fails (R5). */
+/** Once the caller is known, the interface has words of two routes for a database that fails. */
 const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>
   caller !== null && routeOptions.config.failureOfDatabase === true;
 

@@ -99,7 +99,7 @@ function logAnswers(http: Http): void {
   });
 }
 
-/** An empty body with a JSON content type is an empty body (R9); prototype poisoning is a 400. */
+/** An empty body with a JSON content type is an empty body; prototype poisoning is a 400. */
 function acceptEmptyJson(http: Http): void {
   const parse = http.getDefaultJsonParser('error', 'error');
   http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -20,7 +20,7 @@ export type DatabaseOptions = {
 };
 
 /**
- * Every wait on the database is bounded (R94). A request that meets a database that has fallen silent waits for a
+ * Every wait on the database is bounded. A request that meets a database that has fallen silent waits for a
  * statement or for a connection, and is answered within 5 s either way: `silenceMs` is longer than the server may work,
  * so that a server that lives can say so itself. Time in which the event loop stood still is not the database's, and does not
  * count.

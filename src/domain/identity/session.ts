@@ -18,7 +18,7 @@ export type UserSession = {
 
 export type SessionState = 'active' | 'revoked' | 'expired';
 
-/** Longest life of a session, however busy (R19). */
+/** Longest life of a session, however busy. */
 export const SESSION_LIFE_DAYS = 30;
 /** Life of a login token; its session is consulted on each request all the same. */
 export const LOGIN_TOKEN_MINUTES = 15;

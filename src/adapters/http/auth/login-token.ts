@@ -30,7 +30,7 @@ export type LoginTokens = {
 };
 
 /**
- * Signs and verifies with one algorithm (R15). Which key verifies is decided by the whole header: only the very headers
+ * Signs and verifies with one algorithm. Which key verifies is decided by the whole header: only the very headers
  * that the live keys write are known, so nothing that a stranger puts into one is ever interpreted.
  */
 export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginTokens> {

@@ -3,9 +3,9 @@ import type { FirstOutput } from '../../../app/terminals/output/initial-output.t
 import type { TerminalStream } from '../../../app/terminals/output/terminal-stream.ts';
 import { withoutQuestions } from '../../../domain/terminals/terminal-resume.ts';
 
-/** A reader that takes nothing for so long is closed; its terminal waits for it (R45). */
+/** A reader that takes nothing for so long is closed; its terminal waits for it. */
 export const STALL_MS = 60_000;
-/** Unsent bytes at which the reading stops, and at which it goes on (R44). */
+/** Unsent bytes at which the reading stops, and at which it goes on. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
 const MAX_FRAME_BYTES = 65_536;

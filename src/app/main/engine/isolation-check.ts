@@ -22,7 +22,7 @@ export type IsolationDeps = {
 
 /**
  * Has the isolation of containers tried by a canary, soon after the start and then each hour, and keeps the part of the
- * readiness that says so. Where something was open, the rules are set again and it is tried once more (R62).
+ * readiness that says so. Where something was open, the rules are set again and it is tried once more.
  */
 export function watchIsolation(deps: IsolationDeps) {
   const { firstAfterMs = FIRST_AFTER_MS, everyMs = EVERY_MS, retryMs = RETRY_MS } = deps;

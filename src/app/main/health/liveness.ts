@@ -5,7 +5,7 @@ const LOOK_EVERY_MS = 500;
 /** Three times as long as a reconcile may be away. */
 const MAX_SILENCE_MS = 90_000;
 
-/** Alive while the event loop turns and the reconcile beats; neither database nor engine is asked (R93). */
+/** Alive while the event loop turns and the reconcile beats; neither database nor engine is asked. */
 export function livenessOf({ lagMs, silenceMs }: { lagMs: number; silenceMs: number }): LiveBody {
   if (lagMs >= MAX_LAG_MS) return { status: 'stuck', detail: 'the event loop is late' };
   if (silenceMs >= MAX_SILENCE_MS) return { status: 'stuck', detail: 'reconciliation is overdue' };

@@ -9,7 +9,7 @@ export type Parts = { engine: PartState; image: PartState; disk: PartState; isol
 /** Whether a part answers now; a rejection is a no. */
 export type Asks = { readonly database: () => Promise<void>; readonly engine: () => Promise<void> };
 
-/** A part that has to be waited for so long is not ready (R93). */
+/** A part that has to be waited for so long is not ready. */
 const ANSWER_WITHIN_MS = 1_000;
 
 async function yes(ask: () => Promise<void>): Promise<boolean> {

@@ -9,7 +9,7 @@ const HINT_REST_MS = 500;
 
 /**
  * Keeps leases and goes on with what others left every 5 s; makes rows and engine agree every 30 s, and whenever the
- * engine hints that something has changed (R71). One pass at a time: hints during a pass make one more.
+ * engine hints that something has changed. One pass at a time: hints during a pass make one more.
  */
 export function reconcileLoop(log: Logger) {
   let service: Service | null = null;
