@@ -129,6 +129,7 @@ t.test('what comes slowly is drawn before it is forgotten', async (t) => {
   const client = await late();
   t.same(client.looks().lines, all.looks().lines);
   t.same(client.looks().cursor, all.looks().cursor);
+  t.same((await late()).looks(), client.looks(), 'also for the next client');
   history.end();
 });
 
@@ -238,9 +239,11 @@ t.test('drawing begins at the limit, and goes on by itself with what came meanwh
   history.end();
 });
 
-t.test('the picture of a buffer has no scrollback', async (t) => {
-  const log = outputLog(100_000);
-  log.append(Buffer.from(linesFrom(0, (line) => `line ${line}\r\n`)));
+t.test('the picture of a history has its scrollback, that of a buffer has none', async (t) => {
+  const { log, history, say } = aTerminal(100_000);
+  await say(linesFrom(0, (line) => `line ${line}\r\n`));
+  t.match((await history.picture())?.bytes.toString(), /line 3\b/);
+  history.end();
   const picture = await snapshotOfBuffer(log, xtermScreens, SIZE);
   t.match(picture?.bytes.toString(), /line 19/);
   t.notMatch(picture?.bytes.toString(), /line 3\b/);
