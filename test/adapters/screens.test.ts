@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
 import { inputHandlerOf } from '../../src/adapters/xterm/internals.ts';
+import { moduleAt, runModule } from '../support/child.ts';
 import { aBrowserTerminal } from '../support/terminal/screens.ts';
 
 const SIZE = { cols: 20, rows: 6 };
@@ -165,4 +166,19 @@ t.test('another version of xterm.js is noticed as soon as a screen is opened', a
   const { terminal } = aBrowserTerminal(SIZE);
   t.ok(inputHandlerOf(terminal));
   t.throws(() => inputHandlerOf(Object.create(terminal, { _core: { value: { _inputHandler: {} } } })));
+});
+
+t.test('characters have their widths whatever is in the buffer pool of the process', async (t) => {
+  const { line } = runModule(
+    t,
+    `let zeros;
+     do {
+       zeros = Buffer.from('\\0'.repeat(1_000));
+     } while (zeros.byteOffset !== 0);
+     const { xtermScreens } = await import(${moduleAt('src/adapters/xterm/headless-terminals.ts')});
+     const screen = xtermScreens.open({ cols: 20, rows: 2 });
+     await screen.write(Buffer.from('漢👩‍💻|\\x1b[1;5Hy'));
+     console.log(JSON.stringify(screen.picture().toString()));`,
+  );
+  t.match(JSON.parse(await line()), /^漢👩‍💻y/, 'two cells each');
 });

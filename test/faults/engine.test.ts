@@ -3,6 +3,7 @@ import { rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { findDaemon } from '../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { isThere } from '../support/child.ts';
 import { freshDatabase } from '../support/database/database.ts';
 import type { TestEngine } from '../support/engine/engine.ts';
 import {
@@ -126,8 +127,8 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   process.kill(pid, 'SIGKILL');
   // At once: it is started again within seconds.
   const refused = call('POST', `/api/containers/${dbId}/stop`);
-  // What it receives until its last thread has ended is lost with it.
-  await waitFor(() => threadsOf(pid) <= 1);
+  // What it receives until its last thread has ended is lost with it. The last one may be the first one.
+  await waitFor(() => threadsOf(pid) <= 1 && !isThere(pid));
   typesLines(terminals);
   const back = Promise.all(
     terminals.map(async (terminal, n) => {

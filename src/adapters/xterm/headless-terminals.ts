@@ -1,7 +1,7 @@
 import serialize from '@xterm/addon-serialize';
-import graphemes from '@xterm/addon-unicode-graphemes';
 import headless from '@xterm/headless';
 import type { Screens } from '../../ports/terminals/headless-terminal.ts';
+import { GraphemesAddon } from './graphemes.ts';
 import { hiddenState } from './hidden-state.ts';
 import { guardParser, mendErase } from './parser-guard.ts';
 import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
@@ -32,7 +32,7 @@ export const xtermScreens: Screens = {
     mendErase(terminal);
     terminal.loadAddon(serializer);
     // The widths of characters as the browser has them, or lines would break elsewhere.
-    terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+    terminal.loadAddon(new GraphemesAddon());
     return {
       async write(bytes) {
         if (isTooLarge(terminal)) return false;

@@ -1,6 +1,6 @@
-import graphemes from '@xterm/addon-unicode-graphemes';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import headless from '@xterm/headless';
+import { GraphemesAddon } from '../../../src/adapters/xterm/graphemes.ts';
 import type { ScreenSize } from '../../../src/ports/terminals/headless-terminal.ts';
 import { guardParser } from '../../../web/src/terminal/screen/parser-guard.ts';
 
@@ -8,7 +8,7 @@ import { guardParser } from '../../../web/src/terminal/screen/parser-guard.ts';
 export function aBrowserTerminal({ cols, rows }: ScreenSize, scrollback = 1_000) {
   const terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' });
   guardParser(terminal);
-  terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+  terminal.loadAddon(new GraphemesAddon());
   const answers: string[] = [];
   terminal.onData((answer) => answers.push(answer));
   return {
