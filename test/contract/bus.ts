@@ -22,13 +22,29 @@ function heard(bus: Bus, topic: string) {
   return { log, stop };
 }
 
+/** A bus with topics of its own, so that no message of one test reaches another. */
+const withOwnTopics = (bus: Bus, prefix: string): Bus => ({
+  ...bus,
+  get connected() {
+    return bus.connected;
+  },
+  publish: (topic, message) => bus.publish(`${prefix}${topic}`, message),
+  subscribe: (topic, ...listeners) => bus.subscribe(`${prefix}${topic}`, ...listeners),
+});
+
 /** What every bus promises. */
 export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>): void {
-  const on = (name: string, work: (t: Test, pair: BusPair) => Promise<void>) =>
+  let tests = 0;
+  const on = (name: string, work: (t: Test, pair: BusPair) => Promise<void>) => {
+    tests += 1;
+    const prefix = `${tests}-`;
     t.test(name, async (t) => {
       const pair = await open(t);
-      if (pair !== null) await work(t, pair);
+      if (pair === null) return;
+      const [here, there] = [withOwnTopics(pair.here, prefix), withOwnTopics(pair.there, prefix)];
+      await work(t, { ...pair, here, there });
     });
+  };
 
   on('a message reaches its own process at once, and the others in order and once', async (t, pair) => {
     const [here, there] = [heard(pair.here, 'a'), heard(pair.there, 'a')];
