@@ -11,13 +11,12 @@ const pure = '^(node:)?(crypto|stream|string_decoder|events|timers/promises)$';
 /** The slices of `src/app`, each above those after it, and why it knows nothing of those above. */
 const SLICES = {
   recordings: 'nothing but the composition root knows that terminals are recorded',
-  terminals: 'a terminal goes on without a recording: recordings follow terminals, as their observer',
+  terminals: 'terminals work without recordings: a recording observes a terminal',
   collaboration: 'who may share a terminal is decided without its sockets',
-  containers:
-    'a container is made, stopped and removed whoever is in it: what its end does to terminals is handed in',
-  events: 'what happened is told by those to whom it happened',
-  identity: 'who somebody is does not depend on what they have',
-  audit: 'anything may be put on record, so the record knows nothing of it',
+  containers: 'containers do not know terminals: the caller injects what closes them',
+  events: 'the use cases publish events; events call no use case',
+  identity: 'identity does not depend on what a user owns',
+  audit: 'every slice writes audit records, so the audit depends on none',
 };
 const WINGS = {
   terminals: 'terminals are opened in containers',

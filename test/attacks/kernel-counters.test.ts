@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-// biome-ignore lint/style/noRestrictedImports: between two looks of the service at the shares of the kernel
+// biome-ignore lint/style/noRestrictedImports: between two checks of the kernel shares by the service
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { dockerKernelShares } from '../../src/adapters/docker/kernel/kernel-shares.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-// biome-ignore lint/style/noRestrictedImports: the stop comes at each moment of a start, and each is looked for
+// biome-ignore lint/style/noRestrictedImports: a stop at each moment of a start
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { bridgeName, chainName } from '../../src/adapters/docker/engine/engine-names.ts';

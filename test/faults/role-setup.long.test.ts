@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-// biome-ignore lint/style/noRestrictedImports: another process has its time to take over what must not be its own yet
+// biome-ignore lint/style/noRestrictedImports: another process gets time to take over a setup that it must not take yet
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { freshDatabase } from '../support/database/database.ts';

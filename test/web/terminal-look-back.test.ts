@@ -355,19 +355,22 @@ t.test('who leaves while a snapshot of another size is asked for again misses wh
   t.same(did(), ['hold', 'redraw']);
 });
 
-t.test('a return that goes on over a new line waits for its drawing as long as any', async (t) => {
-  const { lookBack, did, scrollTo } = scrolledBack(t);
-  lookBack.output();
-  scrollTo(0);
-  mock.timers.tick(400);
-  lookBack.connected(true, true);
-  mock.timers.tick(0);
-  did();
-  mock.timers.tick(499);
-  t.same(did(), []);
-  mock.timers.tick(1);
-  t.same(did(), ['live with what was missed']);
-});
+t.test(
+  'a return that continues on a new connection waits for its drawing as long as any other',
+  async (t) => {
+    const { lookBack, did, scrollTo } = scrolledBack(t);
+    lookBack.output();
+    scrollTo(0);
+    mock.timers.tick(400);
+    lookBack.connected(true, true);
+    mock.timers.tick(0);
+    did();
+    mock.timers.tick(499);
+    t.same(did(), []);
+    mock.timers.tick(1);
+    t.same(did(), ['live with what was missed']);
+  },
+);
 
 t.test('a search that waits when the terminal ends goes on', async (t) => {
   const { lookBack } = aTerminal(t);

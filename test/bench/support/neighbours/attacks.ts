@@ -35,7 +35,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     return workers(16, () => attacker.call('POST', execOf(attacker), { command: ['true'], env }));
   },
   'what a large layer changed': async (attacker) => {
-    const many = 'mkdir -p /root/many && cd /root/many && seq 30000 | xargs touch';
+    const many = 'mkdir -p /var/many && cd /var/many && seq 30000 | xargs touch';
     await retried(() => run(attacker, ['sh', '-c', many]));
     return workers(4, () => attacker.call('GET', `/api/containers/${attacker.box}/changes`));
   },
@@ -52,7 +52,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'writes outside of the volume': async (attacker) =>
     inBackground(
       attacker,
-      'while :; do dd if=/dev/zero of=/root/fill bs=1M count=512 2>/dev/null; sync; done',
+      'while :; do dd if=/dev/zero of=/var/fill bs=1M count=512 2>/dev/null; sync; done',
     ),
   'full pipes': async (attacker) =>
     inBackground(

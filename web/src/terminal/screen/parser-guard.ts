@@ -25,13 +25,13 @@ function inputHandlerOf(terminal: Guarded): InputHandler {
 function guard(terminal: Guarded, handler: InputHandler, onFault: (error: unknown) => void): void {
   const parse = handler.parse.bind(handler);
   let hasFailed = false;
-  let isTold = false;
+  let hasWarned = false;
   const recover = (): void => {
     try {
       if (hasFailed) terminal.reset();
       parse(CANCEL);
     } catch {
-      // why: the next piece tries again
+      // The next piece tries again.
     }
     hasFailed = true;
   };
@@ -41,8 +41,8 @@ function guard(terminal: Guarded, handler: InputHandler, onFault: (error: unknow
       hasFailed = false;
       return result;
     } catch (error) {
-      if (!isTold) onFault(error);
-      isTold = true;
+      if (!hasWarned) onFault(error);
+      hasWarned = true;
       recover();
       return undefined;
     }
@@ -63,7 +63,7 @@ function mendErase(terminal: Guarded, handler: InputHandler): void {
 
 const warn = (error: unknown): void => console.warn('The terminal could not draw a piece of output', error);
 
-/** Keeps output that xterm.js fails to draw from stopping the terminal. The first fault is told. */
+/** Keeps output that xterm.js fails to draw from stopping the terminal. It warns of the first fault. */
 export function guardParser(terminal: Guarded, onFault = warn): void {
   const handler = inputHandlerOf(terminal);
   guard(terminal, handler, onFault);
