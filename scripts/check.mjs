@@ -12,7 +12,7 @@ await runMain(async () => {
 });
 
 async function runPureTests() {
-  // its own dependencies may have been installed only now
+  // the tests' dependencies may have been installed only now
   const { runTests } = await import('./lib/test/tests.mjs');
   /** @type {string[]} */
   const lines = [];

@@ -12,9 +12,9 @@ const given = process.argv.slice(2);
 const args = given.filter((arg) => !arg.startsWith('--'));
 const withLong = given.includes('--all');
 const everything = args.length === 0;
-/** `--jobs=1` runs one process of tests at a time. */
+/** `--jobs=1` runs one test process at a time. */
 const jobs = Number(given.find((arg) => arg.startsWith('--jobs='))?.slice('--jobs='.length)) || undefined;
-/** Files that are long on purpose may each take this many seconds. */
+/** The limit of a deliberately long file. */
 const LONG_LIMIT_SECONDS = 1200;
 
 await runMain(async () => {
@@ -44,7 +44,7 @@ await runMain(async () => {
 });
 
 /**
- * A folder stands for the tests in it, not for the files that support them.
+ * A folder means its test files, not its support files.
  * @param {string} arg
  */
 function testFiles(arg) {

@@ -14,7 +14,7 @@ const SOURCES = ['src', 'web', 'tsconfig.json', 'tsconfig.build.json', 'package.
 const NOT_SOURCES = new Set(['dist', 'node_modules', DRAFT]);
 
 /**
- * Builds the service and its pages unless what is there was built from the present sources.
+ * Builds the service and its pages unless the present build is up to date.
  * @param {string} root
  */
 export async function ensureBuild(root) {
@@ -25,7 +25,7 @@ export async function ensureBuild(root) {
 }
 
 /**
- * True when dist and web/dist were built from the present sources, or there are no sources to build from.
+ * True when dist and web/dist match the sources, or there are no sources.
  * @param {string} root
  */
 export function buildIsFresh(root) {
@@ -65,17 +65,17 @@ function filesBelow(root, name) {
 }
 
 /**
- * Both halves are built beside the old ones, which stay in use until both are complete.
+ * Builds both halves beside the old ones, which stay in use until both are complete.
  * @param {string} root
  */
 async function build(root) {
-  // taken first: a file that is saved meanwhile makes the next start build again
+  // taken first, so a file saved during the build makes the next start build again
   const stamp = fingerprint(root);
   const halves = hasPages(root) ? [service, pages] : [service];
   try {
     await step('Building', () => allOf(halves.map((half) => run(root, half))));
     writeFileSync(path.join(root, service.draft, '.stamp'), stamp);
-    // the service last: it carries the stamp
+    // the service last: it has the stamp
     for (const half of halves.toReversed())
       replace(path.join(root, half.result), path.join(root, half.draft));
   } finally {
@@ -98,7 +98,7 @@ const pages = {
 };
 
 /**
- * Waits for all, also when one fails, so that nothing still writes during the clean-up.
+ * Waits for all, even if one fails, so that nothing still writes during the clean-up.
  * @param {Promise<void>[]} work
  */
 async function allOf(work) {

@@ -10,7 +10,7 @@ import { toolEnvironment } from './node.mjs';
  */
 
 /**
- * What can be said of the sources without running them.
+ * The checks that run no code.
  * @param {string} root
  * @returns {Check[]}
  */
@@ -28,7 +28,7 @@ export function staticChecks(root) {
 }
 
 /**
- * Runs all at the same time, prints a line for each that ends, and the report of one that failed. Returns how many failed.
+ * Runs all checks at once, prints a line per check and the report of each failure. Returns the number of failures.
  * @param {readonly Check[]} checks
  */
 export async function runChecks(checks) {
@@ -45,11 +45,11 @@ async function runCheck({ label, run }) {
   return ok;
 }
 
-/** The other checks use the other processors, and each checker more looks at much of the sources once more. */
+/** The other checks use the other processors, and each further checker repeats much of the work. */
 const ONE_CHECKER = ['--checkers', '1'];
 
 /**
- * Looks only at what has changed since the last time, and what depends on it.
+ * Checks only files changed since the last run, and their dependents.
  * @param {string} root
  * @param {string} project
  * @param {string} name

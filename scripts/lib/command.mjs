@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 const running = new Set();
 
 /**
- * Runs a program to its end, keeping what it prints. Never rejects for its exit code.
+ * Runs a program to its end and keeps its output. No exit code rejects.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{ cwd: string, env?: NodeJS.ProcessEnv }} options
@@ -13,7 +13,7 @@ const running = new Set();
  */
 export function capture(file, args, options) {
   return new Promise((resolve, reject) => {
-    // a group of its own, so that a stop reaches what it starts as well
+    // a process group of its own, so a stop reaches the children too
     const child = watched(() =>
       spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
     );
@@ -30,7 +30,7 @@ export function capture(file, args, options) {
 }
 
 /**
- * The number that a shell would show.
+ * The exit code as a shell reports it.
  * @param {number | null} code
  * @param {NodeJS.Signals | null} signal
  */
@@ -40,13 +40,13 @@ export const exitCode = (code, signal) => code ?? 128 + (signal ? constants.sign
 const text = (chunks) => Buffer.concat(chunks).toString();
 
 /**
- * Starts a child. A stop that we get while it runs ends the child, and then us.
+ * Starts a child. A stop signal during its run ends the child, then this process.
  * @template {import('node:child_process').ChildProcess} Child
  * @param {() => Child} start
  * @returns {Child}
  */
 export function watched(start) {
-  // Before the start: the child may run for a while before we do again.
+  // Before the start: the child may run before our next line does.
   if (running.size === 0) for (const signal of STOP) process.on(signal, stopAll);
   const child = start();
   running.add(child);
@@ -63,7 +63,7 @@ const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 const KILL_AFTER_MS = 5000;
 
 /**
- * A stop that comes while something is being prepared ends that and us. What does not end in time is killed.
+ * A stop during startup ends the children and then this process. After the grace period they are killed.
  * @param {NodeJS.Signals} signal
  */
 function stopAll(signal) {
@@ -85,7 +85,7 @@ function stopAll(signal) {
 }
 
 /**
- * Reaches the program and, where it leads a process group, all that it has started.
+ * Signals the program, or its whole process group if it leads one.
  * @param {import("node:child_process").ChildProcess} child
  * @param {NodeJS.Signals} signal
  */

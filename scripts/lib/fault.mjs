@@ -1,4 +1,4 @@
-/** Something that the person at the keyboard can mend: shown without a stack trace. */
+/** A fault that the user can fix: shown without a stack trace. */
 export class Fault extends Error {
   /**
    * @param {string} message

@@ -10,7 +10,7 @@ import { step } from './progress.mjs';
 const STAMP = '.berth-install.json';
 
 /**
- * Installs the locked dependencies unless they are there. `dev` tells whether those for building and testing count.
+ * Installs the locked dependencies unless they are present; with `dev` also those for building and testing.
  * @param {string} root
  * @param {{ dev: boolean }} needs
  */
@@ -24,13 +24,13 @@ export async function ensureDependencies(root, needs) {
 }
 
 /**
- * True when node_modules holds what package-lock.json asks for on this platform.
+ * True when node_modules matches package-lock.json on this platform.
  * @param {string} root
  * @param {{ dev: boolean }} needs
  */
 export function dependenciesAreFresh(root, needs) {
   const installed = path.join(root, 'node_modules', '.package-lock.json');
-  // npm writes this file last, so a broken-off installation has none
+  // npm writes this file last, so an interrupted installation has none
   if (!existsSync(installed)) return false;
   const now = stampOf(root);
   const stamp = readStamp(root);
@@ -41,7 +41,7 @@ export function dependenciesAreFresh(root, needs) {
 
 /** @param {string} root */
 async function install(root) {
-  // NODE_ENV=production would leave out what the build needs
+  // NODE_ENV=production would omit the build tools
   const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
   const result = await capture('npm', args, { cwd: root, env: systemEnvironment() }).catch((error) => {
     throw new Fault(`cannot run npm: ${error.message}`);
@@ -86,8 +86,8 @@ function readStamp(root) {
 }
 
 /**
- * Compares package by package, for an installation that was made by hand. Optional packages may be missing: they are
- * where the platform is another one.
+ * Compares package by package, for a manual installation. Optional packages may be missing: they are for other
+ * platforms.
  * @param {string} root
  * @param {{ dev: boolean }} needs
  */

@@ -9,8 +9,8 @@ import { toolEnvironment } from './node.mjs';
  */
 
 /**
- * Checks that imports point inwards. The tool is not believed when it read fewer files than there are: with an
- * unsuitable TypeScript it reads none and reports success.
+ * Checks that imports point inwards. Fails if the tool read fewer files than exist: with an unsuitable TypeScript it
+ * reads none and reports success.
  * @param {string} root
  * @returns {Promise<Verdict>}
  */

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { watched } from './command.mjs';
 
 /**
- * Does `work` while no other process does so for the same folder. Where flock(1) is missing, just does it.
+ * Runs `work` while no other process does for the same folder. Without flock(1) it runs unlocked.
  * @template T
  * @param {string} folder
  * @param {() => Promise<T>} work
@@ -23,7 +23,7 @@ export async function alone(folder, work) {
 }
 
 /**
- * The lock belongs to the open file, which the child shares with us for the moment that it takes to set it.
+ * The lock belongs to the open file, which the child shares with us while it locks it.
  * @param {number} descriptor
  * @param {readonly string[]} flags
  * @returns {Promise<number | null>}

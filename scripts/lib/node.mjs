@@ -5,7 +5,7 @@ import { Fault } from './fault.mjs';
 const WANTED_MAJOR = 22;
 
 /**
- * The Node.js that runs Berth and its tools: the one among the dependencies, else the present one if it is new enough.
+ * The Node.js for Berth and its tools: the one among the dependencies, else the present one if new enough.
  * @param {string} root
  * @param {string} version
  */
@@ -20,7 +20,7 @@ export function modernNode(root, version = process.versions.node) {
 }
 
 /**
- * The environment in which development tools find each other and the modern Node.js first.
+ * The environment that puts the development tools and the modern Node.js first in the path.
  * @param {string} root
  * @returns {NodeJS.ProcessEnv}
  */

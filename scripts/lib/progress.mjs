@@ -4,7 +4,7 @@ const TICK_MS = 100;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /**
- * Does `work` and shows that it goes on, once it has taken a second: a spinner on a terminal, plain lines elsewhere.
+ * Runs `work`. After a second it shows progress: a spinner on a terminal, plain lines elsewhere.
  * @template T
  * @param {string} label
  * @param {() => Promise<T>} work

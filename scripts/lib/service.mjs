@@ -2,23 +2,23 @@ import { spawn } from 'node:child_process';
 import { exitCode } from './command.mjs';
 import { Fault } from './fault.mjs';
 
-// One Ctrl-C arrives twice: from the terminal and from npm. A second one by hand comes later, and counts.
+// One Ctrl-C arrives twice, from the terminal and from npm. A later one is a second request.
 const SAME_SIGNAL_MS = 1000;
 const PARENT_CHECK_MS = 1000;
 
 /**
- * Runs the service until it ends and resolves with its exit code. It lives in a session of its own and gets each
- * signal from us, once; the channel to it closes when we die, and then it stops by itself. A terminal that was closed
- * is a reason to stop, while the service takes SIGHUP for a wish to rotate its keys.
+ * Runs the service until it ends and resolves with its exit code. It has its own session and gets each signal from us,
+ * once. When we die, the channel to it closes and it stops. A closed terminal stops it; SIGHUP alone would rotate its
+ * keys.
  * @param {string} node
  * @param {readonly string[]} args
  * @param {{ cwd: string, cache: string }} folders
  * @returns {Promise<number>}
  */
 export function runService(node, args, { cwd, cache }) {
-  // compiled code is kept between starts, which makes the next one a third faster
+  // cached compiled code makes the next start a third faster
   const env = { NODE_COMPILE_CACHE: cache, ...process.env };
-  // Before the start: the service may run for a while before we do again.
+  // Before the start: the service may run before our next line does.
   const stopForwarding = forwardSignals((signal) => child.kill(signal));
   const child = spawn(node, args, {
     cwd,
@@ -55,7 +55,7 @@ export function forwardSignals(send, { signals = process, nowMs = () => performa
 const STOP = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * npm runs us as its own child and may be killed without a word to us.
+ * npm is our parent and may be killed without a signal to us.
  * @param {() => void} orphaned
  */
 function watchParent(orphaned) {

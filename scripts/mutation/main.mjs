@@ -14,7 +14,7 @@ const work = path.join(root, '.tap', 'mutation');
 const reportFile = path.join(work, 'report.json');
 
 const SOURCES = ['src/domain', 'src/app', 'src/adapters/websocket'];
-/** Of these folders, the files that need nothing beside Node.js. */
+/** The files in these folders that need only Node.js. */
 const TESTS = ['test/domain', 'test/app', 'test/http', 'test/adapters', 'test/attacks', 'test/docs'];
 
 await runMain(async () => {

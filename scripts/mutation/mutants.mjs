@@ -3,7 +3,7 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 
 /**
- * `line` counts from 1. `text` is the line that it begins in, `changed` what it makes of it.
+ * `line` counts from 1. `text` is the line where it begins, `changed` that line after the mutation.
  * @typedef {{ id: string, file: string, line: number, operator: string, text: string, original: string,
  *   replacement: string, changed: string }} Mutant
  */
@@ -11,7 +11,7 @@ import path from 'node:path';
 const LOG_LEVELS = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
 
 /**
- * What is logged, and the words of an error that is thrown, are for people: no test should pin them.
+ * Log lines and error messages are for people: no test should pin them.
  * @type {{ name: string, shouldIgnore: (path: any) => string | undefined }}
  */
 const words = {
@@ -26,11 +26,11 @@ const words = {
   },
 };
 
-/** What the instrumenter has to say of its work is not needed. */
+/** The instrumenter's log is not needed. */
 const quiet = new Proxy({}, { get: () => () => false });
 
 /**
- * Writes each file with all of its mutants in it, as JavaScript, into `code`.
+ * Writes each file with all its mutants to `code`, as JavaScript.
  * @param {string} root
  * @param {string} code
  * @param {readonly string[]} files
@@ -55,7 +55,7 @@ export async function mutate(root, code, files) {
 }
 
 /**
- * As Stryker has it: positions count from 0.
+ * Stryker's form: positions count from 0.
  * @typedef {{ line: number, column: number }} Position
  * @typedef {{ id: string, fileName: string, mutatorName: string, replacement: string, status?: string,
  *   location: { start: Position, end: Position } }} Raw
@@ -87,7 +87,7 @@ function described({ id, fileName, mutatorName, replacement, location: { start, 
 }
 
 /**
- * Of this folder's own dependencies, which the service and its usual tests do without.
+ * Loads one of this folder's own dependencies, which the service and its usual tests do not have.
  * @param {string} name
  * @returns {Promise<any>}
  */

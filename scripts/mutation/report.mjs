@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * `equivalent`: no test can tell it from the original. `accepted`: a test could, and it is not worth one. `elsewhere`: a test
- * with a database, an engine or a browser finds it.
+ * `equivalent`: no test can tell it from the original. `accepted`: a test could, but is not worth writing. `elsewhere`:
+ * a test with a database, an engine or a browser finds it.
  * @typedef {{ operator: string, line: string, from: string, to: string, verdict: 'equivalent' | 'accepted' | 'elsewhere' | 'new',
  *   why: string }} Judgement
  * @typedef {import('./trial.mjs').Judged} Judged
@@ -14,7 +14,7 @@ const JUDGED = path.join(import.meta.dirname, 'judged.json');
 const MAX_SHOWN = 160;
 
 /**
- * Prints the score and the survivors, those that nobody has judged last. Returns the exit code.
+ * Prints the score and the survivors, unjudged ones last. Returns the exit code.
  * @param {readonly Judged[]} all
  * @param {{ judge: boolean, file?: string }} options with `judge` the new survivors are added to the file of judgements
  */
@@ -48,7 +48,7 @@ export function report(all, { judge, file = JUDGED }) {
 const readJudgements = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 
 /**
- * The keys of what survived an earlier run.
+ * The keys of an earlier run's survivors.
  * @param {string} file its verdicts
  */
 export function survivorsOf(file) {
@@ -59,7 +59,7 @@ export function survivorsOf(file) {
 }
 
 /**
- * Finds a mutant wherever its line is now.
+ * Identifies a mutant even if its line has moved.
  * @param {import('./mutants.mjs').Mutant} mutant
  */
 export const keyOf = (mutant) => `${mutant.file} ${key(keyed(mutant))}`;
@@ -91,7 +91,7 @@ function show(mutant, judgement) {
 }
 
 /**
- * Prints a line a folder; returns the percentage of all.
+ * Prints a line per folder; returns the total percentage.
  * @param {readonly Judged[]} all
  */
 function table(all) {

@@ -1,6 +1,6 @@
 import { forEach } from './workers.mjs';
 
-/** A test that takes longer, in milliseconds, is too slow to be run for each mutant. */
+/** A slower test, in milliseconds, is not run for each mutant. */
 const SLOWEST_MS = 30_000;
 
 /**
@@ -14,7 +14,7 @@ const SLOWEST_MS = 30_000;
  */
 
 /**
- * Runs each test alone, without any mutant, and notes what it reaches.
+ * Runs each test alone, without a mutant, and records which mutants it reaches.
  * @param {readonly string[]} files
  * @param {{ jobs: number, where: { root: string, code: string } }} options
  * @returns {Promise<Survey>}
@@ -53,7 +53,7 @@ export async function survey(files, { jobs, where }) {
 }
 
 /**
- * The result of one that passes; null when it does not, also not in a fresh process.
+ * The result of a passing test; null if it fails, even in a fresh process.
  * @param {ReturnType<typeof import('./workers.mjs').aWorker>} worker
  * @param {import('./worker.mjs').Request} request
  * @param {number} limitMs

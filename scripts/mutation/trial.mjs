@@ -11,23 +11,23 @@ import { forEach } from './workers.mjs';
  * @typedef {Mutant & { verdict: Verdict, by: string, cut: boolean }} Judged
  */
 
-/** What the tests of one mutant may take in all, in milliseconds of their usual time. */
+/** The time budget for one mutant's tests, in milliseconds of their usual time. */
 const BUDGET_MS = 15_000;
 
-/** The most tests for what runs when its module is loaded: each loads the sources. */
+/** The most tests for a mutant in module-level code: each reloads the sources. */
 const MOST_ANEW = 32;
 
-/** Of those, the most from files that import the module. */
+/** The most of those from files that import the module. */
 const MOST_DIRECT = 20;
 
-/** What loading the sources costs beside the test, about, in milliseconds. */
+/** The approximate cost of reloading the sources, in milliseconds. */
 const LOAD_MS = 50;
 
-/** The most tests that killed a neighbour and are therefore tried first. */
+/** The most tests tried first because they killed a neighbour. */
 const RECENT = 6;
 
 /**
- * Tries every n-th mutant, or every n-th of those that survived before.
+ * Tries every n-th mutant, or every n-th earlier survivor.
  * @param {readonly Mutant[]} mutants
  * @param {Survey} known
  * @param {{ sample: { every: number, from: number }, before: Set<string> | null, jobs: number,
@@ -73,7 +73,7 @@ export async function tryAll(mutants, known, { sample, before, jobs, where }) {
 }
 
 /**
- * A function that is made when its module is loaded and does nothing instead: every test that calls it finds that.
+ * A function created at module load that becomes empty: every test that calls it notices.
  * @param {Mutant} mutant
  * @param {Survey} known
  */
@@ -93,7 +93,7 @@ async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
   const request = { mutant: id, tests: timed, hitLimit: Math.max(10_000, 100 * hits), anew };
   const limitsMs = timed.map(({ limitMs }) => limitMs);
   let answer = await worker.ask(request, limitsMs);
-  // what an earlier mutant left behind may have ended it
+  // leftovers of an earlier mutant may have ended the worker
   if ('lost' in answer && answer.lost === 'crashed') answer = await worker.ask(request, limitsMs);
   if ('lost' in answer) {
     return { verdict: answer.lost === 'timeout' ? 'timeout' : 'killed', by: tests[answer.at] ?? null, cut };
@@ -103,7 +103,7 @@ async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
 }
 
 /**
- * Tries a mutant with all sources loaded once more. A test that fails then counts if it passes so without a mutant.
+ * Tries a mutant with all sources reloaded. A failing test counts if it passes that way without a mutant.
  * @param {Mutant} mutant
  * @param {readonly KnownTest[]} tests
  * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker> }} options
@@ -121,7 +121,7 @@ async function tryAnew(mutant, tests, { hits, worker }) {
 }
 
 /**
- * Those that killed a neighbour first, then those that are quick and reach little else.
+ * First the tests that killed a neighbour, then quick ones that reach little else.
  * @param {readonly KnownTest[]} tests
  * @param {readonly KnownTest[]} first
  */
@@ -142,8 +142,8 @@ function inBudget(tests) {
 }
 
 /**
- * The tests for code that runs when its module is loaded: those that reach much of the source and little else first, then the
- * rest of their files.
+ * The tests for module-level code: those that reach much of the source and little else first, then the rest of their
+ * files.
  * @param {readonly Mutant[]} mutants
  * @param {Survey} known
  */
@@ -169,7 +169,7 @@ function testsBySource(mutants, { covering, tests }) {
 }
 
 /**
- * The tests of the files that import a source, the quickest first.
+ * The tests of files that import a source, the quickest first.
  * @param {string} root
  * @param {Survey} known
  */

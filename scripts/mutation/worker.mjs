@@ -1,6 +1,6 @@
 /**
- * Runs tests of one file at a time, with one mutant switched on. The mutated sources and the tests' support stay loaded;
- * a test file is imported again for each run, and its tests report to a root of their own.
+ * Runs tests of one file at a time, with one mutant switched on. The mutated sources and the test support stay loaded;
+ * a test file is imported again for each run, and its tests report to their own root.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -18,7 +18,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const TICK_MS = 50;
 
 const [root = '', code = ''] = process.argv.slice(2);
-// folders of tests are named after the main script, and several workers run at the same time
+// tap names test folders after the main script, and several workers run at once
 process.argv = [process.execPath, path.join(root, `mutation-${process.pid}.mjs`)];
 const { Test } = await import('tap');
 
@@ -29,9 +29,9 @@ const switches = Object.assign(globalThis, { __stryker__: {} }).__stryker__;
 /** @type {Set<string>} */
 const loaded = new Set();
 let runs = 0;
-/** Of the test that runs now, or ran last. */
+/** Event loop ticks of the current or last test. */
 let ticks = 0;
-/** Part of the address of each source while sources are loaded once more; empty while the loaded ones are used. */
+/** Part of each source's address while sources are reloaded; else empty. */
 let generation = '';
 const ours = ['src/', 'test/'].map((folder) => `${pathToFileURL(root)}/${folder}`);
 let seen = 0;
@@ -42,7 +42,7 @@ let names = [];
 let current = null;
 
 /**
- * The `t` of all test files: it counts their tests and runs the wanted one.
+ * The `t` of all test files: it counts their tests and runs the requested one.
  * @type {any}
  */
 const t = new Proxy(
@@ -98,7 +98,7 @@ async function run({ file, index, limitMs }) {
   let ticking;
   try {
     return await new Promise((resolve) => {
-      // counted in ticks, so that the time of a process that gets no processor does not count
+      // ticks, not time: a process without processor time must not time out
       ticks = 0;
       ticking = setInterval(() => {
         ticks += 1;

@@ -4,20 +4,20 @@ import path from 'node:path';
 import { watched } from '../lib/command.mjs';
 import { modernNode } from '../lib/node.mjs';
 
-/** Tests leave services behind: a worker that has grown so large is replaced. */
+/** Tests leave services behind: a larger worker is replaced. */
 const MAX_RSS_MB = 900;
 
-/** Processor time beyond the limit of its test, in milliseconds, after which a worker is in an endless loop. */
+/** Processor time beyond a test's limit, in milliseconds, that means an endless loop. */
 const GRACE_MS = 1_000;
 
-/** A worker that has said nothing for so long, in milliseconds, is lost, whatever it does. */
+/** A worker silent for this long, in milliseconds, is lost. */
 const SILENT_MS = 300_000;
 
-/** How often a worker is looked at, in milliseconds. */
+/** Interval of the checks on a worker, in milliseconds. */
 const LOOK_MS = 500;
 
 /**
- * A process that runs tests, started at the first request and again after it was lost.
+ * A process that runs tests, started by the first request and restarted after a loss.
  * @param {{ root: string, code: string }} where
  */
 export function aWorker({ root, code }) {
@@ -43,8 +43,8 @@ export function aWorker({ root, code }) {
   return {
     end,
     /**
-     * The answer, or how the worker was lost: `timeout` when it said nothing for the limit of the test that it is in, `crashed`
-     * when it ended by itself.
+     * The answer, or how the worker was lost: `timeout` when it was silent for its test's limit, `crashed` when it
+     * exited.
      * @param {import('./worker.mjs').Request} request
      * @param {readonly number[]} limitsMs of its tests
      * @returns {Promise<{ result: any } | { lost: 'timeout' | 'crashed', at: number }>}
@@ -77,7 +77,7 @@ export function aWorker({ root, code }) {
             cpuSinceMs = cpuMs(worker.pid);
             return;
           }
-          // tap itself sends its time limit
+          // tap sends its time limit too
           if (!('result' in message)) return;
           done({ result: message.result });
           if (message.rssMb > MAX_RSS_MB) end();
@@ -88,11 +88,11 @@ export function aWorker({ root, code }) {
   };
 }
 
-/** Of the kernel's clock for processes, which ticks a hundred times a second. */
+/** The kernel's process clock ticks a hundred times a second. */
 const KERNEL_TICK_MS = 10;
 
 /**
- * The processor time that a process has used; 0 when it is not there.
+ * The processor time of a process; 0 if it is gone.
  * @param {number | undefined} pid
  */
 function cpuMs(pid) {
@@ -107,7 +107,7 @@ function cpuMs(pid) {
 }
 
 /**
- * Does all of the work, so many at a time, each on a worker that is kept for the next.
+ * Runs `work` for all items, `jobs` at a time, each on a reused worker.
  * @template T
  * @param {readonly T[]} items
  * @param {number} jobs

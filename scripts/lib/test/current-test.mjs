@@ -6,7 +6,7 @@ let current = root;
 let limited = () => {};
 
 /**
- * From now on the `t` that test files import is this test. `onLimit` hears of the time limits that they set.
+ * Makes `test` the `t` that test files import. `onLimit` receives the time limits that they set.
  * @param {import('tap').Test} test
  * @param {(ms: number) => void} onLimit
  */
@@ -15,7 +15,7 @@ export function runsAs(test, onLimit) {
   limited = onLimit;
 }
 
-/** Stands for tap's `t` in files that share a process: for each file it is a test of its own. */
+/** tap's `t` for files that share a process: each file sees its own test. */
 export default new Proxy(root, {
   get: (_, name) => {
     const value = Reflect.get(current, name);

@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * What a test file needs beside Node.js, as its imports say: `pure` ones nothing, `database` ones a PostgreSQL, and
- * `engine` ones a container engine or a browser, too.
- *
+ * What a test file needs besides Node.js, by its imports: nothing (`pure`), PostgreSQL (`database`), or a container
+ * engine or browser too (`engine`).
  * @typedef {'pure' | 'database' | 'engine'} Kind
  */
 
@@ -23,7 +22,7 @@ export function kindOf(root, file) {
 }
 
 /**
- * The modules of a folder that a module of it loads, itself among them.
+ * The modules of `folder` that `module` loads, including itself.
  * @param {string} module
  * @param {string} folder
  * @returns {string[]}

@@ -1,8 +1,8 @@
 import os from 'node:os';
 
 /**
- * Measures from now on. The function that it returns says how much time has passed since, how much processor time all
- * programs of this machine used, and which share of its processors that is.
+ * Starts measuring. The returned function reports the elapsed time, the processor time of all programs, and the
+ * utilisation.
  * @returns {() => string}
  */
 export function processorUse() {
@@ -19,7 +19,7 @@ export function processorUse() {
   };
 }
 
-/** Since the machine was started, over all processors. */
+/** Since boot, over all processors. */
 function ticks() {
   let busyMs = 0;
   let idleMs = 0;

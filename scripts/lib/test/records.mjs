@@ -5,7 +5,7 @@ import path from 'node:path';
 const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'berth-test');
 
 /**
- * Where whole runs keep which files were unsteady; beside it, how long each file took. It outlives a clone.
+ * The record of unsteady files; file times are beside it. It outlives a clone.
  * @returns {string}
  */
 export const unsteadyRecord = () => process.env['TEST_RECORD'] ?? path.join(CACHE, 'unsteady.tsv');
@@ -13,7 +13,7 @@ export const unsteadyRecord = () => process.env['TEST_RECORD'] ?? path.join(CACH
 const secondsRecord = () => path.join(path.dirname(unsteadyRecord()), 'seconds.tsv');
 
 /**
- * How long each test file took when it last ran.
+ * The last run time of each test file.
  * @returns {Map<string, number>}
  */
 export function readSeconds() {
@@ -27,7 +27,7 @@ export function readSeconds() {
 }
 
 /**
- * Adds what has passed in a run; files that are no more are forgotten.
+ * Records the times of passed files and forgets deleted files.
  * @param {Iterable<import('./tally.mjs').FileResult>} results
  * @param {(file: string) => boolean} isThere
  */
@@ -37,7 +37,7 @@ export function writeSeconds(results, isThere) {
   const lines = [...seconds].filter(([file]) => isThere(file)).map(([file, took]) => `${file}\t${took}\n`);
   const record = secondsRecord();
   mkdirSync(path.dirname(record), { recursive: true });
-  // Another run may read it.
+  // another run may be reading it
   const draft = `${record}.${process.pid}`;
   writeFileSync(draft, lines.sort().join(''));
   renameSync(draft, record);

@@ -12,14 +12,14 @@ import { tallying } from './tally.mjs';
  */
 
 const UNIT_PROCESS = path.join(import.meta.dirname, 'unit-process.mjs');
-/** On a busy machine it may take long to load what the first file imports. */
+/** A busy machine may take long to load the first file's imports. */
 const START_WITHIN_MS = 120_000;
-/** A process whose time is up may say so itself, and where: as long again, and at most this. */
+/** Grace after the time limit, so a process can report where it was: as long again, at most this. */
 const KILL_AFTER_MS = 15_000;
 
 /**
- * Runs test files in one process and reports each as it ends. A process that dies fails the file that it was in;
- * those that it did not get to are returned.
+ * Runs test files in one process and reports each as it ends. If the process dies, its current file fails and the files
+ * not yet started are returned.
  * @param {readonly string[]} files
  * @param {Options} options
  * @returns {Promise<readonly string[]>}
@@ -33,7 +33,7 @@ export async function runUnit(files, { cwd, env, limitSeconds, failSkips, onFile
     onFile(result);
   };
   const { parser, unfinished } = tallying(report, { failSkips });
-  // not as arguments: tap makes them part of the names of folders
+  // not as arguments: tap would use them in folder names
   const unitEnvironment = { ...env, TEST_FILES: files.join('\n'), TEST_LIMIT: `${limitSeconds}` };
   const child = watched(() =>
     spawn(modernNode(cwd), [UNIT_PROCESS], {
@@ -46,7 +46,7 @@ export async function runUnit(files, { cwd, env, limitSeconds, failSkips, onFile
   const current = watchdog(child);
   child.stdout?.pipe(parser);
   child.stderr?.on('data', (chunk) => print(`${chunk}`.trimEnd()));
-  // what the tests have started ends with them
+  // the tests' children end with them
   child.once('exit', () => killGroup(child, 'SIGKILL'));
   const end = await ended(child);
   const left = files.filter((file) => !results.has(file));
@@ -58,7 +58,7 @@ export async function runUnit(files, { cwd, env, limitSeconds, failSkips, onFile
 }
 
 /**
- * What a process says or does after its last file is that file's failure, where nothing else has failed.
+ * Output or a crash after the last file is that file's failure, unless another file failed.
  * @param {ReadonlyMap<string, FileResult>} results
  * @param {Pick<FileResult, 'failures' | 'counts'>} rest
  * @param {End} end
@@ -86,7 +86,7 @@ function failure(name, { failures, counts }, { code, signal }) {
 }
 
 /**
- * Kills a process whose file takes longer than it may. The result says which file runs.
+ * Kills a process whose file exceeds its time limit. The result names the running file.
  * @param {ChildProcess} child
  * @returns {() => string | null}
  */

@@ -4,15 +4,12 @@ import { availableParallelism } from 'node:os';
  * @typedef {import('./units.mjs').Unit} Unit
  */
 
-/**
- * How many processes of tests run at a time: one more than there are processors, because what uses an engine or a
- * browser waits for it half of the time.
- */
+/** The number of test processes: one more than processors, because engine and browser tests wait half of the time. */
 const AT_ONCE = availableParallelism() + 1;
 
 /**
- * Works through the units, in their order, `atOnce` at a time. Those that need an engine wait until `prepared`
- * resolves, and leave room for one that needs none as long as there are such. What a unit did not get to comes next.
+ * Runs the units in order, `atOnce` at a time. Units that need an engine wait for `prepared` and leave one process to
+ * the others while there are any. Files that a unit did not reach run next.
  * @param {readonly Unit[]} units
  * @param {{ run: (files: readonly string[]) => Promise<readonly string[]>, prepared: Promise<unknown>, atOnce?: number }} options
  */

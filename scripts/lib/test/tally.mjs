@@ -1,8 +1,7 @@
 import { Parser } from 'tap-parser';
 
 /**
- * Counts tests in what tap prints: the innermost named ones, not their assertions.
- *
+ * Counts the innermost named tests in tap's output, not their assertions.
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ path: string, detail: string }} Failure
  * @typedef {{ name: string, ok: boolean, ms: number, skip: string | null, failures: readonly Failure[], counts: Tally }} FileResult
@@ -11,9 +10,8 @@ import { Parser } from 'tap-parser';
  */
 
 /**
- * A stream for what a process of test files prints. `onFile` gets each file's result when the file ends, and
- * `unfinished` is what came after the last one. With `failSkips` a skipped test counts as failed, with the reason of
- * the skip.
+ * A stream for the output of a test process. `onFile` gets each file's result; `unfinished` is the rest after the last
+ * one. With `failSkips` a skipped test fails, with the reason of the skip.
  * @param {(file: FileResult) => void} onFile
  * @param {{ failSkips?: boolean }} [options]
  * @returns {{ parser: Parser, unfinished: () => Pick<FileResult, 'failures' | 'counts'> }}
@@ -73,7 +71,7 @@ function follow(parser, path, { file, ...sink }) {
     if (verdict === 'failed' && !child?.failures) fail(describe([...path, point.name], point));
     if (child !== null) countTest(seen, verdict, child, tally);
     else countAssertion(seen, verdict);
-    // what is thrown outside of every test counts with the file that ends next
+    // an error outside all tests counts for the file that ends next
     if (file && child === null && verdict === 'failed') tally.failed += 1;
     if (child !== null) file?.(point, childName);
     child = null;
@@ -106,7 +104,7 @@ function countAssertion(seen, verdict) {
 }
 
 /**
- * A test that contains tests counts only by a failure of its own, such as an assertion or a crash between them.
+ * A test with subtests counts only if it fails itself, by an assertion or a crash between them.
  * @param {Seen} seen
  * @param {keyof Tally} verdict
  * @param {Seen} inner
@@ -131,7 +129,7 @@ function countTest(seen, verdict, inner, tally) {
  * @returns {Failure}
  */
 const describe = (path, point) => ({
-  // a message that became a name may be long
+  // a name made from a message may be long
   path: path.join(' > ').slice(0, 300),
   detail: Object.entries({ skipped: skipReason(point) ?? undefined, ...point.diag })
     .filter(([, value]) => value !== undefined)

@@ -16,13 +16,13 @@ import { mayRunAgain, note } from './unsteady.mjs';
  * @typedef {{ code: number, tally: Tally, results: ReadonlyMap<string, FileResult> }} Outcome
  */
 
-/** With more files than these something is broken, and a second run would only say so again. */
+/** With more failed files than these something is broken, and a second run would only repeat it. */
 const MOST_AGAIN = 10;
 const LIMIT_SECONDS = 400;
 
 /**
- * A whole run: each file that failed runs once more, alone. What fails only beside other load is named and recorded,
- * and fails the run when it was so shortly before. What depends on no load gets no second chance.
+ * A whole run. Each failed file runs once more, alone. A file that fails only under load is recorded, and fails the run
+ * if it did so recently. Files that no load affects run once.
  * @param {string} root
  * @param {readonly string[]} files
  * @param {Options} options
@@ -58,8 +58,8 @@ async function presentRun(root) {
 }
 
 /**
- * Runs test files, a line for each, and what failed in full. The code is 1 when a test failed or none ran, and with
- * REQUIRE_ALL=1 when one was skipped.
+ * Runs test files and prints a line per file, failures in full. The code is 1 if a test failed, none ran, or, with
+ * REQUIRE_ALL=1, one was skipped.
  * @param {string} root
  * @param {readonly string[]} files
  * @param {Options} options
@@ -69,15 +69,15 @@ export const runTests = (root, files, options) =>
   inOneRun(root, async () => outcome(await run(root, unitsOf(root, files, readSeconds()), options)));
 
 /**
- * Begins to bring up what many tests share, so that the first of them does not wait for it within its own time limit.
- * What cannot be had is reported by the tests that need it.
+ * Starts shared servers early, so the first tests do not wait for them within their own time limit. The tests that need
+ * one report its failure.
  * @param {string} root
  * @param {(line: string) => void} print
  */
 export const prepare = (root, print) => support(root, 'before', print);
 
 /**
- * What tests start for each other, such as a database server, is theirs until the end of the run.
+ * Shared servers, such as a database server, live until the end of the run.
  * @template T
  * @param {string} root
  * @param {() => Promise<T>} work
@@ -125,7 +125,7 @@ async function run(
 }
 
 /**
- * Runs a module of the test support to its end, where a checkout has it.
+ * Runs a module of the test support to its end, if the checkout has it.
  * @param {string} root
  * @param {'before' | 'after'} name
  * @param {(line: string) => void} print
@@ -141,7 +141,7 @@ async function support(root, name, print) {
 }
 
 /**
- * What one process has compiled, the others take over.
+ * The processes share compiled code.
  * @param {string} root
  * @returns {NodeJS.ProcessEnv}
  */

@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import root from 'tap';
 import { runsAs } from './current-test.mjs';
 
-// Runs the files of TEST_FILES in this process, one after the other, each as a test with the name of its file. The time
-// limit of a file is TEST_LIMIT, in seconds. The runner hears which file runs, and for how long it may.
+// Runs the files of TEST_FILES in this process, in turn, each as a test named after it. TEST_LIMIT is the limit per
+// file in seconds. The runner is told which file runs and its limit.
 
 const { TEST_FILES = '', TEST_LIMIT = '' } = process.env;
 const files = TEST_FILES.split('\n');
 const limitMs = Number(TEST_LIMIT) * 1000;
-/** A process that is done may have connections to close. */
+/** Time to close connections after the last file. */
 const END_WITHIN_MS = 60_000;
 const OUR_TAP = new URL('current-test.mjs', import.meta.url).href;
 
@@ -20,7 +20,7 @@ registerHooks({
       ? { url: OUR_TAP, shortCircuit: true }
       : next(specifier, context),
 });
-// without a runner nobody reads the results
+// without the runner nobody reads the results
 process.once('disconnect', () => process.exit(1));
 root.setTimeout(0);
 
@@ -37,7 +37,7 @@ for (const file of files) {
     runsAs(t, limit);
     await import(pathToFileURL(path.resolve(file)).href);
   });
-  // What a file whose time was up has left running must not meet the next one.
+  // leftovers of a file that exceeded its limit must not affect the next one
   if (performance.now() >= deadline) process.exit(1);
 }
 process.send?.({ file: null, limitMs: END_WITHIN_MS });

@@ -3,14 +3,13 @@ import path from 'node:path';
 import { kindOf } from './needs.mjs';
 
 /**
- * What one process of the test run does: test files of one folder of `test` and one kind, one after the other.
- *
+ * The work of one test process: files of one kind and one folder of `test`, in turn.
  * @typedef {import('./needs.mjs').Kind} Kind
  * @typedef {{ name: string, files: readonly string[], kind: Kind, seconds: number }} Unit
  * @typedef {ReadonlyMap<string, number>} Seconds How long each file took the last time.
  */
 
-/** These change or measure their whole process: its clock, its memory, its event loop, its descriptors. */
+/** These change or measure their whole process: clock, memory, event loop, descriptors. */
 const ALONE = new Set([
   'adapters/postgres/audit-verify',
   'adapters/postgres/embedded-checkout',
@@ -20,9 +19,9 @@ const ALONE = new Set([
   'http/property',
 ]);
 
-/** Until a run on this machine has said how long a file takes: by its kind. */
+/** Estimated seconds per file, by kind, until a run on this machine has measured them. */
 const USUAL_SECONDS = { pure: 0.7, database: 4, engine: 15 };
-/** Those that take far longer than their kind, on two cores. */
+/** Files that take far longer than their kind, on two cores. */
 const LONG_SECONDS = new Map([
   ['faults/engine', 83],
   ['faults/database', 63],
@@ -40,13 +39,13 @@ const LONG_SECONDS = new Map([
   ['adapters/docker/terminals/tools', 30],
 ]);
 
-/** Files share a process up to so many seconds together: few enough that the last ones do not keep the run waiting. */
+/** Files share a process up to this total: small enough that the last process does not delay the run. */
 const SHARED_SECONDS = { pure: 20, database: 20, engine: 40 };
-/** On a busy machine all files take longer, and a process still runs so great a part of the pure ones. */
+/** On a busy machine all files take longer; a process still gets this share of the pure ones. */
 const PURE_PART = 1 / 12;
 
 /**
- * All test files of a checkout, in the order of their names. Those that take long on purpose are named so.
+ * All test files of a checkout, by name. `.long.test.ts` marks deliberately long ones.
  * @param {string} root
  * @param {{ withLong: boolean }} which
  * @returns {string[]}
@@ -59,14 +58,14 @@ export function allTests(root, { withLong }) {
 }
 
 /**
- * The test files that need nothing beside Node.js.
+ * The test files that need only Node.js.
  * @param {string} root
  */
 export const pureTests = (root) =>
   allTests(root, { withLong: false }).filter((file) => kindOf(root, file) === 'pure');
 
 /**
- * Which files share a process, the longest first.
+ * Groups files into processes, the longest first.
  * @param {string} root
  * @param {readonly string[]} files
  * @param {Seconds} [seconds]

@@ -1,15 +1,14 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A file that is unsteady twice in as many whole runs fails the second one. */
+/** A file that is unsteady twice in this many whole runs fails the second one. */
 const RUNS = 10;
-/** In these nothing depends on what else the machine does, so they are not run once more. */
+/** Load affects nothing in these folders, so their files get no second run. */
 const STEADY = /^test\/(domain|app|docs|scripts|web)\//;
 
 /**
- * Which test files passed only alone is kept over whole runs, a line for each: commit, time, file, first failure. A
- * run without such a file leaves a line too, because runs are counted.
- *
+ * The record of files that passed only alone, a line each: commit, time, file, first failure. A run without any leaves
+ * a line too, because runs are counted.
  * @typedef {{ commit: string, at: string }} Run
  * @typedef {{ file: string, failure: string }} Unsteady
  */
@@ -18,7 +17,7 @@ const STEADY = /^test\/(domain|app|docs|scripts|web)\//;
 export const mayRunAgain = (file) => !STEADY.test(file);
 
 /**
- * Adds a run to the record, and returns which of its unsteady files were so before, within the last ten runs.
+ * Adds a run to the record. Returns its files that were unsteady before, within the last ten runs.
  * @param {string} record
  * @param {Run} run
  * @param {readonly Unsteady[]} unsteady
