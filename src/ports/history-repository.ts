@@ -7,7 +7,7 @@ export type EndedKind = (typeof ENDED_KINDS)[number];
 export const TOKENS_PER_SESSION = 25;
 
 /** What has ended and is kept for a while, for lists and for whoever looks into what happened. */
-export interface History {
+export interface HistoryRepository {
   /**
    * Removes what ended more than `days` days ago, oldest first and at most `limit` of its kind: finished operations;
    * sessions since they were revoked or expired, after their refresh tokens, of which at most `TOKENS_PER_SESSION` times

@@ -15,7 +15,7 @@ export type Begun =
 export const KEPT_HOURS = 24;
 
 /** `holder` is one try; writes of one that has lost its lease change nothing. */
-export interface IdempotencyKeys {
+export interface IdempotencyKeyStore {
   /** Of several tries at once exactly one begins. Keys are forgotten `KEPT_HOURS` after their first try. */
   begin(request: KeyedRequest, bodyHash: Buffer, holder: string, leaseSeconds: number): Promise<Begun>;
   renew(holder: string, leaseSeconds: number): Promise<void>;

@@ -80,7 +80,7 @@ t.test('who gets a picture sees what those see who saw everything', async (t) =>
       await screen.write(one);
     }
     const late = aBrowserTerminal(SIZE);
-    await late.write(screen.picture());
+    await late.write(screen.serialize());
     screen.end();
     const [want, got] = [all.looks(), late.looks()];
     if (JSON.stringify(want) !== JSON.stringify(got)) {
@@ -111,7 +111,7 @@ t.test('a picture has each row and column where it was', async (t) => {
     const screen = xtermScreens.open(SIZE);
     await screen.write(Buffer.from(output));
     await all.write(output);
-    await late.write(screen.picture());
+    await late.write(screen.serialize());
     t.same(textOf(late.terminal), textOf(all.terminal), JSON.stringify(output));
     screen.end();
   }
@@ -121,7 +121,7 @@ t.test('a program that writes what costs too much is given up', async (t) => {
   const endless = ['b', 'L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X', ' @', ' A', "'}", "'~"];
   const screen = xtermScreens.open(SIZE);
   for (const final of endless) t.ok(await screen.write(Buffer.from(`a\x1b[2147483647${final}`)), final);
-  t.ok(screen.picture().includes('a'));
+  t.ok(screen.serialize().includes('a'));
   screen.end();
   const large = xtermScreens.open({ cols: 1_000, rows: 1_000 });
   t.notOk(await large.write(Buffer.from('a')), 'a screen that is too large');
@@ -142,7 +142,7 @@ t.test('what erases up to the last cell erases the screen', async (t) => {
     const screen = xtermScreens.open(SIZE);
     t.ok(await screen.write(Buffer.from(`gone${erase}\x1b[2Hstays`)), JSON.stringify(erase));
     const late = aBrowserTerminal(SIZE);
-    await late.write(screen.picture());
+    await late.write(screen.serialize());
     const shown = late.looks().lines.map((line) => line.replaceAll(/\|.*\n?/g, '').trim());
     t.same(shown, ['', 'stays', '', '', '', '']);
     screen.end();

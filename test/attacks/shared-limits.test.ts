@@ -23,7 +23,7 @@ t.test('limits that a container shares, tried from inside', async (t) => {
   const { runtime, image, instanceId } = instance;
   const handle = await runtime.create(aSpec(image, { resources }));
   await runtime.start(handle);
-  await dockerKernelShares({ instanceId, openFiles: OPEN_FILES }).look();
+  await dockerKernelShares({ instanceId, openFiles: OPEN_FILES }).read();
   const command = ['perl', '-e', SURVEY];
   const { stdout, stderr } = await runtime.exec(handle, {
     command,

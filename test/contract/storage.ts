@@ -2,7 +2,7 @@ import type { Blocked } from '../support/database/locks.ts';
 import type { OpenedStorage } from '../support/database/storage.ts';
 import { auditChainContract, auditLogContract } from './audit.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
-import { carriedImagesContract, containerRepositoryContract } from './containers/containers.ts';
+import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
@@ -53,7 +53,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
   await requestCountsContract(name, storage.repositories.requestCounts);
   await containerRepositoryContract(name, storage);
-  await carriedImagesContract(name, storage);
+  await snapshotImagesContract(name, storage);
   await operationRepositoryContract(name, storage, passing('operations'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));

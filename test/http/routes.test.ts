@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { httpServer } from '../../src/adapters/http/server.ts';
 import { fixedClock, memoryPorts, noMetrics } from '../../src/adapters/memory/index.ts';
-import { lastingUses } from '../../src/app/identity/limits/concurrent-use.ts';
+import { concurrentUse } from '../../src/app/identity/limits/concurrent-use.ts';
 import { addressSockets } from '../../src/app/identity/limits/sockets-by-address.ts';
 import { keysFrom } from '../../src/app/main/keys/keys.ts';
 import { aFolderOf } from '../support/folder.ts';
@@ -26,7 +26,7 @@ t.test('a route that declares no scope stops the start', async (t) => {
         metrics: noMetrics(),
         isDraining: () => false,
         authenticator: {} as never,
-        lasting: lastingUses(),
+        lasting: concurrentUse(),
         limits: {} as never,
         requestsPerMinute: async () => 0,
         addressSockets: addressSockets(),

@@ -16,7 +16,7 @@ type Connection = Partial<Pick<FastifyRequest['raw']['socket'], 'setTimeout' | '
 const connectionOf = ({ raw }: FastifyRequest): Connection => raw.socket;
 
 /** Ends the connection when nothing moves on it for a minute, in either direction. */
-export const endWhenStalled = (request: FastifyRequest): void =>
+export const abortWhenStalled = (request: FastifyRequest): void =>
   void connectionOf(request).setTimeout?.(STALL_MS);
 
 /** Notices, within minutes, that the other side of a quiet connection is gone. */
@@ -29,14 +29,14 @@ export function whenClosed({ raw }: FastifyReply, work: () => void): void {
   else raw.once('close', work);
 }
 
-export type Watch = (request: FastifyRequest, reply: FastifyReply) => void;
+export type AbortGuard = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
  * Cuts an exchange off as soon as who asked for it may not have it any more. What belongs to it ends with the
  * connection, as when the client goes away; the client can tell the half of an answer from a whole one.
  */
 export const abortWhenUnauthorized =
-  (live: AuthorizedConnections, mayStay: (now: Caller) => boolean): Watch =>
+  (live: AuthorizedConnections, mayStay: (now: Caller) => boolean): AbortGuard =>
   (request, reply) => {
     const close = (): void => void reply.raw.destroy();
     const { end } = live.register({ caller: request.caller, mayStay, close });

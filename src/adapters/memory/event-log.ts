@@ -19,7 +19,7 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
         expiresAt > clock.now() &&
         (endedAt === null || (type === 'container_deleted' && endedAt >= createdAt)),
     );
-    const parts = state.collaborationParts.filter(
+    const parts = state.participations.filter(
       ({ collaborationId, joinedAfter, leftAt }) =>
         leftAt === null && joinedAfter < position && shares.some(({ id }) => id === collaborationId),
     );

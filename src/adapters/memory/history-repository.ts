@@ -1,12 +1,16 @@
 import type { Clock } from '../../ports/clock.ts';
-import { type EndedKind, type History, TOKENS_PER_SESSION } from '../../ports/history-repository.ts';
+import {
+  type EndedKind,
+  type HistoryRepository,
+  TOKENS_PER_SESSION,
+} from '../../ports/history-repository.ts';
 import type { MemoryState } from './memory-state.ts';
 
 const DAY_MS = 86_400_000;
 
 type Pick = <T>(all: readonly T[], endOf: (one: T) => Date | null | undefined) => Set<T>;
 
-export const memoryHistory = (state: MemoryState, clock: Clock): History => ({
+export const memoryHistory = (state: MemoryState, clock: Clock): HistoryRepository => ({
   async forget(kind, days, limit) {
     const before = clock.now().getTime() - days * DAY_MS;
     const endedBefore: Pick = (all, endOf) => {
@@ -56,7 +60,7 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
     state.operations = state.operations.filter(({ dbId }) => !dbIds.has(dbId));
     state.containers = state.containers.filter((one) => !containers.has(one));
     for (const dbId of dbIds) {
-      state.carried.delete(dbId);
+      state.snapshotImages.delete(dbId);
       state.volumes.delete(dbId);
     }
     return containers.size;
@@ -66,7 +70,5 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
 function dropShares(state: MemoryState, shares: ReadonlySet<MemoryState['collaborations'][number]>): void {
   const ids = new Set([...shares].map(({ id }) => id));
   state.collaborations = state.collaborations.filter((one) => !shares.has(one));
-  state.collaborationParts = state.collaborationParts.filter(
-    ({ collaborationId }) => !ids.has(collaborationId),
-  );
+  state.participations = state.participations.filter(({ collaborationId }) => !ids.has(collaborationId));
 }

@@ -1,10 +1,14 @@
 import type { Clock } from '../../ports/clock.ts';
-import { type IdempotencyKeys, KEPT_HOURS, type KeyedRequest } from '../../ports/idempotency-key-store.ts';
+import {
+  type IdempotencyKeyStore,
+  KEPT_HOURS,
+  type KeyedRequest,
+} from '../../ports/idempotency-key-store.ts';
 import type { MemoryState } from './memory-state.ts';
 
 type Entry = MemoryState['idempotencyKeys'][number];
 
-export function memoryIdempotencyKeys(state: MemoryState, clock: Clock): IdempotencyKeys {
+export function memoryIdempotencyKeys(state: MemoryState, clock: Clock): IdempotencyKeyStore {
   const nowMs = (): number => clock.now().getTime();
   const same = (entry: Entry, { userId, route, key }: KeyedRequest): boolean =>
     entry.userId === userId && entry.route === route && entry.key === key;

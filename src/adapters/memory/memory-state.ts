@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import type { ChainHead } from '../../domain/audit-chain.ts';
-import type { Carried } from '../../domain/containers/carry-over.ts';
+import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
@@ -17,7 +17,7 @@ import type { Recording } from '../../domain/terminals/recording.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { StoredOperation } from '../../ports/containers/operation-repository.ts';
 import type { KeptAnswer, KeyedRequest } from '../../ports/idempotency-key-store.ts';
-import type { Part } from '../../ports/terminals/collaboration-repository.ts';
+import type { Participation } from '../../ports/terminals/collaboration-repository.ts';
 import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repository.ts';
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
 import { emptyFactors, type FactorState } from './identity/totp-state.ts';
@@ -33,7 +33,7 @@ export type MemoryState = FactorState & {
   settings: Partial<Settings>;
   containers: StoredContainer[];
   /** By db id. */
-  carried: Map<string, Carried>;
+  snapshotImages: Map<string, SnapshotImage>;
   /** Of deleted containers, by db id. */
   volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date; purgedAt?: Date }>;
   /** `hash` in hex. */
@@ -67,8 +67,12 @@ export type MemoryState = FactorState & {
   replicaRuns: Map<string, Date>;
   sshKeys: SshKey[];
   /** `codeHash` in hex. */
-  collaborations: (Collaboration & { codeHash: string; settledAt: Date | null; size: TerminalSize | null })[];
-  collaborationParts: (Part & {
+  collaborations: (Collaboration & {
+    codeHash: string;
+    cleanedUpAt: Date | null;
+    size: TerminalSize | null;
+  })[];
+  participations: (Participation & {
     readonly joinedAt: Date;
     /** Position of the event that came before. */
     readonly joinedAfter: number;
@@ -134,7 +138,7 @@ export const emptyState = (): MemoryState => ({
   refreshTokens: new Map(),
   settings: {},
   containers: [],
-  carried: new Map(),
+  snapshotImages: new Map(),
   volumes: new Map(),
   apiTokens: [],
   requestCounts: new Map(),
@@ -154,7 +158,7 @@ export const emptyState = (): MemoryState => ({
   replicaRuns: new Map(),
   sshKeys: [],
   collaborations: [],
-  collaborationParts: [],
+  participations: [],
   setupCodeHash: null,
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',

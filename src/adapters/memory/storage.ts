@@ -39,7 +39,7 @@ const repositoriesOn = (
   users: memoryUsers(state, clock),
   sessions: memorySessions(state, clock),
   containers: memoryContainers(state, clock),
-  carried: memoryCarriedImages(state),
+  snapshotImages: memoryCarriedImages(state),
   retention: memoryVolumeRetention(state, clock),
   tokens: memoryTokens(state, clock),
   requestCounts: memoryRequestCounts(state, clock),

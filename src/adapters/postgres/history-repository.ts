@@ -1,8 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type EndedKind, type History, TOKENS_PER_SESSION } from '../../ports/history-repository.ts';
+import {
+  type EndedKind,
+  type HistoryRepository,
+  TOKENS_PER_SESSION,
+} from '../../ports/history-repository.ts';
 import type { Db } from './schema/database-schema.ts';
 
-export const postgresHistory = (db: Db): History => ({
+export const postgresHistory = (db: Db): HistoryRepository => ({
   async forget(kind, days, limit) {
     const before = sql<Date>`now() - make_interval(days => ${days})`;
     const some = sql`limit ${limit} for update skip locked`;

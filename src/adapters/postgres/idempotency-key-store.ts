@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import {
   type Begun,
-  type IdempotencyKeys,
+  type IdempotencyKeyStore,
   KEPT_HOURS,
   type KeyedRequest,
 } from '../../ports/idempotency-key-store.ts';
@@ -13,7 +13,7 @@ const TRIES = 3;
 
 const tooOld = sql<Date>`clock_timestamp() - make_interval(hours => ${sql.raw(String(KEPT_HOURS))})`;
 
-export function postgresIdempotencyKeys(db: Db): IdempotencyKeys {
+export function postgresIdempotencyKeys(db: Db): IdempotencyKeyStore {
   return {
     async begin(request, bodyHash, holder, leaseSeconds) {
       await sweep(db, request);

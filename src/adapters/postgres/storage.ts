@@ -36,7 +36,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   settings: postgresSettings(db),
   catalogue: postgresCatalogue(db),
   containers: postgresContainers(db),
-  carried: postgresCarriedImages(db),
+  snapshotImages: postgresCarriedImages(db),
   retention: postgresVolumeRetention(db),
   history: postgresHistory(db),
   idempotencyKeys: postgresIdempotencyKeys(db),

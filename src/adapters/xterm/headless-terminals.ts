@@ -1,11 +1,11 @@
 import serialize from '@xterm/addon-serialize';
 import headless from '@xterm/headless';
-import type { Screens } from '../../ports/terminals/headless-terminal.ts';
+import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
 import { GraphemesAddon } from './graphemes.ts';
 import { hiddenState } from './hidden-state.ts';
 import { guardParser, mendErase } from './parser-guard.ts';
 import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
-import { pictureOf } from './screen-serializer.ts';
+import { serializeScreen } from './screen-serializer.ts';
 
 /** A line costs 12 bytes a column. */
 const MAX_CELLS = 400_000;
@@ -15,7 +15,7 @@ const MAX_PICTURE_BYTES = 1_048_576;
 const linesFor = (cols: number): number => Math.min(MAX_LINES, Math.floor(MAX_CELLS / cols));
 
 /** Screens by the same code that draws them in the browser. */
-export const xtermScreens: Screens = {
+export const xtermScreens: HeadlessTerminals = {
   open({ cols, rows }) {
     const terminal = new headless.Terminal({
       cols,
@@ -43,7 +43,7 @@ export const xtermScreens: Screens = {
         terminal.options.scrollback = linesFor(size.cols);
         terminal.resize(size.cols, size.rows);
       },
-      picture(withScrollback = true) {
+      serialize(withScrollback = true) {
         const whole = drawn(withScrollback ? linesFor(terminal.cols) : 0);
         return whole.length <= MAX_PICTURE_BYTES ? whole : drawn(0);
       },
@@ -51,7 +51,7 @@ export const xtermScreens: Screens = {
     };
 
     function drawn(lines: number): Buffer {
-      return Buffer.from(pictureOf(terminal, serializer, hidden, lines));
+      return Buffer.from(serializeScreen(terminal, serializer, hidden, lines));
     }
   },
 };

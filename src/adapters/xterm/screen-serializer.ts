@@ -9,7 +9,7 @@ const ONE_LINE = { range: { start: 0, end: 0 } } as const;
 const TO_ALTERNATE = '\x1b[?1049h\x1b[H';
 
 /** A screen as output that draws it on an empty one. */
-export function pictureOf(
+export function serializeScreen(
   terminal: Terminal,
   serializer: SerializeAddon,
   hidden: HiddenState,

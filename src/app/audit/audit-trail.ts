@@ -5,7 +5,7 @@ import type { AuditFilter } from '../../ports/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/pagination.ts';
 import type { Repositories } from '../../ports/storage.ts';
-import { seldom } from './audit-view-log.ts';
+import { oncePer } from './audit-view-log.ts';
 
 const NOTE_EVERY_MS = 600_000;
 /** So many records of an export are in memory at a time, whatever its length. */
@@ -20,7 +20,7 @@ export type AnyFilter = OwnFilter & { readonly user?: string };
 
 /** What was done; nothing here changes it. Pages throw `UnknownPage`; everything comes newest first. */
 export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
-  const isNew = seldom(NOTE_EVERY_MS, () => clock.now().getTime());
+  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
   /** That an administrator looked is recorded, once in a while for each session or token. */
   const note = async ({ user, credential }: Caller, origin: Origin, action: AuditAction): Promise<void> => {

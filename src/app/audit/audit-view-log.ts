@@ -1,5 +1,5 @@
 /** True for the first time in `everyMs` for each key, so that what is asked over and over is noted now and then. */
-export function seldom(everyMs: number, nowMs: () => number): (key: string) => boolean {
+export function oncePer(everyMs: number, nowMs: () => number): (key: string) => boolean {
   const last = new Map<string, number>();
   return (key) => {
     const now = nowMs();

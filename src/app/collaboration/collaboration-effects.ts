@@ -89,8 +89,8 @@ export function collaborationEffects(deps: CollaborationEffectDeps) {
     /** Ends those whose time is over, and what ended ones left in their containers; for a timer. */
     async keep(): Promise<void> {
       for (const id of await collaborations.overdue()) await end(deps, id);
-      for (const id of await collaborations.unsettled()) {
-        await settle(deps, id).catch((err: unknown) => log.warn({ err, id }, SESSIONS_LEFT));
+      for (const id of await collaborations.awaitingCleanUp()) {
+        await cleanUpEnded(deps, id).catch((err: unknown) => log.warn({ err, id }, SESSIONS_LEFT));
       }
     },
   };
@@ -140,11 +140,11 @@ async function endSessions(
 }
 
 /** What is left in the container of one that ended, also of those who left before. */
-async function settle(deps: CollaborationEffectDeps, id: string): Promise<void> {
+async function cleanUpEnded(deps: CollaborationEffectDeps, id: string): Promise<void> {
   const { collaborations } = deps.storage.repositories;
   const ended = await collaborations.find(id);
   if (ended?.mode === 'control') await endSessions(deps, ended, await collaborations.leftovers(id));
-  await collaborations.settled(id);
+  await collaborations.markCleanedUp(id);
 }
 
 async function end(deps: CollaborationEffectDeps, id: string): Promise<void> {

@@ -20,7 +20,7 @@ import type { NewCollaboration } from '../../ports/terminals/collaboration-repos
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';
 import { findWithHandle, refuseIfStopped } from '../containers/running-container.ts';
-import type { Guard } from '../identity/auth/login-throttle.ts';
+import type { LoginThrottle } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
 import { orRollBack } from '../transaction.ts';
 import { type CollaborationEffectDeps, collaborationEffects } from './collaboration-effects.ts';
@@ -28,7 +28,7 @@ import { publishShareChange } from './shared-terminals.ts';
 
 export type CollaborationDeps = CollaborationEffectDeps & {
   readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
   readonly clock: Clock;
   /** The address that people open. */
   readonly publicUrl: () => string;
@@ -142,14 +142,14 @@ async function insert(
 }
 
 async function join(
-  { storage, guard, clock, effects }: State,
+  { storage, throttle, clock, effects }: State,
   code: string,
   { user }: Caller,
   origin: Origin,
 ): Promise<Result<Joined, DomainError>> {
   if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
   return await storage.inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
-    const tried = await guard.tryShared(tx, 'collaboration', user.id, origin, () =>
+    const tried = await throttle.tryShared(tx, 'collaboration', user.id, origin, () =>
       tx.collaborations.findByCodeForUpdate(sha256(code)),
     );
     if (!tried.ok) return tried;

@@ -3,7 +3,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type {
   CollaborationRepository,
-  Part,
+  Participation,
   PresentPerson,
 } from '../../ports/terminals/collaboration-repository.ts';
 
@@ -26,9 +26,9 @@ export type SharedTerminalsDeps = {
   readonly bus: Bus;
   readonly log: Logger;
   /** The parts that terminals of this process rest on, with the container of each; also of those that wait. */
-  readonly parts: () => readonly (Part & { readonly dbId: string })[];
+  readonly participations: () => readonly (Participation & { readonly dbId: string })[];
   /** Closes the terminals that rest on one of these. */
-  readonly shut: (over: readonly Part[]) => void;
+  readonly shut: (over: readonly Participation[]) => void;
 };
 
 /** One open terminal among those of its container. */
@@ -107,22 +107,22 @@ export class SharedTerminals {
 
   /** Closes what rests on a part that nobody has any more, whatever was not told of it; for a timer. */
   recheckParticipants(): Promise<void> {
-    return this.#shutOver(this.#deps.parts());
+    return this.#shutOver(this.#deps.participations());
   }
 
   #recheckAll(): void {
-    const ids = [...this.#onlookers.keys(), ...this.#deps.parts().map((one) => one.dbId)];
+    const ids = [...this.#onlookers.keys(), ...this.#deps.participations().map((one) => one.dbId)];
     for (const id of new Set(ids)) this.#recheck(id);
   }
 
   #recheck(dbId: string): void {
-    const { parts, log } = this.#deps;
+    const { participations, log } = this.#deps;
     const under = this.#rechecking.get(dbId);
     if (under !== undefined) {
       under.again = true;
       return;
     }
-    if (!this.#onlookers.has(dbId) && !parts().some((one) => one.dbId === dbId)) return;
+    if (!this.#onlookers.has(dbId) && !participations().some((one) => one.dbId === dbId)) return;
     this.#rechecking.set(dbId, { again: false });
     void this.#recheckNow(dbId)
       .catch((err: unknown) => log.warn({ err }, 'could not load the participants of a shared terminal'))
@@ -134,8 +134,8 @@ export class SharedTerminals {
   }
 
   async #recheckNow(dbId: string): Promise<void> {
-    const { parts, collaborations } = this.#deps;
-    await this.#shutOver(parts().filter((one) => one.dbId === dbId));
+    const { participations, collaborations } = this.#deps;
+    await this.#shutOver(participations().filter((one) => one.dbId === dbId));
     const here = this.#onlookers.get(dbId);
     if (here === undefined) return;
     const scene = await collaborations.scene(dbId);
@@ -148,11 +148,11 @@ export class SharedTerminals {
     }
   }
 
-  async #shutOver(taken: readonly Part[]): Promise<void> {
+  async #shutOver(active: readonly Participation[]): Promise<void> {
     const { collaborations, shut } = this.#deps;
-    if (taken.length === 0) return;
-    const still = await collaborations.stillTaken(taken);
-    const over = taken.filter((part) => !still.some((one) => isSame(one, part)));
+    if (active.length === 0) return;
+    const still = await collaborations.stillActive(active);
+    const over = active.filter((participation) => !still.some((one) => isSame(one, participation)));
     if (over.length > 0) shut(over);
   }
 
@@ -212,7 +212,7 @@ class ShareChanges {
 const ownerAmong = (here: Iterable<Listening>): Listening | undefined =>
   [...here].find(({ role }) => role === 'owner');
 
-const isSame = (one: Part, other: Part): boolean =>
+const isSame = (one: Participation, other: Participation): boolean =>
   one.collaborationId === other.collaborationId && one.userId === other.userId;
 
 function sendPresent(one: Listening, present: readonly PresentPerson[]): void {

@@ -6,11 +6,11 @@ import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerDeps } from './container-deps.ts';
-import { roomFor } from './container-limits.ts';
+import { checkContainerLimit } from './container-limits.ts';
 import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
 import { findOwn, handleOf } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
-import { type Done, isUnderWay } from './operations/operation-deps.ts';
+import { isUnderWay, type OperationState } from './operations/operation-deps.ts';
 
 /** A container as an operation has left it; `underWay`: the engine did not answer, and the operation goes on by itself. */
 export type Acted = { readonly container: Container; readonly underWay: boolean };
@@ -20,7 +20,7 @@ export type Started = Acted & {
   readonly recreated: { readonly oldId: string | null; readonly volumeKept: boolean } | null;
 };
 
-const acted = (done: Done): Acted => ({ container: done.container, underWay: isUnderWay(done) });
+const acted = (done: OperationState): Acted => ({ container: done.container, underWay: isUnderWay(done) });
 
 /** A container that holds up the engine would hold up its stop as well. */
 export async function endHung(
@@ -39,7 +39,7 @@ async function operate(
   id: string,
   caller: Caller,
   origin: Origin,
-): Promise<Result<Done, DomainError>> {
+): Promise<Result<OperationState, DomainError>> {
   const { repositories } = deps.storage;
   const answering = deps.runtime.ping();
   // Whoever asks for what is not there hears of that alone.
@@ -48,7 +48,7 @@ async function operate(
   if (!found.ok) return found;
   const { dbId } = found.value;
   if (kind !== 'start') await endHung(deps, found.value);
-  const wish = { kind, caller, origin };
+  const operationRequest = { kind, caller, origin };
   let isFirst = true;
   // What was found is taken at its word once: the row is changed only if it still is as it was found.
   const prepare: Prepare = async (tx) => {
@@ -58,7 +58,7 @@ async function operate(
     const { name, resources } = now.value;
     return ok({ container: now.value, target: { name, resources } });
   };
-  return await deps.operations.submit(dbId, wish, prepare, answering);
+  return await deps.operations.submit(dbId, operationRequest, prepare, answering);
 }
 
 /** Starts it; when the engine has lost it, makes it anew with the same settings on the same volume. */
@@ -110,7 +110,7 @@ export const restoreContainer =
       if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
       if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
       if (!space.ok) return space;
-      const room = await roomFor(tx, deleted.name, caller);
+      const room = await checkContainerLimit(tx, deleted.name, caller);
       return room.ok
         ? ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } })
         : room;

@@ -16,7 +16,7 @@ export async function tierOf(
 }
 
 /** Whether one more container of that name fits. Call it with the owner's row locked, so that it stays true. */
-export async function roomFor(
+export async function checkContainerLimit(
   tx: Repositories,
   name: string,
   caller: Caller,
@@ -29,7 +29,7 @@ export async function roomFor(
 }
 
 /** Whether one more fits beside what its owner has deleted and is still kept. Call it with the owner's row locked. */
-export async function roomBesideKept(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
+export async function checkKeptLimit(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
   const ownerId = caller.user.id;
   const max = mostWithKept((await tierOf(tx, caller)).maxContainers);
   const count = (await tx.containers.countLive(ownerId)) + (await tx.containers.countKept(ownerId));

@@ -18,7 +18,7 @@ import { ImageUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
-import { roomBesideKept, roomFor, tierOf } from './container-limits.ts';
+import { checkContainerLimit, checkKeptLimit, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
 
 /** What a user asks for; what is left out is chosen from the catalogue and the tier. */
@@ -121,9 +121,9 @@ async function insert(
 ): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
   await tx.users.lock(ownerId);
-  const room = await roomFor(tx, request.name, caller);
+  const room = await checkContainerLimit(tx, request.name, caller);
   if (!room.ok) return room;
-  const beside = await roomBesideKept(tx, caller);
+  const beside = await checkKeptLimit(tx, caller);
   if (!beside.ok) return beside;
   if (!(await tx.catalogue.keep(image.key, role)))
     return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });

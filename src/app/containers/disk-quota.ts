@@ -23,7 +23,7 @@ const STOP_GRACE_SECONDS = 10;
 export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
 
 /** Looks at a volume now. What cannot be counted is as it was last. */
-async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
+async function readUse({ runtime }: ContainerDeps, row: Container): Promise<Use> {
   const handle = handleOf(row);
   const running = row.state === 'running' ? handle : null;
   const [facts, bytes, layer] = await Promise.all([
@@ -37,7 +37,7 @@ async function look({ runtime }: ContainerDeps, row: Container): Promise<Use> {
 
 /** Looks at it, and writes down what is new. */
 export async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
-  const use = await look(deps, row);
+  const use = await readUse(deps, row);
   const { quota, usedMb, layer = null } = use;
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
   if (quota !== row.diskQuota || usedMb !== row.diskUsedMb || layerUsedMb !== row.layerUsedMb) {
@@ -86,7 +86,7 @@ export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: nu
   if (facts?.isResizable === false)
     return { disk_mb: 'cannot change: the engine fixes the size of this volume' };
   if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
-  const { quota, usedMb } = await look(deps, row);
+  const { quota, usedMb } = await readUse(deps, row);
   const matters = quota === 'soft' || isOther;
   return matters && usedMb !== null && usedMb > diskMb
     ? { disk_mb: `must be at least ${usedMb}, the size of the files in the workspace` }

@@ -10,7 +10,12 @@ import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { Opened, Written } from '../../ports/containers/container-files.ts';
 import type { OutputRoom } from '../../ports/containers/container-runtime.ts';
-import { type AccessDeps, findRunning, type Inside, refuseIfStopped } from './running-container.ts';
+import {
+  type AccessDeps,
+  type ContainerWithHandle,
+  findRunning,
+  refuseIfStopped,
+} from './running-container.ts';
 
 const MIB = 1024 * 1024;
 
@@ -88,7 +93,7 @@ export const removeFile =
 const noted = (
   { acts }: AccessDeps,
   action: 'file_downloaded' | 'file_uploaded' | 'file_deleted',
-  { container }: Inside,
+  { container }: ContainerWithHandle,
   path: FilePath,
   caller: Caller,
   origin: Origin,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { withCarried } from '../../domain/containers/carry-over.ts';
+import { withSnapshotImage } from '../../domain/containers/carry-over.ts';
 import { type LossReport, lossSteps } from '../../domain/containers/loss-report.ts';
 import type { Resources } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
@@ -103,6 +103,8 @@ export function readChanges(deps: AccessDeps) {
     const changes = await lossesIn(handle, caller.user.id);
     if (changes === null) return refuse({ code: 'engine_busy', retryAfterSeconds: LISTING_RETRY_SECONDS });
     if (!changes.ok) return changes;
-    return ok(withCarried(changes.value, await deps.storage.repositories.carried.find(container.dbId)));
+    return ok(
+      withSnapshotImage(changes.value, await deps.storage.repositories.snapshotImages.find(container.dbId)),
+    );
   };
 }

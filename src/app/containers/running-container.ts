@@ -27,7 +27,7 @@ export type AccessDeps = {
   readonly acts: Pick<ActRecords, 'record'>;
 };
 
-export type Inside = { readonly container: Container; readonly handle: RuntimeHandle };
+export type ContainerWithHandle = { readonly container: Container; readonly handle: RuntimeHandle };
 
 const notRunning = refuse({ code: 'container_not_running' } as const);
 
@@ -36,7 +36,7 @@ export async function findWithHandle(
   { storage }: Pick<AccessDeps, 'storage'>,
   id: string,
   caller: Caller,
-): Promise<Result<Inside, DomainError>> {
+): Promise<Result<ContainerWithHandle, DomainError>> {
   const found = await findOwn(storage.repositories, id, caller);
   if (!found.ok) return found;
   const handle = handleOf(found.value);
@@ -49,7 +49,7 @@ export async function findRunning(
   id: string,
   caller: Caller,
   wants: 'read' | 'change',
-): Promise<Result<Inside, DomainError>> {
+): Promise<Result<ContainerWithHandle, DomainError>> {
   const found = await findOwn(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
   if (wants === 'change' && guestExpired(caller.user, deps.clock.now())) {

@@ -45,14 +45,14 @@ export const updateContainer =
     if (!found.ok) return found;
     const { dbId } = found.value;
     const { name, resources, carryOver } = request;
-    const wish = { kind: 'update', caller, origin, carryOver } as const;
+    const operationRequest = { kind: 'update', caller, origin, carryOver } as const;
     const renews = needsFresh({ before: found.value, target: { name, resources } });
     const carry = renews && carryOver ? await carryOverFaults(deps, found.value) : {};
     const disk = renews ? await diskFaults(deps, found.value, resources.diskMb) : {};
     const space = renews ? await checkHostDisk(deps) : ok(null);
     const known = { ...disk, ...carry };
     if (renews && space.ok) await endHungUnless(deps, found.value, request, caller, known);
-    const done = await deps.operations.submit(dbId, wish, async (tx) => {
+    const done = await deps.operations.submit(dbId, operationRequest, async (tx) => {
       await tx.users.lock(caller.user.id);
       const now = await findOwn(tx, dbId, caller);
       if (!now.ok) return now;
@@ -68,8 +68,8 @@ export const updateContainer =
     const { container, operation } = done.value;
     const underWay = isUnderWay(done.value);
     if (underWay || !needsFresh(operation)) return ok({ container, underWay, restarted: false });
-    const { freshImage, leftBehind } = operation;
-    return ok({ container, underWay, restarted: true, ...(freshImage === null ? { leftBehind } : {}) });
+    const { snapshotImage, leftBehind } = operation;
+    return ok({ container, underWay, restarted: true, ...(snapshotImage === null ? { leftBehind } : {}) });
   };
 
 /** What is refused is not done: nothing is killed for it either. */

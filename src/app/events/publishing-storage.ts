@@ -7,9 +7,9 @@ import { publishEventsAdded } from './event-messages.ts';
  * The same storage, which tells every process when a session, a user or a screen lock is changed in it, or an event is
  * written, once that is committed. Done here, so that no use case can forget it.
  */
-export function announced({ repositories, inTransaction }: Storage, bus: Bus): Storage {
+export function publishOnCommit({ repositories, inTransaction }: Storage, bus: Bus): Storage {
   return {
-    repositories: noting(
+    repositories: noteChanges(
       repositories,
       (changed) => publishCredentialChange(bus, changed),
       () => publishEventsAdded(bus),
@@ -22,7 +22,7 @@ export function announced({ repositories, inTransaction }: Storage, bus: Bus): S
       const noteEvent = (): void => {
         events = true;
       };
-      const result = await inTransaction((tx) => work(noting(tx, note, noteEvent)));
+      const result = await inTransaction((tx) => work(noteChanges(tx, note, noteEvent)));
       for (const changed of noted.values()) publishCredentialChange(bus, changed);
       if (events) publishEventsAdded(bus);
       return result;
@@ -31,10 +31,10 @@ export function announced({ repositories, inTransaction }: Storage, bus: Bus): S
 }
 
 /** `base`, but for what is replaced. */
-const over = <T extends object>(base: T, replaced: Partial<T>): T =>
+const withOverrides = <T extends object>(base: T, replaced: Partial<T>): T =>
   Object.assign(Object.create(base) as T, replaced);
 
-function noting(
+function noteChanges(
   repositories: Repositories,
   note: (changed: CredentialChange) => void,
   noteEvent: () => void,
@@ -42,13 +42,13 @@ function noting(
   const { sessions, users, screenLocks, tokens, events } = repositories;
   return {
     ...repositories,
-    events: over(events, {
+    events: withOverrides(events, {
       async append(event) {
         await events.append(event);
         noteEvent();
       },
     }),
-    sessions: over(sessions, {
+    sessions: withOverrides(sessions, {
       async revoke(id, userId, reason) {
         const done = await sessions.revoke(id, userId, reason);
         if (done) note({ kind: 'session', id });
@@ -60,7 +60,7 @@ function noting(
         return ids;
       },
     }),
-    users: over(users, {
+    users: withOverrides(users, {
       async change(id, change) {
         const user = await users.change(id, change);
         if (user !== null) note({ kind: 'user', id });
@@ -72,7 +72,7 @@ function noting(
         return user;
       },
     }),
-    tokens: over(tokens, {
+    tokens: withOverrides(tokens, {
       async revoke(id, userId) {
         const done = await tokens.revoke(id, userId);
         if (done?.changed) note({ kind: 'token', id });
@@ -84,7 +84,7 @@ function noting(
         return deleted;
       },
     }),
-    screenLocks: over(screenLocks, {
+    screenLocks: withOverrides(screenLocks, {
       async lockSession(id) {
         await screenLocks.lockSession(id);
         note({ kind: 'session', id });

@@ -20,9 +20,9 @@ import { sessions } from '../identity/account/sessions.ts';
 import { sshKeys } from '../identity/account/ssh-keys.ts';
 import { apiTokens } from '../identity/account/tokens.ts';
 import { users } from '../identity/account/users.ts';
-import { lastingUses } from '../identity/limits/concurrent-use.ts';
+import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
-import type { Accounts } from '../identity/sign-in/registration.ts';
+import type { Registration } from '../identity/sign-in/registration.ts';
 import { settingsService } from '../settings.ts';
 import type { ComposeOptions, Ports } from './compose-options.ts';
 import { addressOf } from './process/listen-address.ts';
@@ -36,7 +36,7 @@ import { type TerminalWork, terminalWing } from './wiring/wire-terminals.ts';
 export type Service = WorkspaceWork &
   TerminalWork & {
     readonly http: Http;
-    readonly accounts: Accounts;
+    readonly accounts: Registration;
     /** From now on every new request is told to come back. */
     readonly drain: () => void;
     /** Closes every event socket of this process. */
@@ -85,9 +85,9 @@ function wingsOf(
   const { repositories } = storage;
   const { bus, clock, metrics } = ports;
   const people = identity({ ...ports, storage, limits }, options, publicUrl);
-  const { guard } = people;
+  const { throttle } = people;
   const isDraining = (): boolean => draining.isDraining;
-  const shells = terminalWing(ports, options, shared, { guard, publicUrl, isDraining });
+  const shells = terminalWing(ports, options, shared, { throttle, publicUrl, isDraining });
   const { terminals } = shells.work;
   const boxes = workspaces({ ...ports, storage }, options, { ...shared, terminals });
   const feed = new EventFeed({
@@ -110,7 +110,7 @@ function accessOf({ metrics }: Ports, { auth, limits, storage }: SharedParts, dr
     authenticator: auth,
     metrics,
     limits,
-    lasting: lastingUses(),
+    lasting: concurrentUse(),
     addressSockets: addresses,
     requestsPerMinute: async () => (await settings()).requestsPerMinute,
     socketsPerAddress: async () => (await settings()).socketsPerAddress,

@@ -102,10 +102,10 @@ async function onto(
   const { config, log } = options;
   const { storage, answers } = database;
   const images = await storage.repositories.catalogue.images();
-  const keeper = reconcileLoop(log);
+  const reconciling = reconcileLoop(log);
   const loop = watchLoop();
   opened.add('event loop monitor', async () => loop.stop());
-  database.metrics.watch('reconcile_age_seconds', () => keeper.silenceMs() / 1000);
+  database.metrics.watch('reconcile_age_seconds', () => reconciling.silenceMs() / 1000);
   const engine = await useEngine(found.engine, {
     config,
     log,
@@ -113,7 +113,7 @@ async function onto(
     stopWith: found.stopWith,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
-    onHint: keeper.soon,
+    onHint: reconciling.soon,
     metrics: database.metrics,
   });
   signal.throwIfAborted();
@@ -129,7 +129,7 @@ async function onto(
     localMetrics: config.localMetrics,
     secureCookie: config.publicUrl?.startsWith('https://') ?? false,
     publicUrl: config.publicUrl,
-    liveness: () => livenessOf({ lagMs: loop.lagMs(), silenceMs: keeper.silenceMs() }),
+    liveness: () => livenessOf({ lagMs: loop.lagMs(), silenceMs: reconciling.silenceMs() }),
     readiness: () => readinessOf(engine.parts, { database: answers, engine: engine.runtime.ping }),
     createWaitMs: CREATE_WAIT_MS,
     diskFloorMb: config.diskFloorMb,
@@ -142,7 +142,7 @@ async function onto(
   await service.recordings.takeOver();
   await service.terminals.begin();
   opened.add('service', () => closeService(service), CLOSE_WITHIN_MS);
-  const passes = [keeper.start(service), ...inBackground(service, log)];
+  const passes = [reconciling.start(service), ...inBackground(service, log)];
   // Together: each may be in the middle of something long, which is done again by whoever comes next.
   opened.add('background work', async () => void (await Promise.all(passes.map((stop) => stop()))));
   opened.add('requests', () => drain(service), DRAIN_WITHIN_MS);

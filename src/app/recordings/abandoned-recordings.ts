@@ -1,7 +1,7 @@
 import type { Recording } from '../../domain/terminals/recording.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
-import type { LiveRecordings } from './active-recordings.ts';
+import type { ActiveRecordings } from './active-recordings.ts';
 
 /** A process that was silent for so long makes no recording any more. */
 const SILENT_SECONDS = 120;
@@ -11,7 +11,7 @@ const ORPHAN_AFTER_MS = 600_000;
 export type AbandonedRecordingsDeps = {
   readonly storage: Pick<Storage, 'repositories'>;
   readonly files: RecordingFiles;
-  readonly live: Pick<LiveRecordings, 'facts'>;
+  readonly live: Pick<ActiveRecordings, 'facts'>;
   /** UUID of this process. */
   readonly replica: string;
 };

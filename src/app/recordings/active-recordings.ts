@@ -13,11 +13,11 @@ import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 import { recorder } from './recorder.ts';
 import type { RecordingMessages } from './recording-messages.ts';
-import { type Going, type RecordingProgress, recordingProgress } from './recording-progress.ts';
+import { type ActiveRecording, type RecordingProgress, recordingProgress } from './recording-progress.ts';
 import { recordStarted } from './recording-records.ts';
 import { writeBacklog } from './recording-start.ts';
 
-export type LiveRecordingsDeps = {
+export type ActiveRecordingsDeps = {
   readonly storage: Storage;
   readonly files: RecordingFiles;
   readonly clock: Clock;
@@ -29,22 +29,22 @@ export type LiveRecordingsDeps = {
 };
 
 /** `includesBuffered`: starts with the output that its stream has buffered. */
-type Beginning = {
+type StartOptions = {
   readonly containerName: string;
   readonly origin: Origin;
   readonly includesBuffered: boolean;
 };
 
 /** The recordings that this process makes now: each follows a terminal from stream to stream until it is gone. */
-export class LiveRecordings {
-  readonly #deps: LiveRecordingsDeps;
+export class ActiveRecordings {
+  readonly #deps: ActiveRecordingsDeps;
   readonly #progress: RecordingProgress;
   readonly #streams = new Map<TerminalKey, TerminalStream>();
-  readonly #going = new Map<TerminalKey, Going>();
+  readonly #going = new Map<TerminalKey, ActiveRecording>();
   readonly #starting = new Map<TerminalKey, Promise<Result<Recording, DomainError>>>();
   readonly #ends = new Map<string, Promise<Recording | null>>();
 
-  constructor(deps: LiveRecordingsDeps) {
+  constructor(deps: ActiveRecordingsDeps) {
     const { storage, log, monotonicMs } = deps;
     this.#deps = deps;
     this.#progress = recordingProgress({ repositories: storage.repositories, log, monotonicMs });
@@ -68,7 +68,7 @@ export class LiveRecordings {
   }
 
   /** The recording of this terminal: the one that goes on, or a new one. */
-  begin(terminal: LiveTerminal, how: Beginning): Promise<Result<Recording, DomainError>> {
+  begin(terminal: LiveTerminal, how: StartOptions): Promise<Result<Recording, DomainError>> {
     const entry = this.#going.get(terminal.key);
     if (entry !== undefined) return Promise.resolve(ok(entry.recording));
     const before = this.#starting.get(terminal.key);
@@ -108,7 +108,7 @@ export class LiveRecordings {
     await Promise.all(this.#ends.values());
   }
 
-  async #start(terminal: LiveTerminal, how: Beginning): Promise<Result<Recording, DomainError>> {
+  async #start(terminal: LiveTerminal, how: StartOptions): Promise<Result<Recording, DomainError>> {
     const { files } = this.#deps;
     const limitBytes = await this.#progress.roomForNew(terminal.userId);
     if (limitBytes === null) return refuse({ code: 'recording_quota_reached' });
@@ -128,7 +128,7 @@ export class LiveRecordings {
     file: RecordingFile,
     limitBytes: number,
     terminal: LiveTerminal,
-    { containerName, origin, includesBuffered }: Beginning,
+    { containerName, origin, includesBuffered }: StartOptions,
   ): Promise<Recording> {
     const { storage, clock, monotonicMs, replica } = this.#deps;
     const { key } = terminal;
@@ -151,19 +151,19 @@ export class LiveRecordings {
 
   /** Writes what the terminal shows already, and follows it: all buffered output, or a picture of the screen. */
   async #take(
-    entry: Going,
+    entry: ActiveRecording,
     stream: TerminalStream,
     terminal: LiveTerminal,
     includesBuffered: boolean,
   ): Promise<void> {
     const { key, recorder: made } = entry;
-    const picture = includesBuffered ? null : await stream.snapshot();
+    const snapshot = includesBuffered ? null : await stream.recordingSnapshot();
     // Meanwhile it may have ended, or its terminal begun anew.
     if (this.#going.get(key) !== entry) return;
     this.#deps.messages.publishNotice(entry.recording, true, RECORDING_WORDS.started);
     if (this.#streams.get(key) !== stream) return;
     made.resized(terminal);
-    writeBacklog(made, stream, picture);
+    writeBacklog(made, stream, snapshot);
     // The buffered output may be more than there is room for.
     if (this.#going.get(key) === entry) follow(stream, entry);
   }
@@ -182,7 +182,7 @@ export class LiveRecordings {
     return end;
   }
 
-  async #note(entry: Going): Promise<void> {
+  async #note(entry: ActiveRecording): Promise<void> {
     if (!this.#progress.isDue(entry)) return;
     const goesOn = await this.#progress.note(entry);
     // Meanwhile it may have ended, and another one begun.
@@ -191,12 +191,12 @@ export class LiveRecordings {
     else entry.recorder.limit(await this.#progress.roomOf(entry));
   }
 
-  #byId(id: string): Going | undefined {
+  #byId(id: string): ActiveRecording | undefined {
     return [...this.#going.values()].find(({ recording }) => recording.id === id);
   }
 }
 
-function follow(stream: TerminalStream, { recorder: taken }: Going): void {
+function follow(stream: TerminalStream, { recorder: taken }: ActiveRecording): void {
   stream.tap({
     output: (chunk) => taken.output(chunk),
     resized: (cols, rows) => taken.resized({ cols, rows }),

@@ -1,4 +1,4 @@
-import { countedBytes, type Recording, roomFor } from '../../domain/terminals/recording.ts';
+import { countedBytes, type Recording, remainingQuota } from '../../domain/terminals/recording.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -9,7 +9,7 @@ import type { Recorder } from './recorder.ts';
 const SEEN_EVERY_MS = 15_000;
 
 /** One that this process makes now, and what was written down of it last. */
-export type Going = {
+export type ActiveRecording = {
   readonly recording: Recording;
   readonly key: TerminalKey;
   readonly recorder: Recorder;
@@ -32,7 +32,7 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
   /** What the user's other recordings leave; null for too little. */
   async function room(userId: string, ownBytes: number): Promise<number | null> {
     const { recordingsMbPerUser } = await settings.read();
-    return roomFor(recordingsMbPerUser, (await recordings.usedBytes(userId)) - ownBytes);
+    return remainingQuota(recordingsMbPerUser, (await recordings.usedBytes(userId)) - ownBytes);
   }
 
   return {
@@ -40,16 +40,16 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
     roomForNew: (userId: string): Promise<number | null> => room(userId, 0),
 
     /** What there is for one that goes on, with what it has taken already. */
-    roomOf: async ({ recording, notedBytes }: Going): Promise<number> =>
+    roomOf: async ({ recording, notedBytes }: ActiveRecording): Promise<number> =>
       (await room(recording.userId, countedBytes(notedBytes))) ?? 0,
 
-    isDue({ recorder, notedBytes, notedAtMs }: Going): boolean {
+    isDue({ recorder, notedBytes, notedAtMs }: ActiveRecording): boolean {
       const isQuiet = recorder.facts().sizeBytes === notedBytes;
       return !isQuiet || monotonicMs() - notedAtMs >= SEEN_EVERY_MS;
     },
 
     /** Whether it is still to go on. */
-    async note(entry: Going): Promise<boolean> {
+    async note(entry: ActiveRecording): Promise<boolean> {
       const { id, userId } = entry.recording;
       const facts = entry.recorder.facts();
       entry.notedBytes = facts.sizeBytes;
@@ -58,7 +58,10 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
     },
 
     /** Once all of it is in its file. */
-    async end({ recording, recorder }: Going, state: RecordingEnd['state']): Promise<Recording | null> {
+    async end(
+      { recording, recorder }: ActiveRecording,
+      state: RecordingEnd['state'],
+    ): Promise<Recording | null> {
       const { id, userId } = recording;
       try {
         return await recordings.end(id, userId, { state, ...(await recorder.end()) });

@@ -14,10 +14,10 @@ export const recordStarted = (
   origin: Origin,
 ): Promise<Recording> =>
   inTransaction(async (tx) => {
-    const place = { id, userId, dbId, containerName, connectionId };
-    const details = detailsOf(place);
+    const terminalIds = { id, userId, dbId, containerName, connectionId };
+    const details = detailsOf(terminalIds);
     await tx.audit.append({ userId, action: 'recording_started', ...origin, details });
-    return await tx.recordings.insert({ ...place, cols, rows, replica });
+    return await tx.recordings.insert({ ...terminalIds, cols, rows, replica });
   });
 
 /** Removes the row, and records that it was; null when there is none. */

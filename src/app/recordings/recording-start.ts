@@ -1,4 +1,4 @@
-import type { Picture } from '../terminals/output/screen-snapshot.ts';
+import type { ScreenSnapshot } from '../terminals/output/screen-snapshot.ts';
 import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -6,9 +6,9 @@ import type { Recorder } from './recorder.ts';
 export function writeBacklog(
   recorder: Pick<Recorder, 'output'>,
   stream: TerminalStream,
-  picture: Picture | null,
+  snapshot: ScreenSnapshot | null,
 ): void {
   const { start, end } = stream.bufferedRange();
-  if (picture !== null) recorder.output(picture.bytes);
-  recorder.output(stream.range(picture?.offset ?? start, end));
+  if (snapshot !== null) recorder.output(snapshot.bytes);
+  recorder.output(stream.range(snapshot?.offset ?? start, end));
 }

@@ -14,10 +14,10 @@ import { findOwn, handleOf } from '../containers/find-container.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import { orRollBack } from '../transaction.ts';
 import { abandonedRecordings } from './abandoned-recordings.ts';
-import type { LiveRecordings } from './active-recordings.ts';
+import type { ActiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 import { recordDeleted } from './recording-records.ts';
-import { recordingReplicas } from './remote-recordings.ts';
+import { remoteRecordings } from './remote-recordings.ts';
 
 /** A process that is asked to end its recording has done so within this, or is gone. */
 const STOP_WITHIN_MS = 3_000;
@@ -27,7 +27,7 @@ export type RecordingsDeps = {
   readonly storage: Storage;
   readonly acts: Pick<ActRecords, 'record'>;
   readonly files: RecordingFiles;
-  readonly live: LiveRecordings;
+  readonly live: ActiveRecordings;
   readonly terminals: Pick<Terminals, 'find' | 'underKey'>;
   readonly messages: RecordingMessages;
   readonly replica: string;
@@ -42,7 +42,7 @@ export type Recordings = ReturnType<typeof recordings>;
 export function recordings(deps: RecordingsDeps) {
   const { storage, files, live, terminals, messages, log } = deps;
   const { repositories } = storage;
-  const elsewhere = recordingReplicas({ repositories, live, terminals, messages, log });
+  const elsewhere = remoteRecordings({ repositories, live, terminals, messages, log });
   messages.subscribe({
     stop: (id) => void live.stop(id),
     removed: (id) =>

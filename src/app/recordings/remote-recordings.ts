@@ -7,23 +7,23 @@ import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { Terminals } from '../terminals/terminals.ts';
-import type { LiveRecordings } from './active-recordings.ts';
+import type { ActiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 
 /** A process that has the terminal has begun within this, or has it no more. */
 const BEGIN_WITHIN_MS = 3_000;
 const POLL_MS = 50;
 
-export type RecordingReplicasDeps = {
+export type RemoteRecordingsDeps = {
   readonly repositories: Pick<Repositories, 'recordings' | 'terminals'>;
-  readonly live: Pick<LiveRecordings, 'begin' | 'hasRoom'>;
+  readonly live: Pick<ActiveRecordings, 'begin' | 'hasRoom'>;
   readonly terminals: Pick<Terminals, 'find'>;
   readonly messages: RecordingMessages;
   readonly log: Logger;
 };
 
 /** Recordings of terminals that another process has, which makes them. */
-export function recordingReplicas({ repositories, live, terminals, messages, log }: RecordingReplicasDeps) {
+export function remoteRecordings({ repositories, live, terminals, messages, log }: RemoteRecordingsDeps) {
   messages.subscribe({
     start({ terminal, containerName, ...origin }) {
       const open = terminals.find(terminal);
@@ -47,7 +47,7 @@ export function recordingReplicas({ repositories, live, terminals, messages, log
       if (!(await live.hasRoom(userId))) return refuse({ code: 'recording_quota_reached' });
       messages.start({ terminal: id, containerName, ...origin });
       for (let waitedMs = 0; waitedMs < BEGIN_WITHIN_MS; waitedMs += POLL_MS) {
-        const going = await repositories.recordings.goingIn(dbId);
+        const going = await repositories.recordings.activeIn(dbId);
         // One that a process left behind that was killed is no answer.
         const begun = going.find(
           (one) => one.replica === replica && one.userId === userId && one.connectionId === connectionId,

@@ -3,12 +3,12 @@ import { RECORDING_WORDS, watches } from '../../domain/terminals/recording.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { TerminalObserver } from '../terminals/terminal-connections.ts';
-import type { LiveRecordings } from './active-recordings.ts';
+import type { ActiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 
 export type TerminalRecordingsDeps = {
-  readonly recordings: Pick<Repositories['recordings'], 'goingIn'>;
-  readonly live: LiveRecordings;
+  readonly recordings: Pick<Repositories['recordings'], 'activeIn'>;
+  readonly live: ActiveRecordings;
   readonly messages: Pick<RecordingMessages, 'subscribe'>;
   readonly log: Logger;
 };
@@ -24,7 +24,7 @@ export const terminalRecordings = ({
   emptied: (key) => live.emptied(key),
   onNotice: (notice) => messages.subscribe({ notice }),
 
-  async recordAtOnce(terminal, containerName, origin) {
+  async recordOnOpen(terminal, containerName, origin) {
     const begun = await live
       .begin(terminal, { containerName, origin, includesBuffered: true })
       .catch((err: unknown) => {
@@ -40,7 +40,7 @@ export const terminalRecordings = ({
 
   async recordingOf(terminal) {
     // Only of somebody else's container: the owner's own terminals are recorded where they are open.
-    const elsewhere = terminal.owner ? [] : await recordings.goingIn(terminal.dbId);
+    const elsewhere = terminal.owner ? [] : await recordings.activeIn(terminal.dbId);
     return () => {
       const one = [...live.all(), ...elsewhere].find((each) => watches(terminal, each));
       return one === undefined ? null : { ...one, on: true, message: RECORDING_WORDS.started };

@@ -7,7 +7,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ListedTerminal } from '../../ports/terminals/terminal-record-repository.ts';
-import { seldom } from '../audit/audit-view-log.ts';
+import { oncePer } from '../audit/audit-view-log.ts';
 import { publishTerminalNotice } from './terminal-messages.ts';
 import type { Terminals } from './terminals.ts';
 
@@ -27,7 +27,7 @@ export type AdminTerminals = ReturnType<typeof adminTerminals>;
 
 /** Everybody's terminals in every process, for administrators: who, where and since when, never what is in them. */
 export function adminTerminals({ storage: { repositories }, terminals, bus, clock }: AdminTerminalDeps) {
-  const isNew = seldom(NOTE_EVERY_MS, () => clock.now().getTime());
+  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
   const records = repositories.terminals;
 
   async function gone(id: string): Promise<void> {
@@ -58,7 +58,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
       const id = given.toLowerCase();
       const found = isUuid(id) ? await records.find(id) : null;
       if (found === null) return refuse({ code: 'terminal_not_found' });
-      if (await records.askToClose(id)) {
+      if (await records.requestClose(id)) {
         const details = JSON.stringify({ id, user_id: found.userId, container_id: found.dbId });
         await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
       }

@@ -8,19 +8,19 @@ import type { Repositories } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findVisible, handleOf } from '../containers/find-container.ts';
 import { refuseIfStopped } from '../containers/running-container.ts';
-import type { TerminalAsk, TerminalGrant } from './terminal-target.ts';
+import type { TerminalGrant, TerminalOptions } from './terminal-target.ts';
 
-export type TerminalRightDeps = {
+export type AuthorizeTerminalDeps = {
   readonly repositories: Repositories;
   readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
   readonly clock: Clock;
 };
 
 /** Whether the caller may open a terminal of this container now, and how: as its owner, or as a participant. */
-export async function mayOpen(
-  { repositories, backend, clock }: TerminalRightDeps,
+export async function authorizeTerminal(
+  { repositories, backend, clock }: AuthorizeTerminalDeps,
   id: string,
-  ask: TerminalAsk,
+  options: TerminalOptions,
   caller: Caller,
 ): Promise<Result<Pick<TerminalGrant, 'container' | 'access' | 'mode'>, DomainError>> {
   const found = await findVisible(repositories, id, caller);
@@ -29,9 +29,9 @@ export async function mayOpen(
   if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
   if (container.state !== 'running') return refuse({ code: 'container_not_running' });
   const given = access?.mode ?? 'control';
-  const right = { container, access, mode: ask.viewOnly ? 'view' : given } as const;
+  const right = { container, access, mode: options.viewOnly ? 'view' : given } as const;
   if (access === null) return ok(right);
-  const fields = participantFaults(ask);
+  const fields = participantFaults(options);
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   const handle = handleOf(container);
   if (handle === null) return refuse({ code: 'container_not_running' });
@@ -45,7 +45,7 @@ const participantFaults = ({
   connectionId,
   forceNew,
   record,
-}: TerminalAsk): Readonly<Record<string, string>> => ({
+}: TerminalOptions): Readonly<Record<string, string>> => ({
   ...(connectionId === MAIN_CONNECTION ? {} : { connection_id: 'must be main for a shared terminal' }),
   ...(forceNew ? { new: 'is for the owner of the container' } : {}),
   ...(record ? { record: 'is for the owner of the container' } : {}),

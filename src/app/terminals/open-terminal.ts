@@ -7,29 +7,29 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import type { Onlooker, SharedTerminalNotice, SharedTerminals } from '../collaboration/shared-terminals.ts';
-import type { Place } from './locate-terminal.ts';
-import { type FirstOutput, firstOutput } from './output/initial-output.ts';
+import type { TerminalTarget } from './locate-terminal.ts';
+import { type InitialOutput, initialOutput } from './output/initial-output.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 import type {
   LiveTerminal,
-  LiveTerminals,
   TerminalConnection,
+  TerminalConnections,
   TerminalObserver,
 } from './terminal-connections.ts';
 
 import type { TerminalEnds } from './terminal-ends.ts';
 import { NO_TURN, type Turn } from './terminal-queue.ts';
 import { recordOpened, terminalEndRecords } from './terminal-records.ts';
-import type { TerminalSlots } from './terminal-registry.ts';
-import type { TerminalReplicas } from './terminal-sync.ts';
-import { liveEntry, placeOf, type TerminalGrant } from './terminal-target.ts';
+import type { TerminalRegistry } from './terminal-registry.ts';
+import type { TerminalSync } from './terminal-sync.ts';
+import { liveEntry, type TerminalGrant, targetOf } from './terminal-target.ts';
 
 /** A terminal that is open: its stream, and what to do when the socket has gone. */
 export type OpenTerminal = {
   readonly id: string;
   readonly stream: TerminalStream;
   /** The first output to send. */
-  readonly from: FirstOutput;
+  readonly from: InitialOutput;
   resize(cols: number, rows: number): Promise<void>;
   /** The recording of what it shows, if there is one now. */
   recording(): RecordingNotice | null;
@@ -52,17 +52,17 @@ export type TerminalOpeningDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: TerminalObserver;
-  readonly live: LiveTerminals;
-  readonly slots: TerminalSlots;
-  readonly replicas: Pick<TerminalReplicas, 'took'>;
+  readonly live: TerminalConnections;
+  readonly registry: TerminalRegistry;
+  readonly sync: Pick<TerminalSync, 'took'>;
   readonly shared: Pick<SharedTerminals, 'enter'>;
   readonly ends: TerminalEnds;
 };
 
 /** A socket at its terminal, from the moment that it asks for it until its end is on record. */
-type Sitting = {
+type Attachment = {
   readonly grant: TerminalGrant;
-  readonly place: Place;
+  readonly target: TerminalTarget;
   readonly entry: LiveTerminal;
   /** Its place among those who share the terminal. */
   at: { leave(): void } | null;
@@ -71,14 +71,14 @@ type Sitting = {
 
 type State = TerminalOpeningDeps & {
   /** Settle when the end of each is on record. */
-  readonly sittings: Set<Promise<void>>;
+  readonly attachments: Set<Promise<void>>;
   readonly recordEnd: ReturnType<typeof terminalEndRecords>;
 };
 
 /** Terminals of sockets: each that is put on record as open is put on record as closed, whatever comes between. */
 export function terminalOpening(deps: TerminalOpeningDeps) {
-  const { storage, backend, log, slots, ends } = deps;
-  const state: State = { ...deps, sittings: new Set(), recordEnd: terminalEndRecords(storage, log) };
+  const { storage, backend, log, registry, ends } = deps;
+  const state: State = { ...deps, attachments: new Set(), recordEnd: terminalEndRecords(storage, log) };
 
   return {
     /**
@@ -90,45 +90,45 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       connection: TerminalConnection,
       turn: Turn = NO_TURN,
     ): Promise<OpenTerminal | null> {
-      const sitting = begin(state, grant, connection);
-      const opened = openFor(state, sitting);
+      const attachment = begin(state, grant, connection);
+      const opened = openFor(state, attachment);
       // A client that leaves is answered at once; what it began goes on in the container.
-      turn.during([opened, slots.opening(sitting.entry.id)]);
+      turn.during([opened, registry.opening(attachment.entry.id)]);
       return await opened;
     },
 
     /** Why `open` threw. */
     whyNot: (grant: TerminalGrant, error: unknown): Promise<CloseReason> =>
-      ends.afterFault(placeOf(grant, backend), error),
+      ends.afterFault(targetOf(grant, backend), error),
 
     /** When no socket has a terminal any more, and the end of each is on record. */
-    over: async (): Promise<void> => void (await Promise.all(state.sittings)),
+    over: async (): Promise<void> => void (await Promise.all(state.attachments)),
   };
 }
 
-function begin(state: State, grant: TerminalGrant, connection: TerminalConnection): Sitting {
-  const { backend, clock, live, sittings } = state;
-  const place = placeOf(grant, backend);
-  const entry = liveEntry(grant, place.key, connection, clock.now());
+function begin(state: State, grant: TerminalGrant, connection: TerminalConnection): Attachment {
+  const { backend, clock, live, attachments } = state;
+  const target = targetOf(grant, backend);
+  const entry = liveEntry(grant, target.key, connection, clock.now());
   const { promise, resolve } = Promise.withResolvers<void>();
-  sittings.add(promise);
+  attachments.add(promise);
   live.add(entry);
   const over = (): void => {
-    sittings.delete(promise);
+    attachments.delete(promise);
     resolve();
   };
-  return { grant, place, entry, at: null, over };
+  return { grant, target, entry, at: null, over };
 }
 
 /** Never throws. */
 async function end(
-  { live, slots, recordEnd, log }: State,
-  { grant, place, entry, at, over }: Sitting,
+  { live, registry, recordEnd, log }: State,
+  { grant, target, entry, at, over }: Attachment,
   how: Leaving,
 ): Promise<void> {
   try {
     live.remove(entry);
-    slots.leave(place, entry.id, how);
+    registry.leave(target, entry.id, how);
     if (entry.recordedAt !== null) await recordEnd({ entry, grant });
     at?.leave();
   } catch (err) {
@@ -138,35 +138,35 @@ async function end(
   }
 }
 
-async function openFor(state: State, sitting: Sitting): Promise<OpenTerminal | null> {
+async function openFor(state: State, attachment: Attachment): Promise<OpenTerminal | null> {
   try {
-    const stream = await connect(state, sitting);
-    if (stream !== null) return await show(state, sitting, stream);
+    const stream = await connect(state, attachment);
+    if (stream !== null) return await show(state, attachment, stream);
   } catch (error) {
-    void end(state, sitting, 'lost');
+    void end(state, attachment, 'lost');
     throw error;
   }
-  await end(state, sitting, 'lost');
+  await end(state, attachment, 'lost');
   return null;
 }
 
-const connect = ({ slots }: State, { grant, place, entry }: Sitting): Promise<TerminalStream | null> =>
-  slots.connect(place, {
+const connect = ({ registry }: State, { grant, target, entry }: Attachment): Promise<TerminalStream | null> =>
+  registry.connect(target, {
     socket: entry.id,
-    resumes: grant.ask.resume?.stream ?? null,
-    forceNew: grant.ask.forceNew,
+    resumes: grant.options.resume?.stream ?? null,
+    forceNew: grant.options.forceNew,
     close: entry.connection.close,
   });
 
 /** From here on it is on record that the terminal is open. */
-async function show(state: State, sitting: Sitting, stream: TerminalStream): Promise<OpenTerminal> {
-  const { storage, clock, live, slots, replicas } = state;
-  const { grant, place, entry } = sitting;
+async function show(state: State, attachment: Attachment, stream: TerminalStream): Promise<OpenTerminal> {
+  const { storage, clock, live, registry, sync } = state;
+  const { grant, target, entry } = attachment;
   entry.muxSession = stream.muxSession;
   entry.recordedAt = await storage.inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
-  replicas.took(entry);
-  const recording = await recordingOf(state, sitting, stream);
-  const { from, resize, onNotice } = await enter(state, sitting, stream);
+  sync.took(entry);
+  const recording = await recordingOf(state, attachment, stream);
+  const { from, resize, onNotice } = await enter(state, attachment, stream);
   return {
     id: entry.id,
     stream,
@@ -177,28 +177,28 @@ async function show(state: State, sitting: Sitting, stream: TerminalStream): Pro
     pinged() {
       entry.lastPingAt = clock.now();
     },
-    shown: () => slots.shown(place, entry.id),
-    ended: () => ended(state, place, stream),
-    release: (how) => end(state, sitting, how),
+    shown: () => registry.shown(target, entry.id),
+    ended: () => ended(state, target, stream),
+    release: (how) => end(state, attachment, how),
   };
 }
 
 /** Begins the recording that was asked for. Answers the present one, or why there is none. */
 async function recordingOf(
   { observer }: State,
-  { grant, entry }: Sitting,
+  { grant, entry }: Attachment,
   stream: TerminalStream,
 ): Promise<() => RecordingNotice | null> {
-  const { ask, container, origin } = grant;
-  const isBegun = ask.record && ask.resume?.stream !== stream.id;
-  const refused = isBegun ? await observer.recordAtOnce(entry, container.name, origin) : null;
+  const { options, container, origin } = grant;
+  const isBegun = options.record && options.resume?.stream !== stream.id;
+  const refused = isBegun ? await observer.recordOnOpen(entry, container.name, origin) : null;
   const recording = await observer.recordingOf(entry);
   return () => recording() ?? refused;
 }
 
-async function enter({ live, shared }: State, sitting: Sitting, stream: TerminalStream) {
-  const { grant, entry } = sitting;
-  const { resume, cols, rows } = grant.ask;
+async function enter({ live, shared }: State, attachment: Attachment, stream: TerminalStream) {
+  const { grant, entry } = attachment;
+  const { resume, cols, rows } = grant.options;
   const after = resume?.stream === stream.id ? resume.after : null;
   const from = resumeFrom(stream.bufferedRange(), after);
   const isOther = resume !== null && after === null;
@@ -208,27 +208,31 @@ async function enter({ live, shared }: State, sitting: Sitting, stream: Terminal
     size: { cols: entry.cols, rows: entry.rows },
     resize: (size) => stream.resize(size.cols, size.rows),
   });
-  sitting.at = at;
+  attachment.at = at;
   const resize = (newCols: number, newRows: number): Promise<void> => {
     live.resize(entry, newCols, newRows);
     return at.resize({ cols: newCols, rows: newRows });
   };
   // The window may have changed meanwhile, and it is another one after a reload.
   if (resume !== null || from.redraw) void resize(cols, rows);
-  const first = await firstOutput(stream, from);
+  const first = await initialOutput(stream, from);
   return { from: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
 }
 
-async function ended({ ends, slots }: State, place: Place, stream: TerminalStream): Promise<TerminalEnded> {
+async function ended(
+  { ends, registry }: State,
+  target: TerminalTarget,
+  stream: TerminalStream,
+): Promise<TerminalEnded> {
   const end = await stream.ending();
-  const reason = await ends.afterEnd(place, end, stream.ranMs());
+  const reason = await ends.afterEnd(target, end, stream.ranMs());
   // This stream has no more output: a client that returns gets a new one.
-  if (reason !== CLOSE.ended) slots.detached(place.key, stream.id);
+  if (reason !== CLOSE.ended) registry.detached(target.key, stream.id);
   return { reason, code: end.kind === 'exited' ? end.code : null };
 }
 
 /** The owner's main terminal is as large as the owner likes; participants see what is on it. */
-function roleOf({ access, mode, ask }: TerminalGrant): Onlooker['role'] {
+function roleOf({ access, mode, options }: TerminalGrant): Onlooker['role'] {
   if (access !== null) return 'participant';
-  return ask.connectionId === MAIN_CONNECTION && mode === 'control' ? 'owner' : 'independent';
+  return options.connectionId === MAIN_CONNECTION && mode === 'control' ? 'owner' : 'independent';
 }

@@ -1,14 +1,14 @@
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import { mayOpen, type TerminalRightDeps } from './authorize-terminal.ts';
+import { type AuthorizeTerminalDeps, authorizeTerminal } from './authorize-terminal.ts';
 import { BUSY, NO_TURN, type TerminalQueue, type Turn } from './terminal-queue.ts';
-import type { TerminalSlots } from './terminal-registry.ts';
-import { placeOf, type TerminalAsk, type TerminalGrant } from './terminal-target.ts';
+import type { TerminalRegistry } from './terminal-registry.ts';
+import { type TerminalGrant, type TerminalOptions, targetOf } from './terminal-target.ts';
 
-export type TerminalAdmissionDeps = Omit<TerminalRightDeps, 'backend'> & {
-  readonly backend: Parameters<typeof placeOf>[1];
-  readonly slots: Pick<TerminalSlots, 'needsOpening'>;
+export type TerminalAdmissionDeps = Omit<AuthorizeTerminalDeps, 'backend'> & {
+  readonly backend: Parameters<typeof targetOf>[1];
+  readonly registry: Pick<TerminalRegistry, 'needsOpening'>;
   readonly queue: TerminalQueue;
 };
 
@@ -17,32 +17,32 @@ export type Admitted = { readonly grant: TerminalGrant; readonly turn: Turn };
 
 /** What comes before the upgrade: the right to a terminal, and the wait until it may be opened. */
 export function terminalAdmission(deps: TerminalAdmissionDeps) {
-  const { backend, slots, queue } = deps;
+  const { backend, registry, queue } = deps;
 
   async function authorize(
     id: string,
-    ask: TerminalAsk,
+    options: TerminalOptions,
     caller: Caller,
     origin: Origin,
   ): Promise<Result<TerminalGrant, DomainError>> {
-    const right = await mayOpen(deps, id, ask, caller);
-    return right.ok ? ok({ caller, ...right.value, ask, origin }) : right;
+    const right = await authorizeTerminal(deps, id, options, caller);
+    return right.ok ? ok({ caller, ...right.value, options, origin }) : right;
   }
 
   const isAtHand = (grant: TerminalGrant): boolean => {
-    const { resume, forceNew } = grant.ask;
-    return !slots.needsOpening(placeOf(grant, backend), { resumes: resume?.stream ?? null, forceNew });
+    const { resume, forceNew } = grant.options;
+    return !registry.needsOpening(targetOf(grant, backend), { resumes: resume?.stream ?? null, forceNew });
   };
 
   return {
     /** Whether the caller could open the terminal now. */
     async look(
       id: string,
-      ask: TerminalAsk,
+      options: TerminalOptions,
       caller: Caller,
       origin: Origin,
     ): Promise<Result<TerminalGrant, DomainError>> {
-      const granted = await authorize(id, ask, caller, origin);
+      const granted = await authorize(id, options, caller, origin);
       if (!granted.ok || isAtHand(granted.value)) return granted;
       const { dbId } = granted.value.container;
       return queue.isBusy({ resourceId: dbId, userId: caller.user.id }) ? refuse(BUSY) : granted;
@@ -51,19 +51,19 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
     /** Waits for the caller's turn. Whoever comes back to a terminal that is there has not to wait. */
     async admit(
       id: string,
-      ask: TerminalAsk,
+      options: TerminalOptions,
       caller: Caller,
       origin: Origin,
       gone: AbortSignal,
     ): Promise<Result<Admitted, DomainError>> {
-      const granted = await authorize(id, ask, caller, origin);
+      const granted = await authorize(id, options, caller, origin);
       if (!granted.ok) return granted;
       if (isAtHand(granted.value)) return ok({ grant: granted.value, turn: NO_TURN });
       const { dbId } = granted.value.container;
       const turn = await queue.turn({ resourceId: dbId, userId: caller.user.id }, gone);
       if (!turn.ok) return turn;
       if (!turn.value.hasWaited) return ok({ grant: granted.value, turn: turn.value });
-      const still = await authorize(id, ask, caller, origin).catch((error: unknown) => {
+      const still = await authorize(id, options, caller, origin).catch((error: unknown) => {
         turn.value.abandon();
         throw error;
       });

@@ -2,7 +2,10 @@ import type { Origin } from '../../domain/identity/caller.ts';
 import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { CloseReason, TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { NewTerminalRecord, TerminalRecords } from '../../ports/terminals/terminal-record-repository.ts';
+import type {
+  NewTerminalRecord,
+  TerminalRecordRepository,
+} from '../../ports/terminals/terminal-record-repository.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 
 /** The socket as the use cases see it. */
@@ -37,7 +40,7 @@ export type TerminalObserver = {
   /** A terminal is gone. */
   emptied(key: TerminalKey): void;
   /** Records from the first byte on. A terminal without its recording is better than none: why there is none. */
-  recordAtOnce(
+  recordOnOpen(
     terminal: LiveTerminal,
     containerName: string,
     origin: Origin,
@@ -50,10 +53,10 @@ export type TerminalObserver = {
 
 const PING_EVERY_MS = 15_000;
 
-export type LiveTerminals = ReturnType<typeof liveTerminals>;
+export type TerminalConnections = ReturnType<typeof terminalConnections>;
 
 /** The open sockets of terminals in this process, and their records for all processes. */
-export function liveTerminals(clock: Clock, replica: string) {
+export function terminalConnections(clock: Clock, replica: string) {
   const live = new Map<string, LiveTerminal>();
   const resized = new Set<LiveTerminal>();
   let writtenAt = clock.now();
@@ -85,7 +88,7 @@ export function liveTerminals(clock: Clock, replica: string) {
     }),
 
     /** Writes new sizes; seldom, the pings since the last time, and removes the records of processes that died. */
-    async writeDue(records: TerminalRecords): Promise<void> {
+    async writeDue(records: TerminalRecordRepository): Promise<void> {
       const sizes = [...resized];
       resized.clear();
       await records.resize(sizes.map(({ id, cols, rows }) => ({ id, cols, rows })));

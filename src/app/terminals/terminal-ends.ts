@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloseReason } from '../../domain/terminals/terminal.ts';
-import { closeAs, type PlaceNow } from '../../domain/terminals/terminal-close-reason.ts';
+import { type ContainerStatus, forParticipant } from '../../domain/terminals/terminal-close-reason.ts';
 import {
   closeAfterEnd,
   closeAfterFault,
@@ -12,26 +12,26 @@ import {
 import { type ContainerRuntime, RuntimeBusy } from '../../ports/containers/container-runtime.ts';
 import { StorageUnavailable } from '../../ports/storage.ts';
 import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
-import type { TerminalRecords } from '../../ports/terminals/terminal-record-repository.ts';
-import type { Place } from './locate-terminal.ts';
+import type { TerminalRecordRepository } from '../../ports/terminals/terminal-record-repository.ts';
+import type { TerminalTarget } from './locate-terminal.ts';
 
 /** A container that is asked to stop ends its shells first, and goes down a moment later. */
 const GOES_DOWN_WITHIN_MS = 1_500;
 const LOOK_EVERY_MS = 100;
 
 export type TerminalEndsDeps = {
-  readonly records: Pick<TerminalRecords, 'places'>;
+  readonly records: Pick<TerminalRecordRepository, 'containerStatuses'>;
   readonly runtime: Pick<ContainerRuntime, 'observe'>;
 };
 
-type Located = Pick<Place, 'dbId' | 'handle' | 'part'>;
+type Located = Pick<TerminalTarget, 'dbId' | 'handle' | 'participation'>;
 
 export type TerminalEnds = ReturnType<typeof terminalEnds>;
 
 /** Why terminals close that nobody closed, by what the database and the engine say of their containers. Never throws. */
 export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
-  const rowOf = async ({ dbId }: Located): Promise<PlaceNow | null | undefined> => {
-    const found = await records.places([dbId]).catch(() => undefined);
+  const rowOf = async ({ dbId }: Located): Promise<ContainerStatus | null | undefined> => {
+    const found = await records.containerStatuses([dbId]).catch(() => undefined);
     return found === undefined ? undefined : (found[0] ?? null);
   };
 
@@ -42,27 +42,30 @@ export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
     );
 
   /** A program that has ended may be the first of a container that goes down. */
-  async function seenAfter(place: Located, end: StreamEnd): Promise<EngineSight | null> {
+  async function seenAfter(target: Located, end: StreamEnd): Promise<EngineSight | null> {
     if (!mayBeContainers(end)) return null;
     const until = performance.now() + GOES_DOWN_WITHIN_MS;
     for (;;) {
-      const engine = await seen(place);
+      const engine = await seen(target);
       if (end.kind === 'lost' || engine !== 'running' || performance.now() > until) return engine;
       await sleep(LOOK_EVERY_MS);
     }
   }
 
   return {
-    async afterEnd(place: Located, end: StreamEnd, ranMs: number): Promise<CloseReason> {
-      const engine = await seenAfter(place, end);
-      const reason = closeAfterEnd({ ...end, ranMs }, await rowOf(place), place.handle.runtimeId, engine);
-      return closeAs(reason, place.part !== null);
+    async afterEnd(target: Located, end: StreamEnd, ranMs: number): Promise<CloseReason> {
+      const engine = await seenAfter(target, end);
+      const reason = closeAfterEnd({ ...end, ranMs }, await rowOf(target), target.handle.runtimeId, engine);
+      return forParticipant(reason, target.participation !== null);
     },
 
-    async afterFault(place: Located, error: unknown): Promise<CloseReason> {
+    async afterFault(target: Located, error: unknown): Promise<CloseReason> {
       const fault = faultOf(error);
-      const [engine, row] = await Promise.all([seen(place), rowOf(place)]);
-      return closeAs(closeAfterFault(fault, row, place.handle.runtimeId, engine), place.part !== null);
+      const [engine, row] = await Promise.all([seen(target), rowOf(target)]);
+      return forParticipant(
+        closeAfterFault(fault, row, target.handle.runtimeId, engine),
+        target.participation !== null,
+      );
     },
   };
 }

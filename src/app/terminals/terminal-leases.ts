@@ -3,10 +3,10 @@ import type {
   NewTerminalLease,
   TerminalLeaseRepository,
 } from '../../ports/terminals/terminal-lease-repository.ts';
-import { joined } from '../identity/auth/batched-lookup.ts';
+import { batched } from '../identity/auth/batched-lookup.ts';
 
 /** Which process it is: a replica, and which start of it. */
-export type Run = { readonly replica: string; readonly run: string };
+export type Incarnation = { readonly replica: string; readonly incarnation: string };
 
 /** Where a terminal is. */
 type At = Pick<NewTerminalLease, 'dbId' | 'runtimeId' | 'muxSession'>;
@@ -20,21 +20,25 @@ const GAP_MS = 30_000;
 const STEADY_MS = 20_000;
 
 /** Writes down which terminals in containers this process has, before they are opened and until they have ended. */
-export function terminalLeases(repository: TerminalLeaseRepository, me: Run, monotonicMs: () => number) {
+export function terminalLeases(
+  repository: TerminalLeaseRepository,
+  me: Incarnation,
+  monotonicMs: () => number,
+) {
   const mine = new Map<string, At & { isEnding: boolean }>();
   let renewedMs: number | null = null;
   let steadySinceMs = 0;
   /** Of one that is ending the process ends the session by itself if it is the last. */
-  const isTheirs = ({ run, silentSeconds, isEnding }: TerminalLease): boolean =>
-    run !== me.run && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
+  const isTheirs = ({ incarnation, silentSeconds, isEnding }: TerminalLease): boolean =>
+    incarnation !== me.incarnation && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
   // Hundreds end at the same time, and each asks twice.
-  const leasesIn = joined(async (dbIds) => {
+  const leasesIn = batched(async (dbIds) => {
     const found = dbIds.map(async (id) => [id, await repository.inContainer(id)] as const);
     return new Map(await Promise.all(found));
   });
 
   async function renew(): Promise<void> {
-    await repository.renew(me.run);
+    await repository.renew(me.incarnation);
     const nowMs = monotonicMs();
     if (renewedMs === null || nowMs - renewedMs > GAP_MS) steadySinceMs = nowMs;
     renewedMs = nowMs;
@@ -43,23 +47,23 @@ export function terminalLeases(repository: TerminalLeaseRepository, me: Run, mon
   return {
     ...me,
     /** Those that are being opened or ended as well. */
-    streams: (): ReadonlySet<string> => new Set(mine.keys()),
+    streamIds: (): ReadonlySet<string> => new Set(mine.keys()),
 
     /** Whether its session was on no record: nothing is in it yet. */
-    async take(stream: string, { dbId, runtimeId, muxSession }: At): Promise<boolean> {
-      mine.set(stream, { dbId, runtimeId, muxSession, isEnding: false });
+    async take(streamId: string, { dbId, runtimeId, muxSession }: At): Promise<boolean> {
+      mine.set(streamId, { dbId, runtimeId, muxSession, isEnding: false });
       if (renewedMs === null) await renew();
-      return await repository.put({ stream, dbId, runtimeId, muxSession, ...me });
+      return await repository.put({ streamId, dbId, runtimeId, muxSession, ...me });
     },
 
     /** Nobody is shown it any more. */
-    ending(stream: string): void {
-      const lease = mine.get(stream);
+    ending(streamId: string): void {
+      const lease = mine.get(streamId);
       if (lease !== undefined) lease.isEnding = true;
     },
 
     /** The same for other processes. */
-    markEnding: (stream: string): Promise<void> => repository.markEnding(stream),
+    markEnding: (streamId: string): Promise<void> => repository.markEnding(streamId),
 
     /** Whether somebody shows the session, in this process or in another. */
     async isShown({ dbId, runtimeId, muxSession }: At): Promise<boolean> {
@@ -70,13 +74,13 @@ export function terminalLeases(repository: TerminalLeaseRepository, me: Run, mon
     },
 
     /** It has ended in the container. */
-    async drop(stream: string): Promise<void> {
-      mine.delete(stream);
-      await repository.remove([stream]);
+    async drop(streamId: string): Promise<void> {
+      mine.delete(streamId);
+      await repository.remove([streamId]);
     },
 
     /** What is left of it in the container is looked after by whoever comes first. */
-    leave: (stream: string): void => void mine.delete(stream),
+    leave: (streamId: string): void => void mine.delete(streamId),
 
     /** Says that this process lives; for a timer. */
     async renewDue(): Promise<void> {

@@ -36,7 +36,11 @@ export function terminalReaper(deps: TerminalReaperDeps) {
 
   /** One for a timer; the first pass comes at the start. */
   async function pass(): Promise<void> {
-    const by = { replica: leases.replica, run: leases.run, streams: [...leases.streams()] };
+    const by = {
+      replica: leases.replica,
+      incarnation: leases.incarnation,
+      streamIds: [...leases.streamIds()],
+    };
     const due = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
     for (const dbId of await all()) due.add(dbId);
     const ids = [...due];
@@ -67,8 +71,8 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
     // After the look: whatever is opened meanwhile is in a row before it is in the container.
     const inContainer = await leaseRepository.inContainer(dbId);
-    const { replica, run } = leases;
-    const me = { replica, run, streams: leases.streams(), isSteady: leases.isSteady() };
+    const { replica, incarnation } = leases;
+    const me = { replica, incarnation, streamIds: leases.streamIds(), isSteady: leases.isSteady() };
     const { marks, sessions, forget } = decideReaping(seen, inContainer, handle?.runtimeId ?? null, me);
     if (handle !== null) {
       if (marks.length + sessions.length > 0)

@@ -11,31 +11,31 @@ import {
   type SlotEvent,
 } from '../../domain/terminals/terminal-slot.ts';
 import type { Logger } from '../../ports/logger.ts';
-import type { Screens } from '../../ports/terminals/headless-terminal.ts';
-import type { Place } from './locate-terminal.ts';
-import { type OutputTurns, outputTurns } from './output/read-scheduler.ts';
+import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
+import type { TerminalTarget } from './locate-terminal.ts';
+import { type ReadScheduler, readScheduler } from './output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
-import { type TerminalEnding, terminalEnding } from './terminal-cleanup.ts';
+import { type TerminalEnding, terminalCleanup } from './terminal-cleanup.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
 /** A socket that asks for a terminal. */
-export type Asking = {
+export type AttachRequest = {
   readonly socket: string;
   readonly resumes: string | null;
   readonly forceNew: boolean;
   close(reason: CloseReason): void;
 };
 
-type Entry = { place: Place; slot: Slot };
+type Entry = { target: TerminalTarget; slot: Slot };
 /** `place` is where it was opened: a later socket of its key may ask for another session. */
-type Opened = { readonly place: Place; readonly stream: TerminalStream };
+type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
 type Present = {
-  close: Asking['close'];
+  close: AttachRequest['close'];
   settle(stream: TerminalStream | null): void;
   fail(error: unknown): void;
 };
 
-export type TerminalSlotsDeps = {
+export type TerminalRegistryDeps = {
   readonly leases: TerminalLeases;
   readonly log: Logger;
   /** Milliseconds that never jump. */
@@ -45,48 +45,55 @@ export type TerminalSlotsDeps = {
     opened(key: TerminalKey, stream: TerminalStream): void;
     emptied(key: TerminalKey): void;
   };
-  readonly screens: Screens;
+  readonly screens: HeadlessTerminals;
 };
 
 /** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
-const isOtherMode = (entry: Entry, place: Place): boolean => entry.place.part?.mode !== place.part?.mode;
+const isOtherMode = (entry: Entry, target: TerminalTarget): boolean =>
+  entry.target.participation?.mode !== target.participation?.mode;
 
 /** The terminals of this process by their key, also those that wait for a client whose line was lost. */
-export class TerminalSlots {
-  readonly #deps: TerminalSlotsDeps;
+export class TerminalRegistry {
+  readonly #deps: TerminalRegistryDeps;
   readonly #slots = new Map<TerminalKey, Entry>();
   readonly #streams = new Map<string, Opened>();
   readonly #sockets = new Map<string, Present>();
   /** By the socket that asked. */
   readonly #opens = new Map<string, Promise<void>>();
-  readonly #turns: OutputTurns;
+  readonly #turns: ReadScheduler;
   readonly #ending: TerminalEnding;
 
-  constructor(deps: TerminalSlotsDeps) {
+  constructor(deps: TerminalRegistryDeps) {
     this.#deps = deps;
-    this.#turns = outputTurns(deps.monotonicMs);
-    this.#ending = terminalEnding(deps.leases, deps.log);
+    this.#turns = readScheduler(deps.monotonicMs);
+    this.#ending = terminalCleanup(deps.leases, deps.log);
   }
 
   /**
    * The stream to show to a socket; null when it was closed while it waited. Throws what opening throws. Whoever
    * asked must tell when it leaves.
    */
-  connect(place: Place, { socket, resumes, forceNew, close }: Asking): Promise<TerminalStream | null> {
+  connect(
+    target: TerminalTarget,
+    { socket, resumes, forceNew, close }: AttachRequest,
+  ): Promise<TerminalStream | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
     this.#sockets.set(socket, { close, settle: resolve, fail: reject });
-    const entry = this.#slots.get(place.key);
-    const otherMode = entry !== undefined && isOtherMode(entry, place);
-    if (entry !== undefined) entry.place = place;
-    this.#apply(place, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
+    const entry = this.#slots.get(target.key);
+    const otherMode = entry !== undefined && isOtherMode(entry, target);
+    if (entry !== undefined) entry.target = target;
+    this.#apply(target, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
     return promise;
   }
 
   /** Whether a socket that asks for this gets a stream of its own. */
-  needsOpening(place: Place, { resumes, forceNew }: Pick<Asking, 'resumes' | 'forceNew'>): boolean {
-    const entry = this.#slots.get(place.key);
+  needsOpening(
+    target: TerminalTarget,
+    { resumes, forceNew }: Pick<AttachRequest, 'resumes' | 'forceNew'>,
+  ): boolean {
+    const entry = this.#slots.get(target.key);
     if (entry === undefined) return true;
-    return needsOpening(entry.slot, { resumes, forceNew, otherMode: isOtherMode(entry, place) });
+    return needsOpening(entry.slot, { resumes, forceNew, otherMode: isOtherMode(entry, target) });
   }
 
   /** When what the socket asked for was opened, or could not be, though the socket may have gone. */
@@ -95,43 +102,43 @@ export class TerminalSlots {
   }
 
   /** The client of the socket was told of its stream. */
-  shown(place: Place, socket: string): void {
-    this.#apply(place, { type: 'shown', socket });
+  shown(target: TerminalTarget, socket: string): void {
+    this.#apply(target, { type: 'shown', socket });
   }
 
   /** The socket has closed, or will not be used. */
-  leave(place: Place, socket: string, how: Leaving): void {
+  leave(target: TerminalTarget, socket: string, how: Leaving): void {
     this.#sockets.get(socket)?.settle(null);
     this.#sockets.delete(socket);
-    this.#apply(place, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
+    this.#apply(target, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
   }
 
   /** Closes the sockets and ends the streams of one container, or of all. */
   shut(reason: CloseReason, dbId: string | null = null): void {
     if (reason === CLOSE.serviceRestarting) this.#ending.leaveWhatStays();
-    for (const place of this.places(dbId)) this.#shutOne(place, reason);
+    for (const target of this.targets(dbId)) this.#shutOne(target, reason);
   }
 
   /** The same for those that are so. */
-  shutWhere(reason: CloseReason, isMeant: (place: Place) => boolean): void {
-    for (const place of this.places()) if (isMeant(place)) this.#shutOne(place, reason);
+  shutWhere(reason: CloseReason, isMeant: (target: TerminalTarget) => boolean): void {
+    for (const target of this.targets()) if (isMeant(target)) this.#shutOne(target, reason);
   }
 
   shutKey(key: TerminalKey, reason: CloseReason): void {
     const entry = this.#slots.get(key);
-    if (entry !== undefined) this.#shutOne(entry.place, reason);
+    if (entry !== undefined) this.#shutOne(entry.target, reason);
   }
 
   /** The line to this stream of the key broke, and with it what could be shown of the program. */
   detached(key: TerminalKey, stream: string): void {
     const entry = this.#slots.get(key);
-    if (entry !== undefined) this.#apply(entry.place, { type: 'detached', stream });
+    if (entry !== undefined) this.#apply(entry.target, { type: 'detached', stream });
   }
 
   /** Another process shows what is under the key. */
   taken(key: TerminalKey): void {
     const entry = this.#slots.get(key);
-    if (entry !== undefined) this.#apply(entry.place, { type: 'taken', nowMs: this.#deps.monotonicMs() });
+    if (entry !== undefined) this.#apply(entry.target, { type: 'taken', nowMs: this.#deps.monotonicMs() });
   }
 
   has(key: TerminalKey): boolean {
@@ -139,15 +146,15 @@ export class TerminalSlots {
   }
 
   /** Where there are terminals, open or waiting: in one container, or in all. */
-  places(dbId: string | null = null): readonly Place[] {
-    const all = [...this.#slots.values()].map(({ place }) => place);
-    return dbId === null ? all : all.filter((place) => place.dbId === dbId);
+  targets(dbId: string | null = null): readonly TerminalTarget[] {
+    const all = [...this.#slots.values()].map(({ target }) => target);
+    return dbId === null ? all : all.filter((target) => target.dbId === dbId);
   }
 
   /** Ends what was not resumed in time; for a timer. */
   tick(): void {
     const nowMs = this.#deps.monotonicMs();
-    for (const place of this.places()) this.#apply(place, { type: 'tick', nowMs });
+    for (const target of this.targets()) this.#apply(target, { type: 'tick', nowMs });
   }
 
   /** When all that was to end has ended. */
@@ -155,20 +162,20 @@ export class TerminalSlots {
     return this.#ending.idle();
   }
 
-  #apply(place: Place, event: SlotEvent): void {
-    const entry = this.#slots.get(place.key) ?? { place, slot: EMPTY };
-    const { slot, effects } = nextSlot(entry.slot, event, place.isMain);
+  #apply(target: TerminalTarget, event: SlotEvent): void {
+    const entry = this.#slots.get(target.key) ?? { target, slot: EMPTY };
+    const { slot, effects } = nextSlot(entry.slot, event, target.isMain);
     entry.slot = slot;
-    if (slot.kind === 'empty') this.#slots.delete(place.key);
-    else this.#slots.set(place.key, entry);
-    for (const effect of effects) this.#perform(place, effect);
-    if (slot.kind === 'empty') this.#deps.listener.emptied(place.key);
+    if (slot.kind === 'empty') this.#slots.delete(target.key);
+    else this.#slots.set(target.key, entry);
+    for (const effect of effects) this.#perform(target, effect);
+    if (slot.kind === 'empty') this.#deps.listener.emptied(target.key);
   }
 
-  #perform(place: Place, effect: SlotEffect): void {
+  #perform(target: TerminalTarget, effect: SlotEffect): void {
     switch (effect.do) {
       case 'open':
-        this.#opens.set(effect.socket, this.#open(place, effect));
+        this.#opens.set(effect.socket, this.#open(target, effect));
         break;
       case 'attach':
         this.#sockets.get(effect.socket)?.settle(this.#streams.get(effect.stream)?.stream ?? null);
@@ -189,23 +196,23 @@ export class TerminalSlots {
   }
 
   async #open(
-    place: Place,
+    target: TerminalTarget,
     { stream, socket, forceNew }: Extract<SlotEffect, { do: 'open' }>,
   ): Promise<void> {
     const { leases, screens, listener, monotonicMs } = this.#deps;
     try {
-      const isNew = await leases.take(stream, place);
-      const pty = await place.open(stream, forceNew);
-      const onOver = (): void => this.#apply(place, { type: 'program_ended', stream });
-      const made = terminalStream(stream, pty, onOver, this.#turns, { screens, size: place.size });
-      this.#streams.set(stream, { place, stream: made });
+      const isNew = await leases.take(stream, target);
+      const pty = await target.open(stream, forceNew);
+      const onOver = (): void => this.#apply(target, { type: 'program_ended', stream });
+      const made = terminalStream(stream, pty, onOver, this.#turns, { screens, size: target.size });
+      this.#streams.set(stream, { target, stream: made });
       // One that came too late is ended at once: what is recorded under the key is not of it.
-      if (this.#isAwaited(place.key, stream)) listener.opened(place.key, made);
+      if (this.#isAwaited(target.key, stream)) listener.opened(target.key, made);
       const muxed = pty.muxSession !== null;
-      this.#apply(place, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
+      this.#apply(target, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
       leases.leave(stream);
-      this.#apply(place, { type: 'open_failed', stream, fault: error });
+      this.#apply(target, { type: 'open_failed', stream, fault: error });
     } finally {
       this.#opens.delete(socket);
     }
@@ -219,10 +226,10 @@ export class TerminalSlots {
   #end({ stream, withContainer }: Extract<SlotEffect, { do: 'end_stream' }>): void {
     const opened = this.#streams.get(stream);
     this.#streams.delete(stream);
-    if (opened !== undefined) this.#ending.end(opened.place, opened.stream, withContainer);
+    if (opened !== undefined) this.#ending.end(opened.target, opened.stream, withContainer);
   }
 
-  #shutOne(place: Place, reason: CloseReason): void {
-    this.#apply(place, { type: 'shut', reason, takesPart: place.part !== null });
+  #shutOne(target: TerminalTarget, reason: CloseReason): void {
+    this.#apply(target, { type: 'shut', reason, isParticipant: target.participation !== null });
   }
 }

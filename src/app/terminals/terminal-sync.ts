@@ -1,39 +1,42 @@
 import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
-import { closeFor, downFor } from '../../domain/terminals/terminal-close-reason.ts';
+import { closeReason, takedownReason } from '../../domain/terminals/terminal-close-reason.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
-import type { TerminalRecord, TerminalRecords } from '../../ports/terminals/terminal-record-repository.ts';
-import type { Place } from './locate-terminal.ts';
-import type { LiveTerminal, LiveTerminals } from './terminal-connections.ts';
+import type {
+  TerminalRecord,
+  TerminalRecordRepository,
+} from '../../ports/terminals/terminal-record-repository.ts';
+import type { TerminalTarget } from './locate-terminal.ts';
+import type { LiveTerminal, TerminalConnections } from './terminal-connections.ts';
 import {
   publishTerminalNotice,
   subscribeToTerminalNotices,
   type TerminalNotice,
 } from './terminal-messages.ts';
-import type { TerminalSlots } from './terminal-registry.ts';
+import type { TerminalRegistry } from './terminal-registry.ts';
 
 const RECHECK_EVERY_MS = 5_000;
 
-export type TerminalReplicasDeps = {
+export type TerminalSyncDeps = {
   readonly bus: Bus;
-  readonly records: TerminalRecords;
+  readonly records: TerminalRecordRepository;
   readonly replica: string;
-  readonly live: LiveTerminals;
-  readonly slots: TerminalSlots;
+  readonly live: TerminalConnections;
+  readonly registry: TerminalRegistry;
   readonly log: Logger;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
 };
 
-export type TerminalReplicas = ReturnType<typeof terminalReplicas>;
+export type TerminalSync = ReturnType<typeof terminalSync>;
 
 /**
  * Closes terminals of this process for what happened at others: replaced under their key, closed by an administrator,
  * their container gone. Messages say when to look, and the database what is so; without messages it is looked at every
  * five seconds.
  */
-export function terminalReplicas(deps: TerminalReplicasDeps) {
-  const { bus, records, replica, live, slots, log, monotonicMs } = deps;
+export function terminalSync(deps: TerminalSyncDeps) {
+  const { bus, records, replica, live, registry, log, monotonicMs } = deps;
   let recheckedMs = monotonicMs();
 
   const quietly = (work: Promise<void>): void =>
@@ -43,41 +46,45 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
 
   function onNotice(notice: TerminalNotice): void {
     if (notice.kind === 'close') {
-      if (live.find(notice.id) !== null) quietly(closeAsked());
+      if (live.find(notice.id) !== null) quietly(closeRequested());
     } else if (notice.replica !== replica) {
-      if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter((key) => slots.has(key))));
-      else quietly(shutWhere(slots.places(notice.dbId), downFor));
+      if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter((key) => registry.has(key))));
+      else quietly(shutWhere(registry.targets(notice.dbId), takedownReason));
     }
   }
 
-  async function closeAsked(): Promise<void> {
-    for (const id of await records.askedToClose(replica)) live.find(id)?.connection.close(CLOSE.unauthorized);
+  async function closeRequested(): Promise<void> {
+    for (const id of await records.closeRequests(replica))
+      live.find(id)?.connection.close(CLOSE.unauthorized);
   }
 
   /** Lets go of what another process shows under the same key, if that came later. */
-  async function giveUpTaken(keys: readonly Place['key'][]): Promise<void> {
+  async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
     for (const newest of await records.newest(keys)) {
       const mine = live.underKey(newest.key);
-      if (newest.replica !== replica && (mine === null || isLater(newest, mine))) slots.taken(newest.key);
+      if (newest.replica !== replica && (mine === null || isLater(newest, mine))) registry.taken(newest.key);
     }
   }
 
   /** Closes what is in containers that have gone, as `judge` says. */
-  async function shutWhere(places: readonly Place[], closeReasonOf: typeof closeFor): Promise<void> {
-    const ids = [...new Set(places.map(({ dbId }) => dbId))];
-    const found = new Map((await records.places(ids)).map((one) => [one.dbId, one]));
-    for (const { key, dbId, runtimeId } of places) {
+  async function shutWhere(
+    targets: readonly TerminalTarget[],
+    closeReasonOf: typeof closeReason,
+  ): Promise<void> {
+    const ids = [...new Set(targets.map(({ dbId }) => dbId))];
+    const found = new Map((await records.containerStatuses(ids)).map((one) => [one.dbId, one]));
+    for (const { key, dbId, runtimeId } of targets) {
       const reason = closeReasonOf(found.get(dbId) ?? null, runtimeId);
-      if (reason !== null) slots.shutKey(key, reason);
+      if (reason !== null) registry.shutKey(key, reason);
     }
   }
 
   async function recheckAll(): Promise<void> {
     recheckedMs = monotonicMs();
-    const places = slots.places();
-    if (places.length === 0) return;
-    const keys = places.map(({ key }) => key);
-    await Promise.all([closeAsked(), giveUpTaken(keys), shutWhere(places, closeFor)]);
+    const targets = registry.targets();
+    if (targets.length === 0) return;
+    const keys = targets.map(({ key }) => key);
+    await Promise.all([closeRequested(), giveUpTaken(keys), shutWhere(targets, closeReason)]);
   }
 
   return {
@@ -86,7 +93,7 @@ export function terminalReplicas(deps: TerminalReplicasDeps) {
 
     /** Closes every terminal of a container: here at once, in other processes soon. */
     closeAll(dbId: string, reason: CloseReason): void {
-      slots.shut(reason, dbId);
+      registry.shut(reason, dbId);
       publishTerminalNotice(bus, { kind: 'shut', dbId, replica });
     },
 

@@ -15,11 +15,11 @@ import {
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { handleOf } from '../containers/find-container.ts';
-import type { Place } from './locate-terminal.ts';
+import type { TerminalTarget } from './locate-terminal.ts';
 import type { LiveTerminal, TerminalConnection } from './terminal-connections.ts';
 
 /** What a client asks for with the upgrade; values are valid already. */
-export type TerminalAsk = {
+export type TerminalOptions = {
   readonly connectionId: string;
   readonly cols: number;
   readonly rows: number;
@@ -39,39 +39,39 @@ export type TerminalGrant = {
   /** What the owner shares with the caller; null for the owner. */
   readonly access: SharedAccess | null;
   readonly mode: CollaborationMode;
-  readonly ask: TerminalAsk;
+  readonly options: TerminalOptions;
   readonly origin: Origin;
 };
 
 /** Where the terminal is. Throws for a container without a runtime id. */
-export function placeOf(grant: TerminalGrant, backend: TerminalBackend): Place {
-  const { caller, container, ask, access } = grant;
+export function targetOf(grant: TerminalGrant, backend: TerminalBackend): TerminalTarget {
+  const { caller, container, options, access } = grant;
   const handle = handleOf(container);
   if (handle === null) throw new Error(`container ${container.dbId} runs without a runtime id`);
-  const { connectionId, cols, rows } = ask;
+  const { connectionId, cols, rows } = options;
   const { shell } = container;
   const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
   const { runtimeId } = handle;
-  const place = { key, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
-  if (access !== null) return { ...place, ...participantPlace(grant, access, handle, backend) };
+  const target = { key, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
+  if (access !== null) return { ...target, ...participantTarget(grant, access, handle, backend) };
   const muxSession = muxSessionName(connectionId);
   return {
-    ...place,
+    ...target,
     muxSession,
     isMain: connectionId === MAIN_CONNECTION,
-    part: null,
+    participation: null,
     open: (marker, forceNew) => backend.open(handle, { muxSession, cols, rows, forceNew, marker, shell }),
     endSession: (name, isWanted) => backend.killMuxSession(handle, name, isWanted),
   };
 }
 
 /** What the owner's main terminal shows. It never ends with its participant; only their own session does. */
-function participantPlace(
-  { caller, container: { shell }, ask: { cols, rows }, mode }: TerminalGrant,
+function participantTarget(
+  { caller, container: { shell }, options: { cols, rows }, mode }: TerminalGrant,
   { collaborationId }: SharedAccess,
   handle: RuntimeHandle,
   backend: TerminalBackend,
-): Omit<Place, 'key' | 'dbId' | 'handle' | 'runtimeId' | 'size'> {
+): Omit<TerminalTarget, 'key' | 'dbId' | 'handle' | 'runtimeId' | 'size'> {
   const { id: userId } = caller.user;
   const muxSession = muxSessionName(MAIN_CONNECTION);
   const session = participantSession(userId);
@@ -79,7 +79,7 @@ function participantPlace(
   return {
     muxSession: mode === 'view' ? muxSession : session,
     isMain: false,
-    part: { collaborationId, userId, mode },
+    participation: { collaborationId, userId, mode },
     open: (marker) =>
       backend.open(handle, { muxSession, sharedAs, cols, rows, forceNew: false, marker, shell }),
     endSession: async (name, isWanted) => {
@@ -90,7 +90,7 @@ function participantPlace(
 
 /** The session of one socket. */
 export function liveEntry(
-  { caller: { user }, container, ask }: TerminalGrant,
+  { caller: { user }, container, options }: TerminalGrant,
   key: TerminalKey,
   connection: TerminalConnection,
   now: Date,
@@ -100,12 +100,12 @@ export function liveEntry(
     key,
     userId: user.id,
     dbId: container.dbId,
-    connectionId: ask.connectionId,
+    connectionId: options.connectionId,
     owner: container.ownerId === user.id,
     connection,
     muxSession: null,
-    cols: ask.cols,
-    rows: ask.rows,
+    cols: options.cols,
+    rows: options.rows,
     lastPingAt: now,
     recordedAt: null,
   };

@@ -7,28 +7,28 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
-import type { Screens } from '../../ports/terminals/headless-terminal.ts';
+import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { SharedTerminals } from '../collaboration/shared-terminals.ts';
 import { terminalOpening } from './open-terminal.ts';
 import { terminalAdmission } from './terminal-admission.ts';
-import { liveTerminals, type TerminalObserver } from './terminal-connections.ts';
+import { type TerminalObserver, terminalConnections } from './terminal-connections.ts';
 import { terminalEnds } from './terminal-ends.ts';
-import { type Run, terminalLeases } from './terminal-leases.ts';
+import { type Incarnation, terminalLeases } from './terminal-leases.ts';
 import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
-import { TerminalSlots } from './terminal-registry.ts';
-import { terminalReplicas } from './terminal-sync.ts';
+import { TerminalRegistry } from './terminal-registry.ts';
+import { terminalSync } from './terminal-sync.ts';
 
 export type TerminalDeps = {
   readonly storage: Storage;
   readonly backend: TerminalBackend;
   readonly runtime: Pick<ContainerRuntime, 'observe'>;
   readonly bus: Bus;
-  readonly me: Run;
+  readonly me: Incarnation;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: TerminalObserver;
-  readonly screens: Screens;
+  readonly screens: HeadlessTerminals;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
   /** How many terminals are opened at a time, and how long the others wait. */
@@ -43,18 +43,18 @@ export function terminals(deps: TerminalDeps) {
   const { repositories } = storage;
   const records = repositories.terminals;
   const { replica } = me;
-  const live = liveTerminals(clock, replica);
+  const live = terminalConnections(clock, replica);
   const leases = terminalLeases(repositories.terminalLeases, me, monotonicMs);
-  const slots = new TerminalSlots({ leases, log, monotonicMs, listener: observer, screens });
+  const registry = new TerminalRegistry({ leases, log, monotonicMs, listener: observer, screens });
   observer.onNotice((notice) => {
     for (const entry of live.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
-  const replicas = terminalReplicas({ bus, records, replica, live, slots, log, monotonicMs });
-  const shared = sharedIn(slots, deps);
+  const replicas = terminalSync({ bus, records, replica, live, registry, log, monotonicMs });
+  const shared = sharedIn(registry, deps);
   const queue = terminalQueue(deps.opening);
-  const { look, admit } = terminalAdmission({ repositories, backend, clock, slots, queue });
+  const { look, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
   const opening = terminalOpening({
-    ...{ storage, backend, clock, log, observer, live, slots, replicas, shared },
+    ...{ storage, backend, clock, log, observer, live, registry, sync: replicas, shared },
     ends: terminalEnds({ records, runtime }),
   });
 
@@ -96,17 +96,17 @@ export function terminals(deps: TerminalDeps) {
     refuseNew: queue.shut,
 
     /** Closes every terminal of this process. */
-    closeEverything: (reason: CloseReason): void => slots.shut(reason),
+    closeEverything: (reason: CloseReason): void => registry.shut(reason),
 
     /** When what was closed has ended in the containers as well. */
-    idle: (): Promise<void> => slots.idle(),
+    idle: (): Promise<void> => registry.idle(),
 
     /** When no socket has a terminal any more, and the end of each is on record. */
     over: opening.over,
 
     /** Ends what nobody came back to, closes what is shared no more, and writes what is due of the records; for a timer. */
     async writeDue(): Promise<void> {
-      slots.tick();
+      registry.tick();
       await Promise.all([
         shared.recheckParticipants(),
         leases.renewDue(),
@@ -118,14 +118,20 @@ export function terminals(deps: TerminalDeps) {
 }
 
 /** The terminals of participants in collaborations. */
-const sharedIn = (slots: TerminalSlots, { storage, bus, log }: TerminalDeps): SharedTerminals =>
+const sharedIn = (registry: TerminalRegistry, { storage, bus, log }: TerminalDeps): SharedTerminals =>
   new SharedTerminals({
     collaborations: storage.repositories.collaborations,
     bus,
     log,
-    parts: () => slots.places().flatMap(({ dbId, part }) => (part ? [{ ...part, dbId }] : [])),
+    participations: () =>
+      registry
+        .targets()
+        .flatMap(({ dbId, participation }) => (participation ? [{ ...participation, dbId }] : [])),
     shut: (over) =>
-      slots.shutWhere(CLOSE.collaborationEnded, ({ part }) =>
-        over.some((one) => one.collaborationId === part?.collaborationId && one.userId === part.userId),
+      registry.shutWhere(CLOSE.collaborationEnded, ({ participation }) =>
+        over.some(
+          (one) =>
+            one.collaborationId === participation?.collaborationId && one.userId === participation.userId,
+        ),
       ),
   });

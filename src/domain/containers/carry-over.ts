@@ -3,19 +3,19 @@ import { type FileGroup, type LossReport, MAX_ROWS } from './loss-report.ts';
 import { shortened } from './loss-report-size.ts';
 
 /** The private image that a container is made of since what was installed in it was carried over. */
-export type Carried = {
+export type SnapshotImage = {
   readonly image: string;
   /** What it has beyond the image of the catalogue; null when that could not be measured. */
   readonly changes: LossReport | null;
 };
 
 /** What a recreate from the catalogue's image would lose: what was carried over, and what has come since. */
-export function withCarried(now: LossReport, carried: Carried | null): LossReport {
-  if (carried === null) return now;
-  if (carried.changes === null) return { ...now, complete: false };
-  const before = carried.changes;
-  const packages = joinedPackages(before.packages, now.packages);
-  const files = joinedFiles(before.files, now.files);
+export function withSnapshotImage(now: LossReport, snapshotImage: SnapshotImage | null): LossReport {
+  if (snapshotImage === null) return now;
+  if (snapshotImage.changes === null) return { ...now, complete: false };
+  const before = snapshotImage.changes;
+  const packages = mergePackages(before.packages, now.packages);
+  const files = mergeFiles(before.files, now.files);
   const layerBytes = sum(before.layerBytes, now.layerBytes);
   const cut = packages.length > MAX_ROWS || files.length > MAX_ROWS;
   return shortened({
@@ -31,7 +31,7 @@ export function withCarried(now: LossReport, carried: Carried | null): LossRepor
 const hidden = ({ packages, packageCount }: LossReport): number => packageCount - packages.length;
 
 /** The later word on a package is the one that holds; one that came and went is as if it had never been. */
-function joinedPackages(before: readonly PackageChange[], now: readonly PackageChange[]): PackageChange[] {
+function mergePackages(before: readonly PackageChange[], now: readonly PackageChange[]): PackageChange[] {
   const all = new Map<string, PackageChange>();
   for (const one of before) all.set(`${one.manager} ${one.name}`, one);
   for (const one of now) {
@@ -45,18 +45,18 @@ function joinedPackages(before: readonly PackageChange[], now: readonly PackageC
   );
 }
 
-function joinedFiles(before: readonly FileGroup[], now: readonly FileGroup[]): FileGroup[] {
+function mergeFiles(before: readonly FileGroup[], now: readonly FileGroup[]): FileGroup[] {
   const all = new Map(before.map((one) => [one.path, one]));
   for (const one of now) {
     const earlier = all.get(one.path);
-    all.set(one.path, earlier === undefined ? one : together(earlier, one));
+    all.set(one.path, earlier === undefined ? one : mergeGroups(earlier, one));
   }
   return [...all.values()].sort(
     (a, b) => Number(a.disposable) - Number(b.disposable) || (b.sizeBytes ?? 0) - (a.sizeBytes ?? 0),
   );
 }
 
-const together = (a: FileGroup, b: FileGroup): FileGroup => ({
+const mergeGroups = (a: FileGroup, b: FileGroup): FileGroup => ({
   path: a.path,
   added: a.added + b.added,
   changed: a.changed + b.changed,

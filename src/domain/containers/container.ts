@@ -76,9 +76,9 @@ export const nameFaults = (name: string): FieldFaults =>
  * The state that a row should show once what its engine says is known; null when it already does. What is paused does
  * not run: a start makes it go on.
  */
-export function settledState(container: Container, seen: Observation): ContainerState | null {
+export function syncedState(container: Container, observation: Observation): ContainerState | null {
   if (container.state === 'deleted') return null;
-  const state = seen.kind === 'running' ? 'running' : 'stopped';
+  const state = observation.kind === 'running' ? 'running' : 'stopped';
   if (container.state === 'failed' && state === 'stopped') return null;
   return container.state === state ? null : state;
 }

@@ -32,7 +32,7 @@ export const NO_COUNTS: SharedCounts = {
 /** What one container has of each. */
 export type KernelShare = { readonly runtimeId: string; readonly counts: SharedCounts };
 
-export type KernelLook = {
+export type KernelReading = {
   /** What all together may have; a counter without a limit here has none. */
   readonly limits: Partial<SharedCounts>;
   /** What all together have, where the kernel says so; else it is the sum of the shares. */
@@ -80,7 +80,7 @@ export function hogReason({ counter, used, limit }: Pick<Hog, 'counter' | 'used'
 }
 
 /** The counters that are short. */
-export function shortCounters({ limits, totals, shares }: KernelLook): readonly SharedCounter[] {
+export function shortCounters({ limits, totals, shares }: KernelReading): readonly SharedCounter[] {
   const sum = (counter: SharedCounter): number =>
     shares.reduce((total, { counts }) => total + counts[counter], 0);
   return (Object.keys(WORDS) as SharedCounter[]).filter((counter) => {
@@ -93,9 +93,9 @@ export function shortCounters({ limits, totals, shares }: KernelLook): readonly 
  * Which containers to stop, one for each counter that is short: the largest of the owner who has most of it, if that is above the
  * allowance, or if the owners together have nearly all. Nobody is stopped while enough is left, or for what containers do not have.
  */
-export function findHogs(look: KernelLook, owned: readonly OwnedShare[]): readonly Hog[] {
-  const hogs = shortCounters(look).flatMap((counter) => {
-    const limit = look.limits[counter] ?? 0;
+export function findHogs(reading: KernelReading, owned: readonly OwnedShare[]): readonly Hog[] {
+  const hogs = shortCounters(reading).flatMap((counter) => {
+    const limit = reading.limits[counter] ?? 0;
     const usedBy = new Map<string, number>();
     for (const { ownerId, counts } of owned)
       usedBy.set(ownerId, (usedBy.get(ownerId) ?? 0) + counts[counter]);

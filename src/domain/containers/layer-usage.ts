@@ -5,10 +5,11 @@ export type LayerUse = {
   /** Written by itself since it was made. */
   readonly ownBytes: number;
   /** In the private image that it was made of: carried over from earlier ones. */
-  readonly carriedBytes: number;
+  readonly snapshotImageBytes: number;
 };
 
-export const layerMb = ({ ownBytes, carriedBytes }: LayerUse): number => toMb(ownBytes + carriedBytes);
+export const layerMb = ({ ownBytes, snapshotImageBytes }: LayerUse): number =>
+  toMb(ownBytes + snapshotImageBytes);
 
 /** What an engine keeps for each file besides its content: an empty one takes this much of what there is of file entries. */
 const BYTES_OF_A_FILE = 8192;

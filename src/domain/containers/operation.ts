@@ -37,16 +37,16 @@ export type Operation = {
   /** What the old container has outside the volume was looked at, with or without success. */
   readonly measured: boolean;
   /** Image that what was installed is kept in; null until there is one. */
-  readonly freshImage: string | null;
+  readonly snapshotImage: string | null;
 };
 
-export type Seen = 'running' | 'paused' | 'stopped' | 'gone';
+export type ObservedState = 'running' | 'paused' | 'stopped' | 'gone';
 
 /** Whether it has programs, which hold on to the volume. */
-const isUp = (seen: Seen): boolean => seen === 'running' || seen === 'paused';
+const isUp = (state: ObservedState): boolean => state === 'running' || state === 'paused';
 
 /** What the engine says of the two containers that an operation can touch. */
-export type Facts = { readonly old: Seen; readonly fresh: Seen };
+export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState };
 
 export type Step =
   /** Look at what the old container has outside the volume. */
@@ -138,10 +138,10 @@ function forwardUpdate(operation: Operation, facts: Facts): Step {
 }
 
 /** The old container runs for as long as possible: only what shall be kept has to hold still. */
-function towardsFresh({ carryOver, measured, freshImage }: Operation, { old }: Facts): Step {
+function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }: Facts): Step {
   if (old === 'gone') return { do: 'create_fresh' };
   if (!measured) return { do: 'measure_old' };
-  if (!carryOver || freshImage !== null) return { do: 'create_fresh' };
+  if (!carryOver || snapshotImage !== null) return { do: 'create_fresh' };
   return isUp(old) ? { do: 'stop_old' } : { do: 'capture_old' };
 }
 

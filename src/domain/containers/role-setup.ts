@@ -24,7 +24,7 @@ export type RoleSetupInput =
   | {
       readonly what: 'made_anew';
       readonly installs: boolean;
-      readonly carried: boolean;
+      readonly wasCarriedOver: boolean;
       readonly running: boolean;
       readonly id: string;
     }
@@ -44,8 +44,8 @@ const due = (id: string, running: boolean): RoleSetup =>
 export function nextRoleSetup(setup: RoleSetup, input: RoleSetupInput): RoleSetup {
   switch (input.what) {
     case 'made_anew': {
-      const { installs, carried, running, id } = input;
-      if (carried && setup.id === null) return setup;
+      const { installs, wasCarriedOver, running, id } = input;
+      if (wasCarriedOver && setup.id === null) return setup;
       return installs ? due(id, running) : NO_ROLE_SETUP;
     }
     case 'stopped':

@@ -68,10 +68,13 @@ export type SignInTallies = {
  */
 export function signInWaitMs(tallies: SignInTallies, trusted: boolean, now: Date): number {
   const { account, pair, address, network } = tallies;
-  const place = Math.max(guessWaitMs(ADDRESS_LIMIT, address, now), guessWaitMs(NETWORK_LIMIT, network, now));
+  const addressWaitMs = Math.max(
+    guessWaitMs(ADDRESS_LIMIT, address, now),
+    guessWaitMs(NETWORK_LIMIT, network, now),
+  );
   const wait = guessWaitMs(ACCOUNT_LIMIT, account, now);
   const shut = !trusted && account !== null && account.count >= TRUSTED_ONLY_FROM;
-  return Math.max(place, shut ? wait : Math.min(wait, guessWaitMs(PAIR_LIMIT, pair, now)));
+  return Math.max(addressWaitMs, shut ? wait : Math.min(wait, guessWaitMs(PAIR_LIMIT, pair, now)));
 }
 
 /** The tallies after a failed sign-in. */
@@ -82,10 +85,10 @@ export const afterFailedSignIn = (tallies: SignInTallies, now: Date) => ({
   network: withFailure(NETWORK_LIMIT, tallies.network, now),
 });
 
-export type Place = { readonly address: string; readonly network: string };
+export type ClientNetwork = { readonly address: string; readonly network: string };
 
 /** What counts as one address and as one network: a.b.c.d and its /24; of IPv6, which is dealt out whole, /64 and /48. */
-export function placeOf(ip: string): Place {
+export function clientNetworkOf(ip: string): ClientNetwork {
   const address = addressGroup(ip);
   const network = address.includes(':')
     ? `${address.split(':').slice(0, 3).join(':')}::/48`

@@ -57,7 +57,7 @@ export function mintToken(random: Buffer): { readonly secret: string; readonly p
 }
 
 /** Whether one more token fits; `live` and `kept` count those of the user before it. */
-export function roomForToken(live: number, kept: number): Result<null, DomainError> {
+export function checkTokenLimit(live: number, kept: number): Result<null, DomainError> {
   return live < MAX_LIVE_TOKENS && kept < MAX_KEPT_TOKENS
     ? ok(null)
     : refuse({ code: 'token_limit_reached', max: MAX_LIVE_TOKENS });

@@ -80,7 +80,7 @@ export function decideCollaboration(
   }
 }
 
-const takesPart = ({ participants }: Collaboration, userId: string): boolean =>
+const isParticipant = ({ participants }: Collaboration, userId: string): boolean =>
   participants.some((one) => one.userId === userId);
 
 function join(
@@ -89,7 +89,7 @@ function join(
   now: Date,
 ): Result<readonly CollaborationEffect[], DomainError> {
   if (!isLive(collaboration, now) || collaboration.removed.includes(userId)) return NOT_FOUND;
-  if (userId === collaboration.ownerId || takesPart(collaboration, userId)) return ok([]);
+  if (userId === collaboration.ownerId || isParticipant(collaboration, userId)) return ok([]);
   return ok([
     { do: 'admit', userId },
     { do: 'record', action: 'collaboration_joined', userId },
@@ -100,7 +100,7 @@ function leave(
   collaboration: Collaboration,
   userId: string,
 ): Result<readonly CollaborationEffect[], DomainError> {
-  if (collaboration.endedAt !== null || !takesPart(collaboration, userId)) return NOT_FOUND;
+  if (collaboration.endedAt !== null || !isParticipant(collaboration, userId)) return NOT_FOUND;
   return ok([
     { do: 'dismiss', userId },
     { do: 'record', action: 'collaboration_left', userId },
@@ -115,7 +115,7 @@ function putOut(
   userId: string,
 ): Result<readonly CollaborationEffect[], DomainError> {
   const { ownerId, endedAt } = collaboration;
-  if (by !== ownerId || endedAt !== null || !takesPart(collaboration, userId)) return NOT_FOUND;
+  if (by !== ownerId || endedAt !== null || !isParticipant(collaboration, userId)) return NOT_FOUND;
   const action = 'collaboration_participant_removed';
   return ok([
     { do: 'put_out', userId },

@@ -68,7 +68,7 @@ export const LEAST_BYTES = 4_096;
 export const countedBytes = (sizeBytes: number): number => Math.max(LEAST_BYTES, sizeBytes);
 
 /** What is left for one more recording; null when that is too little. */
-export function roomFor(quotaMb: number, usedBytes: number): number | null {
+export function remainingQuota(quotaMb: number, usedBytes: number): number | null {
   const room = quotaMb * 1_048_576 - usedBytes;
   return room < LEAST_BYTES ? null : room;
 }

@@ -3,7 +3,7 @@ import type { OperationKind } from '../containers/operation.ts';
 import { CLOSE, type CloseReason } from './terminal.ts';
 
 /** The container of a terminal as it is now. */
-export type PlaceNow = {
+export type ContainerStatus = {
   readonly state: ContainerState;
   readonly runtimeId: string | null;
   /** What is being done with it. */
@@ -11,14 +11,14 @@ export type PlaceNow = {
 };
 
 /** What the close is for somebody: of a container that is deleted, those who take part in it lose the share. */
-export const closeAs = (reason: CloseReason, takesPart: boolean): CloseReason =>
-  takesPart && reason === CLOSE.containerDeleted ? CLOSE.collaborationEnded : reason;
+export const forParticipant = (reason: CloseReason, isParticipant: boolean): CloseReason =>
+  isParticipant && reason === CLOSE.containerDeleted ? CLOSE.collaborationEnded : reason;
 
 /**
  * Why terminals in the engine's container `runtimeId` are to be closed, though nobody said so; null when they stay. The
  * container of an update may be the same afterwards.
  */
-export function closeFor(now: PlaceNow | null, runtimeId: string): CloseReason | null {
+export function closeReason(now: ContainerStatus | null, runtimeId: string): CloseReason | null {
   if (now === null || now.state === 'deleted') return CLOSE.containerDeleted;
   // Until the engine has removed it, a delete may still fail.
   if (now.operation === 'delete') return null;
@@ -28,7 +28,7 @@ export function closeFor(now: PlaceNow | null, runtimeId: string): CloseReason |
 }
 
 /** The same, with what is about to close them: a delete or an update takes the container down, whatever its row says. */
-export function downFor(now: PlaceNow | null, runtimeId: string): CloseReason | null {
+export function takedownReason(now: ContainerStatus | null, runtimeId: string): CloseReason | null {
   if (now?.operation === 'delete') return CLOSE.containerDeleted;
-  return closeFor(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : null);
+  return closeReason(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : null);
 }

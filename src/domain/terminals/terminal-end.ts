@@ -1,5 +1,5 @@
 import { CLOSE, type CloseReason } from './terminal.ts';
-import { downFor, type PlaceNow } from './terminal-close-reason.ts';
+import { type ContainerStatus, takedownReason } from './terminal-close-reason.ts';
 
 /** How the stream of a terminal ended. */
 export type StreamEnd =
@@ -33,7 +33,7 @@ const NOT_BEGUN_WITHIN_MS = 1_000;
  */
 export function closeAfterEnd(
   end: StreamEnd & { readonly ranMs: number },
-  row: PlaceNow | null | undefined,
+  row: ContainerStatus | null | undefined,
   runtimeId: string,
   engine: EngineSight | null,
 ): CloseReason {
@@ -46,7 +46,7 @@ export function closeAfterEnd(
 /** Why the opening of a terminal failed, as its client is told. */
 export function closeAfterFault(
   fault: OpenFault,
-  row: PlaceNow | null | undefined,
+  row: ContainerStatus | null | undefined,
   runtimeId: string,
   engine: EngineSight,
 ): CloseReason {
@@ -59,11 +59,11 @@ export function closeAfterFault(
 
 /** The row knows why; the engine knows whether. */
 function downReason(
-  row: PlaceNow | null | undefined,
+  row: ContainerStatus | null | undefined,
   runtimeId: string,
   engine: EngineSight | null,
 ): CloseReason | null {
-  const reason = row === undefined ? null : downFor(row, runtimeId);
+  const reason = row === undefined ? null : takedownReason(row, runtimeId);
   if (reason !== null) return reason;
   const isDown = engine === 'stopped' || engine === 'gone' || engine === 'paused';
   return isDown ? CLOSE.containerStopped : null;

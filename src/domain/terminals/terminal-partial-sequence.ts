@@ -8,7 +8,7 @@ const SEQUENCE = new RegExp(
 const CHARACTER = /(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})$/;
 
 /** The end of this output that belongs together with what comes next. */
-export function unfinished(output: Buffer): Buffer {
+export function partialSequence(output: Buffer): Buffer {
   const tail = output.subarray(-MAX_TAIL_BYTES);
   const text = tail.toString('latin1');
   const at = text.search(SEQUENCE);

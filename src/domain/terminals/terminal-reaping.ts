@@ -2,13 +2,13 @@
 
 /** A terminal in a container, by the marker in the environment of its programs, and the process that opened it. */
 export type TerminalLease = {
-  readonly stream: string;
+  readonly streamId: string;
   readonly runtimeId: string;
   /** Where it is attached, in images with a multiplexer. */
   readonly muxSession: string;
   readonly replica: string;
   /** One start of the replica. */
-  readonly run: string;
+  readonly incarnation: string;
   /** Its process is ending it: nobody is shown it any more. */
   readonly isEnding: boolean;
   /** How long that run has not been heard of. */
@@ -26,9 +26,9 @@ export type Leftovers = {
 /** Who decides. */
 export type Reaper = {
   readonly replica: string;
-  readonly run: string;
+  readonly incarnation: string;
   /** Streams that it has, or is opening or ending. */
-  readonly streams: ReadonlySet<string>;
+  readonly streamIds: ReadonlySet<string>;
   /**
    * Whether it has been heard of itself for a while. Right after an outage of the database everybody seems to be dead.
    */
@@ -51,8 +51,11 @@ export const DEAD_AFTER_SECONDS = 75;
  */
 type Standing = 'leased' | 'reclaimable' | 'abandoned';
 
-function standingOf({ stream, replica, run, silentSeconds, isEnding }: TerminalLease, me: Reaper): Standing {
-  if (run === me.run) return me.streams.has(stream) ? 'leased' : 'abandoned';
+function standingOf(
+  { streamId, replica, incarnation, silentSeconds, isEnding }: TerminalLease,
+  me: Reaper,
+): Standing {
+  if (incarnation === me.incarnation) return me.streamIds.has(streamId) ? 'leased' : 'abandoned';
   const isOver = me.isSteady && silentSeconds > DEAD_AFTER_SECONDS;
   if (isOver) return 'abandoned';
   // A replica runs once: an earlier run of this one is dead.
@@ -75,9 +78,9 @@ export function decideReaping(
 ): Reaping {
   const standing = new Map(leases.map((lease) => [lease, standingOf(lease, me)]));
   const here = leases.filter((lease) => lease.runtimeId === runtimeId);
-  const known = new Set(here.map(({ stream }) => stream));
+  const known = new Set(here.map(({ streamId }) => streamId));
   const leased = new Set(
-    here.filter((lease) => standing.get(lease) === 'leased').map(({ stream }) => stream),
+    here.filter((lease) => standing.get(lease) === 'leased').map(({ streamId }) => streamId),
   );
   const kept = new Set(
     here.filter((lease) => standing.get(lease) !== 'abandoned').map(({ muxSession }) => muxSession),
@@ -88,8 +91,8 @@ export function decideReaping(
     (session) =>
       endsWithItsTerminals(session) && !kept.has(session) && (me.isSteady || attached.has(session)),
   );
-  const remains = ({ stream, muxSession, runtimeId: at }: TerminalLease): boolean =>
-    at === runtimeId && (marks.includes(stream) || sessions.includes(muxSession));
+  const remains = ({ streamId, muxSession, runtimeId: at }: TerminalLease): boolean =>
+    at === runtimeId && (marks.includes(streamId) || sessions.includes(muxSession));
   const forget = leases.filter((lease) => standing.get(lease) === 'abandoned' && !remains(lease));
-  return { marks, sessions, forget: forget.map(({ stream }) => stream) };
+  return { marks, sessions, forget: forget.map(({ streamId }) => streamId) };
 }

@@ -20,7 +20,8 @@ export function resumeFrom({ start, end, exactFrom = 0 }: BufferedRange, after: 
  * Where a picture of all output before `end` begins, so that what a client counts goes on with the output behind it; null
  * when it is longer than the output itself.
  */
-export const pictureFrom = (end: number, bytes: number): number | null => (bytes <= end ? end - bytes : null);
+export const snapshotFrom = (end: number, bytes: number): number | null =>
+  bytes <= end ? end - bytes : null;
 
 export type TakenInput = {
   /** Bytes at the front that were taken before. */

@@ -1,5 +1,5 @@
 import { CLOSE, type CloseReason } from './terminal.ts';
-import { closeAs } from './terminal-close-reason.ts';
+import { forParticipant } from './terminal-close-reason.ts';
 
 /**
  * What stands under one key of the registry: a stream (a program's terminal in the engine, by its id) and the
@@ -73,7 +73,7 @@ export type SlotEvent =
   /** Another process has opened the same terminal since. */
   | { readonly type: 'taken'; readonly nowMs: number }
   /** The container goes, or the service. `takesPart`: the terminal is one of a participant. */
-  | { readonly type: 'shut'; readonly reason: CloseReason; readonly takesPart: boolean };
+  | { readonly type: 'shut'; readonly reason: CloseReason; readonly isParticipant: boolean };
 
 export type SlotEffect =
   | { readonly do: 'open'; readonly stream: string; readonly socket: string; readonly forceNew: boolean }
@@ -214,8 +214,8 @@ function letGo(running: Running, how: Leaving, isMain: boolean, nowMs: number): 
   return step({ kind: 'kept', stream, muxed, over, detached, known, untilMs });
 }
 
-function shut(slot: Slot, { reason, takesPart }: Event<'shut'>): SlotStep {
-  const closed = closing(slot, closeAs(reason, takesPart));
+function shut(slot: Slot, { reason, isParticipant }: Event<'shut'>): SlotStep {
+  const closed = closing(slot, forParticipant(reason, isParticipant));
   return step(EMPTY, ...closed, ...ending(slot, GOING_DOWN.includes(reason)));
 }
 

@@ -149,8 +149,8 @@ export interface ContainerRuntime {
    * its reference: the same when it is asked for again by the same operation.
    */
   capture(handle: RuntimeHandle, spec: CaptureSpec): Promise<string>;
-  capturedImages(): Promise<readonly CapturedImage[]>;
-  /** Removes an image that `capturedImages` named, unless something is made of it still. */
+  snapshotImages(): Promise<readonly CapturedImage[]>;
+  /** Removes an image that `snapshotImages` named, unless something is made of it still. */
   removeCaptured(image: CapturedImage): Promise<void>;
   exec(handle: RuntimeHandle, request: ExecRequest): Promise<ExecResult>;
 }

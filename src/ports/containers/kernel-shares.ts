@@ -1,4 +1,4 @@
-import type { KernelLook } from '../../domain/containers/kernel-share.ts';
+import type { KernelReading } from '../../domain/containers/kernel-share.ts';
 
 /** What containers take of counters of the kernel that they share. */
 export interface KernelShares {
@@ -6,5 +6,5 @@ export interface KernelShares {
    * What running containers of this installation have now; null where their processes cannot be seen, as on another machine. Each look
    * is bounded: a container with very many open files is looked through over several.
    */
-  look(): Promise<KernelLook | null>;
+  read(): Promise<KernelReading | null>;
 }

@@ -26,7 +26,7 @@ export type Progress = Partial<
     | 'unfitted'
     | 'volumeKept'
     | 'freshRuntimeId'
-    | 'freshImage'
+    | 'snapshotImage'
     | 'measured'
     | 'leftBehind'
   >

@@ -2,7 +2,7 @@
 export type ClaimedVolume = { readonly dbId: string; readonly ownerId: string; readonly volume: string };
 
 /** How far the removal of deleted containers' volumes is. The storage's own clock decides. */
-export interface VolumeRetention {
+export interface VolumeRetentionRepository {
   /** Condemns those whose retention is over, and spares condemned ones whose retention was made longer. */
   review(retentionDays: number): Promise<void>;
   /**

@@ -4,7 +4,7 @@ import type { Tally } from '../../domain/identity/login-throttle.ts';
 export type Tallies = { readonly tallies: readonly (Tally | null)[]; readonly now: Date };
 
 /** Failures by key, shared by every process and kept across restarts. Keys are digests of what is counted. */
-export interface ThrottleRepository {
+export interface LoginThrottleRepository {
   read(keys: readonly Buffer[]): Promise<Tallies>;
   /** The same, and nobody else changes or reads-to-change them until the transaction ends. */
   lock(keys: readonly Buffer[]): Promise<Tallies>;

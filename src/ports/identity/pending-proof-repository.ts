@@ -6,7 +6,7 @@ export type PendingPurpose =
   | 'passkey_second_factor';
 
 /** Secrets of one use and a short life, by their SHA-256. One that is past its life does not exist. */
-export interface PendingRepository {
+export interface PendingProofRepository {
   /** Its end. */
   insert(hash: Buffer, purpose: PendingPurpose, userId: string | null, lifeMinutes: number): Promise<Date>;
   find(hash: Buffer, purpose: PendingPurpose): Promise<{ readonly userId: string | null } | null>;

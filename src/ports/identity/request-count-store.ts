@@ -4,7 +4,7 @@ import type { RequestTally } from '../../domain/identity/request-rate.ts';
 export type RequestCount = { readonly key: string; readonly minute: number; readonly count: number };
 
 /** How many requests were made with what, over all processes on the database. Losing it in a crash is harmless. */
-export interface RequestCounts {
+export interface RequestCountStore {
   /** Adds, in one round trip, and answers the sums of those minutes; `now` is the database's clock. */
   add(
     counts: readonly RequestCount[],

@@ -1,7 +1,7 @@
 import type { TotpFactor } from '../../domain/identity/second-factor.ts';
 
 /** The secrets of authenticator apps. */
-export interface FactorRepository {
+export interface TotpRepository {
   totp(userId: string): Promise<TotpFactor | null>;
   /** Replaces a secret that was never confirmed. False when one is confirmed already. */
   putPendingTotp(userId: string, sealedSecret: Buffer): Promise<boolean>;

@@ -9,7 +9,7 @@ export type NewCollaboration = Pick<Collaboration, 'id' | 'dbId' | 'ownerId' | '
 };
 
 /** Somebody's part in a collaboration. */
-export type Part = { readonly collaborationId: string; readonly userId: string };
+export type Participation = { readonly collaborationId: string; readonly userId: string };
 
 export type SharedContainer = { readonly container: Container; readonly access: SharedAccess };
 
@@ -38,18 +38,18 @@ export interface CollaborationRepository {
   /** The live ones of a container of this owner's, newest first. */
   listLive(dbId: string, ownerId: string): Promise<readonly Collaboration[]>;
   /** From now on; what happened before is not for them, nor what happens while they are away. Comes again is success. */
-  admit(part: Part): Promise<void>;
-  dismiss(part: Part): Promise<void>;
+  admit(participation: Participation): Promise<void>;
+  dismiss(participation: Participation): Promise<void>;
   /** Dismisses for good: the collaboration names the user among the removed from now on. */
-  putOut(part: Part): Promise<void>;
+  putOut(participation: Participation): Promise<void>;
   end(id: string): Promise<void>;
   /** Those of a container that nobody has ended yet, ended; without who takes part. */
   endAllOf(dbId: string): Promise<readonly Collaboration[]>;
   /** Ids of those that are live no more, and that nobody has ended yet. */
   overdue(): Promise<readonly string[]>;
   /** Ids of those that ended, and whose sessions may still be there. */
-  unsettled(): Promise<readonly string[]>;
-  settled(id: string): Promise<void>;
+  awaitingCleanUp(): Promise<readonly string[]>;
+  markCleanedUp(id: string): Promise<void>;
   /** Users that ever took part in this one, and in no other live one of its container that lets them type. */
   leftovers(id: string): Promise<readonly string[]>;
 
@@ -58,7 +58,7 @@ export interface CollaborationRepository {
   /** All of them, newest container first. */
   listShared(userId: string): Promise<readonly SharedContainer[]>;
   /** Those of these parts that are taken still. */
-  stillTaken(parts: readonly Part[]): Promise<readonly Part[]>;
+  stillActive(participations: readonly Participation[]): Promise<readonly Participation[]>;
   isShared(dbId: string): Promise<boolean>;
   /** null when no live collaboration shares the container. */
   scene(dbId: string): Promise<SharedScene | null>;

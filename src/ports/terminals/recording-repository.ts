@@ -20,7 +20,7 @@ export interface RecordingRepository {
   /** Ends one that goes on; null when it has ended already, or is gone. */
   end(id: string, userId: string, end: RecordingEnd): Promise<Recording | null>;
   /** Those of a container that go on, whoever makes them. */
-  goingIn(dbId: string): Promise<readonly Recording[]>;
+  activeIn(dbId: string): Promise<readonly Recording[]>;
   /** The one that is gone; null when it was not the user's. */
   remove(id: string, userId: string): Promise<Recording | null>;
   /** Those that go on by their row, but of which nothing was heard for so long; of one process when it is named. */

@@ -45,7 +45,7 @@ export type ScrollbackSnapshot = {
 };
 
 /** `snapshot` is null without a multiplexer, whose client has all lines, and when none could be taken. */
-export type LookedBack =
+export type Scrollback =
   | { readonly program: 'full_screen' }
   | { readonly program: 'shell'; readonly snapshot: ScrollbackSnapshot | null };
 
@@ -73,7 +73,7 @@ export interface PtyStream {
    * What there is to scroll back to. A multiplexer does not draw all that scrolls by, but keeps it. `room`: how much of it may be
    * kept; without more of it there is no snapshot. Never throws.
    */
-  lookBack(room?: OutputRoom): Promise<LookedBack>;
+  requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   /** Where a multiplexer draws: it draws all of its screen once more. Never throws. */
   drawAnew(): Promise<void>;
   /** Waits for the end of the stream, and tells what it was. Never throws. */

@@ -38,7 +38,7 @@ export type ContainerNow = {
 /**
  * Records of processes that died stay until they are swept; reads go past those without a ping for `SILENT_SECONDS`.
  */
-export interface TerminalRecords {
+export interface TerminalRecordRepository {
   /** Answers its `createdAt`. */
   insert(record: NewTerminalRecord): Promise<Date>;
   /** Sets last_ping_at to now; puts back those that were swept away meanwhile. */
@@ -55,13 +55,13 @@ export interface TerminalRecords {
   list(): Promise<readonly ListedTerminal[]>;
   find(id: string): Promise<TerminalRecord | null>;
   /** Notes that it is to be closed; false when it is gone or that was noted before. */
-  askToClose(id: string): Promise<boolean>;
+  requestClose(id: string): Promise<boolean>;
   /** Ids of a process's that are to be closed. */
-  askedToClose(replica: string): Promise<readonly string[]>;
+  closeRequests(replica: string): Promise<readonly string[]>;
   /** Of each key the newest. */
   newest(keys: readonly TerminalKey[]): Promise<readonly TerminalRecord[]>;
   /** How containers are now; deleted ones as well. */
-  places(dbIds: readonly string[]): Promise<readonly ContainerNow[]>;
+  containerStatuses(dbIds: readonly string[]): Promise<readonly ContainerNow[]>;
 }
 
 /** Peers are pinged every 30 s. */

@@ -34,7 +34,7 @@ async function aDeletedBox() {
     audited,
     exists: () => runtime.volumeExists(box.volume.name),
     restore: () => call('POST', `${url}/restore`),
-    images: async () => (await runtime.capturedImages()).filter((one) => one.dbId === dbId).length,
+    images: async () => (await runtime.snapshotImages()).filter((one) => one.dbId === dbId).length,
   };
 }
 

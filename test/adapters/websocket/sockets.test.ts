@@ -7,7 +7,7 @@ import { keepAlive } from '../../../src/adapters/websocket/heartbeat.ts';
 import { peerGone } from '../../../src/adapters/websocket/peer-gone.ts';
 import { inputLimit, SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
 import { ClientMessage } from '../../../src/adapters/websocket/terminal/terminal-protocol.ts';
-import { TerminalQuery, toAsk } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
+import { TerminalQuery, toOptions } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
 import { watches } from '../../../src/domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../src/domain/terminals/terminal.ts';
 import { standingTime } from '../../support/time.ts';
@@ -175,9 +175,9 @@ t.test('the address of a terminal asks for what there is, and for nothing else',
     for (const value of no) t.notOk(Value.Check(TerminalQuery, { [name]: value }), `${name}=${value}`);
   }
   const plain = { connectionId: 'main', cols: 80, rows: 24, forceNew: false, record: false, viewOnly: false };
-  t.same(toAsk({}), { ...plain, resume: null });
-  t.same(toAsk({ stream: 's' }), { ...plain, resume: null });
-  t.same(toAsk({ after: '1' }), { ...plain, resume: null });
+  t.same(toOptions({}), { ...plain, resume: null });
+  t.same(toOptions({ stream: 's' }), { ...plain, resume: null });
+  t.same(toOptions({ after: '1' }), { ...plain, resume: null });
   const all = {
     cols: '1',
     rows: '2',
@@ -186,7 +186,7 @@ t.test('the address of a terminal asks for what there is, and for nothing else',
     mode: 'view',
     connection_id: 'p',
   } as const;
-  t.same(toAsk({ ...all, stream: 's', after: '7' }), {
+  t.same(toOptions({ ...all, stream: 's', after: '7' }), {
     connectionId: 'p',
     cols: 1,
     rows: 2,

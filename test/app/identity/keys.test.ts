@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import pino from 'pino';
 import t from 'tap';
-import { isCurrent, seal, unseal } from '../../../src/app/identity/auth/encryption.ts';
+import { decrypt, encrypt, isCurrentKey } from '../../../src/app/identity/auth/encryption.ts';
 import { configuredKeys, keptKeys, keysFrom, loadKeys, rotate } from '../../../src/app/main/keys/keys.ts';
 import { aServiceInTime, codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
 import { aService } from '../../support/service/service.ts';
@@ -116,27 +116,27 @@ const [one, two, three] = [randomBytes(32), randomBytes(32), randomBytes(32)];
 const plain = Buffer.from('a secret of twenty b');
 
 t.test('what is sealed opens with its key and for what it was sealed, and never twice alike', async (t) => {
-  const sealed = seal([one], plain, 'ada');
-  t.same(unseal([one], sealed, 'ada'), plain);
-  t.notSame(seal([one], plain, 'ada'), sealed);
+  const sealed = encrypt([one], plain, 'ada');
+  t.same(decrypt([one], sealed, 'ada'), plain);
+  t.notSame(encrypt([one], plain, 'ada'), sealed);
   t.notOk(sealed.includes(plain));
-  t.throws(() => unseal([one], sealed, 'bob'), 'for somebody else');
-  t.equal(unseal([two], sealed, 'ada'), null, 'another key');
+  t.throws(() => decrypt([one], sealed, 'bob'), 'for somebody else');
+  t.equal(decrypt([two], sealed, 'ada'), null, 'another key');
   for (let at = 4; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed);
     changed[at] = (changed[at] ?? 0) ^ 1;
-    t.throws(() => unseal([one], changed, 'ada'), `byte ${at}`);
+    t.throws(() => decrypt([one], changed, 'ada'), `byte ${at}`);
   }
 });
 
 t.test('the first key seals, all of them open', async (t) => {
-  const old = seal([one], plain, 'ada');
-  t.same(unseal([two, one], old, 'ada'), plain);
-  t.notOk(isCurrent([two, one], old));
-  const fresh = seal([two, one], plain, 'ada');
-  t.ok(isCurrent([two, one], fresh));
-  t.equal(unseal([three, one], fresh, 'ada'), null);
-  t.throws(() => seal([], plain, 'ada'));
+  const old = encrypt([one], plain, 'ada');
+  t.same(decrypt([two, one], old, 'ada'), plain);
+  t.notOk(isCurrentKey([two, one], old));
+  const fresh = encrypt([two, one], plain, 'ada');
+  t.ok(isCurrentKey([two, one], fresh));
+  t.equal(decrypt([three, one], fresh, 'ada'), null);
+  t.throws(() => encrypt([], plain, 'ada'));
 });
 
 t.test('second factors follow the key of the service, and none is lost on the way', async (t) => {

@@ -1,14 +1,14 @@
 import t from 'tap';
 import { fixedClock, memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { requestLimits } from '../../../src/app/identity/limits/request-limits.ts';
-import type { RequestCounts } from '../../../src/ports/identity/request-count-store.ts';
+import type { RequestCountStore } from '../../../src/ports/identity/request-count-store.ts';
 
 /** Processes that share a database, with a clock that stands still. */
 function setUp() {
   const clock = fixedClock();
   const { requestCounts } = memoryStorage(clock).repositories;
   const state = { added: 0, fault: null as Error | null };
-  const counts: RequestCounts = {
+  const counts: RequestCountStore = {
     ...requestCounts,
     add: async (batch) => {
       if (state.fault) throw state.fault;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { joined } from '../../../src/app/identity/auth/batched-lookup.ts';
+import { batched } from '../../../src/app/identity/auth/batched-lookup.ts';
 import { invalidatedCache } from '../../../src/app/identity/auth/credential-cache.ts';
 
 /** A cache over `rows`, whose lookups can be held back. */
@@ -18,7 +18,7 @@ function setUp() {
       return read;
     },
     lifeMs: () => state.lifeMs,
-    hears: () => state.hears,
+    isBusConnected: () => state.hears,
     monotonicMs: () => state.nowMs,
   });
   const hold = (): (() => void) => {
@@ -109,7 +109,7 @@ t.test('it holds so many and no more', async (t) => {
 t.test('lookups of one turn are one, and each starts after it was asked for', async (t) => {
   const batches: (readonly string[])[] = [];
   let version = 1;
-  const find = joined(async (keys) => {
+  const find = batched(async (keys) => {
     batches.push(keys);
     const read = version;
     await new Promise((resolve) => setImmediate(resolve));
@@ -126,7 +126,7 @@ t.test('lookups of one turn are one, and each starts after it was asked for', as
 
 t.test('a lookup that fails fails for all who asked, and the next one asks again', async (t) => {
   let fault: Error | null = new Error('no database');
-  const find = joined(async (keys) => {
+  const find = batched(async (keys) => {
     if (fault) throw fault;
     return new Map(keys.map((key) => [key, key]));
   });

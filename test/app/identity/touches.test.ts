@@ -1,5 +1,5 @@
 import t from 'tap';
-import { touches } from '../../../src/app/identity/auth/last-used-writer.ts';
+import { lastUsedWriter } from '../../../src/app/identity/auth/last-used-writer.ts';
 import type { Use } from '../../../src/ports/identity/session-repository.ts';
 
 const MINUTE = 60_000;
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 function setUp() {
   const writes: Use[][] = [];
   const state = { nowMs: 1_000_000, fault: null as Error | null };
-  const seen = touches({
+  const seen = lastUsedWriter({
     everyMs: MINUTE,
     nowMs: () => state.nowMs,
     write: async (uses) => {
@@ -116,7 +116,7 @@ t.test('a first use that cannot be written fails nobody, and is written later', 
 t.test('a use that comes while a write is under way is not lost', async (t) => {
   const uses: Use[] = [];
   const state = { nowMs: 1_000_000, done: (): void => undefined };
-  const seen = touches({
+  const seen = lastUsedWriter({
     everyMs: MINUTE,
     nowMs: () => state.nowMs,
     write: (batch) => {

@@ -14,7 +14,7 @@ import { every } from '../../../src/app/main/process/repeat.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { unlessAborted } from '../../../src/app/main/process/unless-aborted.ts';
-import { latest } from '../../../src/app/terminals/output/latest-only.ts';
+import { latestOnly } from '../../../src/app/terminals/output/latest-only.ts';
 import { CLOSE, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
 import type { SharedScene } from '../../../src/ports/terminals/collaboration-repository.ts';
 import { standingTime } from '../../support/time.ts';
@@ -72,7 +72,7 @@ t.test('work that knows no signal is left alone when it comes, and may fail late
 
 t.test('what comes while the work goes on is done once, for the newest', async (t) => {
   const done: number[] = [];
-  const work = latest(async (value: number) => {
+  const work = latestOnly(async (value: number) => {
     done.push(value);
     await turn();
   });
@@ -86,7 +86,7 @@ t.test('what comes while the work goes on is done once, for the newest', async (
 
 t.test('work that fails is not the end of it', async (t) => {
   const done: number[] = [];
-  const work = latest(async (value: number) => {
+  const work = latestOnly(async (value: number) => {
     if (value < 0) throw new Error('no');
     done.push(value);
   });
@@ -323,7 +323,7 @@ function aSharedBox(t: Test) {
       if (now.scene !== null) now.scene = { ...now.scene, size };
     },
   };
-  const shared = new SharedTerminals({ collaborations, bus, log, parts: () => [], shut: () => {} });
+  const shared = new SharedTerminals({ collaborations, bus, log, participations: () => [], shut: () => {} });
   const settle = async (): Promise<void> => {
     for (let n = 0; n < 5; n += 1) {
       await turns();

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
+import { outputBuffer } from '../../../src/app/terminals/output/output-buffer.ts';
 
 /** All that is held from an offset on, piece by piece. */
-function readAll(log: ReturnType<typeof outputLog>, from: number, maxBytes: number): Buffer {
+function readAll(log: ReturnType<typeof outputBuffer>, from: number, maxBytes: number): Buffer {
   const pieces: Buffer[] = [];
   for (let at = from; at < log.end(); at += pieces.at(-1)?.length ?? 0) {
     const piece = log.read(at, maxBytes);
@@ -22,7 +22,7 @@ t.test('what is held is what came, from any offset and in any pieces', async (t)
         fc.nat(),
         fc.integer({ min: 1, max: 70_000 }),
         (sizes, where, max) => {
-          const log = outputLog(20_000);
+          const log = outputBuffer(20_000);
           const all: Buffer[] = [];
           for (const bytes of sizes) {
             const chunk = Buffer.from(Array.from({ length: bytes }, (_, at) => (at * 7 + all.length) % 256));
@@ -42,7 +42,7 @@ t.test('what is held is what came, from any offset and in any pieces', async (t)
 
 t.test('old output is let go, whatever the size of the chunks', async (t) => {
   for (const bytes of [1, 100, 5_000, 70_000]) {
-    const log = outputLog(200_000);
+    const log = outputBuffer(200_000);
     for (let sum = 0; sum < 600_000; sum += bytes) log.append(Buffer.alloc(bytes, 1));
     const held = log.end() - log.start();
     t.ok(held >= 200_000 && held < 200_000 + 70_000, `${held} bytes of chunks of ${bytes}`);
@@ -52,7 +52,7 @@ t.test('old output is let go, whatever the size of the chunks', async (t) => {
 });
 
 t.test('a terminal that says little costs little', async (t) => {
-  const logs = Array.from({ length: 500 }, () => outputLog(2_097_152));
+  const logs = Array.from({ length: 500 }, () => outputBuffer(2_097_152));
   const before = process.memoryUsage().arrayBuffers;
   for (const log of logs) for (let keys = 0; keys < 700; keys += 1) log.append(Buffer.from('a'));
   const each = (process.memoryUsage().arrayBuffers - before) / logs.length;

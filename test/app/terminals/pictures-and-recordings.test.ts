@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../../src/adapters/xterm/headless-terminals.ts';
 import { recorder } from '../../../src/app/recordings/recorder.ts';
-import { outputLog } from '../../../src/app/terminals/output/output-buffer.ts';
+import { outputBuffer } from '../../../src/app/terminals/output/output-buffer.ts';
 import {
   type Pace,
   ScreenHistory,
@@ -16,7 +16,7 @@ const SIZE = { cols: 40, rows: 8 };
 
 /** A log of so many bytes with its screen, and a terminal that sees all that is written to it. */
 function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
-  const log = outputLog(keepBytes, (bytes, at) => history.forgets(bytes, at));
+  const log = outputBuffer(keepBytes, (bytes, at) => history.forgets(bytes, at));
   const history = new ScreenHistory(log, screens, SIZE, pace);
   const all = aBrowserTerminal(SIZE, 50);
   return {
@@ -31,7 +31,7 @@ function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
     },
     /** What a client sees that comes now and is sent the rest. */
     async late() {
-      const picture = await history.picture();
+      const picture = await history.snapshot();
       if (picture === null) throw new Error('there is no picture');
       const client = aBrowserTerminal(SIZE, 50);
       await client.write(picture.bytes);
@@ -68,7 +68,7 @@ t.test('a picture goes on with the output behind it, cut anywhere', async () => 
       const { history, all, log, say } = aTerminal(1_000_000);
       const cut = Math.floor(share * bytes.length);
       await say(bytes.subarray(0, cut));
-      const picture = await history.picture();
+      const picture = await history.snapshot();
       await say(bytes.subarray(cut));
       const client = aBrowserTerminal(SIZE, 50);
       await client.write(picture?.bytes ?? '');
@@ -83,7 +83,7 @@ t.test('a picture goes on with the output behind it, cut anywhere', async () => 
 t.test('what the log has forgotten is on the picture, modes as well', async (t) => {
   const { say, late, all, history, log } = aTerminal(30_000);
   await say('\x1b[?2004h\x1b[?1049h\x1b[?1006h\x1b[?1000h\x1b[2;3Htop of the screen');
-  await history.picture();
+  await history.snapshot();
   for (let line = 0; line < 4_000; line += 20) {
     await say(linesFrom(line, (at) => `\x1b[5;1H\x1b[3${at % 8}mline ${at}\x1b[K`));
   }
@@ -155,7 +155,7 @@ t.test('the size may change on the way', async (t) => {
   history.resized(size);
   all.terminal.resize(size.cols, size.rows);
   await say('\r\nafter');
-  const picture = await history.picture();
+  const picture = await history.snapshot();
   const client = aBrowserTerminal(size, 50);
   await client.write(picture?.bytes ?? '');
   t.same(client.looks().lines.slice(0, 4), all.looks().lines.slice(0, 4));
@@ -167,7 +167,7 @@ t.test('after its end there is none', async (t) => {
   const { say, history } = aTerminal(1_000);
   await say('x');
   history.end();
-  t.equal(await history.picture(), null);
+  t.equal(await history.snapshot(), null);
 });
 
 const same = (one: ReturnType<typeof aBrowserTerminal>, other: typeof one): boolean =>
@@ -187,7 +187,7 @@ function notingScreens(written: () => Promise<void> = async () => {}) {
         return true;
       },
       resize: (size: typeof SIZE) => void steps.push(`${size.cols}x${size.rows}`),
-      picture: () => Buffer.alloc(0),
+      serialize: () => Buffer.alloc(0),
       end: () => void steps.push('end'),
     };
   };
@@ -204,9 +204,9 @@ t.test('each size counts from the output on that was written under it', async (t
   history.resized({ cols: 30, rows: 3 });
   await say('c');
   const drawing = ['open 40x8', '40x8', 'a', '10x1', 'b', '30x3', 'c'];
-  await history.picture();
+  await history.snapshot();
   t.same(steps, [...drawing, 'end'], 'a size under which nothing was written is not drawn');
-  await history.picture();
+  await history.snapshot();
   t.same(steps, [...drawing, 'end', ...drawing, 'end'], 'all of it is drawn again while the log has it');
   history.end();
 });
@@ -218,7 +218,7 @@ t.test('of very many sizes only some are kept, and the last one counts', async (
     await say('.');
     history.resized({ cols, rows: 1 });
   }
-  await history.picture();
+  await history.snapshot();
   const sizes = steps.filter((step) => /^\d+x/.test(step));
   t.same([sizes.length, sizes.at(-1)], [65, '100x1']);
   history.end();
@@ -242,7 +242,7 @@ t.test('drawing begins at the limit, and goes on by itself with what came meanwh
 t.test('the picture of a history has its scrollback, that of a buffer has none', async (t) => {
   const { log, history, say } = aTerminal(100_000);
   await say(linesFrom(0, (line) => `line ${line}\r\n`));
-  t.match((await history.picture())?.bytes.toString(), /line 3\b/);
+  t.match((await history.snapshot())?.bytes.toString(), /line 3\b/);
   history.end();
   const picture = await snapshotOfBuffer(log, xtermScreens, SIZE);
   t.match(picture?.bytes.toString(), /line 19/);
@@ -254,14 +254,14 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
     write: async () => {
       throw new Error('not to be drawn');
     },
-    picture: () => {
+    serialize: () => {
       throw new Error('not to be shown');
     },
     resize: () => {
       throw new Error('not to be resized');
     },
   };
-  for (const fault of ['write', 'picture', 'resize'] as const) {
+  for (const fault of ['write', 'serialize', 'resize'] as const) {
     let opened = 0;
     const screens = {
       open: (size: typeof SIZE) => {
@@ -270,13 +270,13 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
       },
     };
     const pace = { behindBytes: 100, closeBytes: 10, calmMs: 1, calmBytes: 10_000 };
-    const log = outputLog(1_000);
+    const log = outputBuffer(1_000);
     const history = new ScreenHistory(log, screens, SIZE, pace);
     log.append(Buffer.alloc(500, 'x'));
     history.grown();
     await waitFor(() => opened > 0);
-    t.equal(await history.picture(), null, fault);
-    t.equal(await history.picture(), null, 'nor later');
+    t.equal(await history.snapshot(), null, fault);
+    t.equal(await history.snapshot(), null, 'nor later');
     history.end();
   }
 });
@@ -287,9 +287,9 @@ t.test('a screen that can not be opened is no picture', async (t) => {
       throw new Error('not to be opened');
     },
   };
-  const log = outputLog(1_000);
+  const log = outputBuffer(1_000);
   log.append(Buffer.from('text'));
-  t.equal(await new ScreenHistory(log, screens, SIZE).picture(), null);
+  t.equal(await new ScreenHistory(log, screens, SIZE).snapshot(), null);
   t.equal(await snapshotOfBuffer(log, screens, SIZE), null);
 });
 

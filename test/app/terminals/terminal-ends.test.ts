@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import type { Place } from '../../../src/app/terminals/locate-terminal.ts';
+import type { TerminalTarget } from '../../../src/app/terminals/locate-terminal.ts';
 import type { TerminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
-import { terminalEnding } from '../../../src/app/terminals/terminal-cleanup.ts';
-import type { LiveTerminal, LiveTerminals } from '../../../src/app/terminals/terminal-connections.ts';
+import { terminalCleanup } from '../../../src/app/terminals/terminal-cleanup.ts';
+import type { LiveTerminal, TerminalConnections } from '../../../src/app/terminals/terminal-connections.ts';
 import { terminalEnds } from '../../../src/app/terminals/terminal-ends.ts';
 import { terminalLeases } from '../../../src/app/terminals/terminal-leases.ts';
 import { publishTerminalNotice } from '../../../src/app/terminals/terminal-messages.ts';
 import { terminalEndRecords } from '../../../src/app/terminals/terminal-records.ts';
-import type { TerminalSlots } from '../../../src/app/terminals/terminal-registry.ts';
-import { terminalReplicas } from '../../../src/app/terminals/terminal-sync.ts';
+import type { TerminalRegistry } from '../../../src/app/terminals/terminal-registry.ts';
+import { terminalSync } from '../../../src/app/terminals/terminal-sync.ts';
 import type { TerminalGrant } from '../../../src/app/terminals/terminal-target.ts';
 import { CLOSE, type TerminalKey } from '../../../src/domain/terminals/terminal.ts';
 import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
@@ -61,7 +61,7 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
   const attempts: string[] = [];
   let detaches = 0;
   let ended = false;
-  const place = {
+  const target = {
     dbId,
     runtimeId: 'r',
     muxSession: 'pane-a',
@@ -73,7 +73,7 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
       if (attempts.length <= failures) throw new Error('sessions did not end in time');
       ended = true;
     },
-  } as unknown as Place;
+  } as unknown as TerminalTarget;
   const stream = (id: string) =>
     ({
       id,
@@ -83,17 +83,17 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
         if (detaches <= detachFailures) throw new Error('the attachment goes on');
       },
     }) as unknown as TerminalStream;
-  return { place, stream, attempts, isEnded: () => ended };
+  return { target, stream, attempts, isEnded: () => ended };
 }
 
 /** A process, with the storage that all of them share. `retries`: how often ending is tried again. */
 function aProcess(storage: ReturnType<typeof memoryPorts>['storage'], retries: number) {
-  const me = { replica: randomUUID(), run: randomUUID() };
+  const me = { replica: randomUUID(), incarnation: randomUUID() };
   const repository = storage.repositories.terminalLeases;
   const leases = terminalLeases(repository, me, () => 0);
   const retryAfterMs = Array.from({ length: retries }, () => 1);
-  const ending = terminalEnding(leases, quiet, retryAfterMs);
-  const unattended = () => repository.unattended({ ...me, streams: [...leases.streams()] }, 75);
+  const ending = terminalCleanup(leases, quiet, retryAfterMs);
+  const unattended = () => repository.unattended({ ...me, streamIds: [...leases.streamIds()] }, 75);
   return { leases, ending, unattended };
 }
 
@@ -101,11 +101,11 @@ const aStorage = () => memoryPorts(fixedClock()).storage;
 
 t.test('a session whose end fails is tried again, and then nothing is on record', async (t) => {
   const storage = aStorage();
-  const { place, stream, attempts, isEnded } = aContainer({ failures: 2 });
+  const { target, stream, attempts, isEnded } = aContainer({ failures: 2 });
   const { leases, ending } = aProcess(storage, 2);
   const id = randomUUID();
-  await leases.take(id, place);
-  ending.end(place, stream(id), false);
+  await leases.take(id, target);
+  ending.end(target, stream(id), false);
   await ending.idle();
   t.ok(isEnded());
   t.same(attempts, ['end', 'end', 'end']);
@@ -118,12 +118,12 @@ for (const [what, fault] of [
 ] as const) {
   t.test(`what is left of a ${what} that cannot be ended stays on record for the reaper`, async (t) => {
     const storage = aStorage();
-    const { place, stream } = aContainer(fault);
+    const { target, stream } = aContainer(fault);
     const { leases, ending, unattended } = aProcess(storage, 1);
     const id = randomUUID();
-    await leases.take(id, place);
+    await leases.take(id, target);
     t.same(await unattended(), [], 'not while this process has it');
-    ending.end(place, stream(id), false);
+    ending.end(target, stream(id), false);
     await ending.idle();
     t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ stream: id }]);
     t.same(await unattended(), [dbId]);
@@ -132,13 +132,13 @@ for (const [what, fault] of [
 
 t.test('two processes that end the same session at once leave none', async (t) => {
   const storage = aStorage();
-  const { place, stream, isEnded } = aContainer();
+  const { target, stream, isEnded } = aContainer();
   const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
   const ids = [randomUUID(), randomUUID()] as const;
-  await first.leases.take(ids[0], place);
-  await second.leases.take(ids[1], place);
-  first.ending.end(place, stream(ids[0]), false);
-  second.ending.end(place, stream(ids[1]), false);
+  await first.leases.take(ids[0], target);
+  await second.leases.take(ids[1], target);
+  first.ending.end(target, stream(ids[0]), false);
+  second.ending.end(target, stream(ids[1]), false);
   await Promise.all([first.ending.idle(), second.ending.idle()]);
   t.ok(isEnded());
   t.same(await storage.repositories.terminalLeases.inContainer(dbId), []);
@@ -146,12 +146,12 @@ t.test('two processes that end the same session at once leave none', async (t) =
 
 t.test('a session that another process shows is not ended', async (t) => {
   const storage = aStorage();
-  const { place, stream, isEnded } = aContainer();
+  const { target, stream, isEnded } = aContainer();
   const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
   const ids = [randomUUID(), randomUUID()] as const;
-  await first.leases.take(ids[0], place);
-  await second.leases.take(ids[1], place);
-  first.ending.end(place, stream(ids[0]), false);
+  await first.leases.take(ids[0], target);
+  await second.leases.take(ids[1], target);
+  first.ending.end(target, stream(ids[0]), false);
   await first.ending.idle();
   t.notOk(isEnded());
   t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ stream: ids[1] }]);
@@ -159,12 +159,12 @@ t.test('a session that another process shows is not ended', async (t) => {
 
 t.test('a service that ends waits for no further attempt', async (t) => {
   const storage = aStorage();
-  const { place, stream, attempts } = aContainer({ failures: 9 });
+  const { target, stream, attempts } = aContainer({ failures: 9 });
   const { leases } = aProcess(storage, 0);
-  const ending = terminalEnding(leases, quiet, [3_600_000]);
+  const ending = terminalCleanup(leases, quiet, [3_600_000]);
   const id = randomUUID();
-  await leases.take(id, place);
-  ending.end(place, stream(id), false);
+  await leases.take(id, target);
+  ending.end(target, stream(id), false);
   while (attempts.length === 0) await new Promise((resolve) => setImmediate(resolve));
   ending.leaveWhatStays();
   await ending.idle();
@@ -173,22 +173,25 @@ t.test('a service that ends waits for no further attempt', async (t) => {
 
 /** Why terminals close in a container whose row says this, while the engine says that it runs. */
 function endsWhere(row: 'running' | 'deleted') {
-  const places = async () => [{ dbId, state: row, runtimeId: 'r', operation: null }];
+  const containerStatuses = async () => [{ dbId, state: row, runtimeId: 'r', operation: null }];
   const observe = async () => ({ kind: 'running' as const, startedAt: new Date(0) });
-  return terminalEnds({ records: { places }, runtime: { observe } });
+  return terminalEnds({ records: { containerStatuses }, runtime: { observe } });
 }
 
-const OWN = { dbId, handle: { node: 'memory', runtimeId: 'r' }, part: null };
-const PART = { ...OWN, part: { collaborationId: randomUUID(), userId: randomUUID(), mode: 'view' as const } };
+const OWN = { dbId, handle: { node: 'memory', runtimeId: 'r' }, participation: null };
+const PART = {
+  ...OWN,
+  participation: { collaborationId: randomUUID(), userId: randomUUID(), mode: 'view' as const },
+};
 
 t.test('a delete ends the terminals of the owner, and the share for those who take part', async (t) => {
   const ends = endsWhere('deleted');
-  for (const [place, reason] of [
+  for (const [target, reason] of [
     [OWN, CLOSE.containerDeleted],
     [PART, CLOSE.collaborationEnded],
   ] as const) {
-    t.equal(await ends.afterEnd(place, { kind: 'lost' }, 5_000), reason);
-    t.equal(await ends.afterFault(place, new Error('no such container')), reason);
+    t.equal(await ends.afterEnd(target, { kind: 'lost' }, 5_000), reason);
+    t.equal(await ends.afterFault(target, new Error('no such container')), reason);
   }
 });
 
@@ -230,14 +233,14 @@ t.test(
           return [{ replica: 'there', key, ...newest } as unknown as TerminalRecord];
         },
       };
-      const live = { underKey: () => mine } as unknown as LiveTerminals;
+      const live = { underKey: () => mine } as unknown as TerminalConnections;
       const slots = { has: () => true, taken: (one: TerminalKey) => void taken.push(one) };
-      terminalReplicas({
+      terminalSync({
         bus,
         records,
         replica: 'here',
         live,
-        slots: slots as unknown as TerminalSlots,
+        registry: slots as unknown as TerminalRegistry,
         log: silentLog,
         monotonicMs: () => 0,
       });

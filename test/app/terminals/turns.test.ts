@@ -1,8 +1,8 @@
 import t from 'tap';
 import { fairTurns } from '../../../src/app/fair-queue.ts';
 import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
-import { outputTurns } from '../../../src/app/terminals/output/read-scheduler.ts';
-import { readPace } from '../../../src/app/terminals/output/read-throttle.ts';
+import { readScheduler } from '../../../src/app/terminals/output/read-scheduler.ts';
+import { readThrottle } from '../../../src/app/terminals/output/read-throttle.ts';
 
 /** Lets everything run that can. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -124,9 +124,9 @@ function aScene(t: { teardown(then: () => void): void }) {
     setTimeout: (then: () => void, ms: number) => waits.push({ ms, dueMs: now + ms, then }),
     setImmediate: (then: () => void) => waits.push({ ms: 0, dueMs: now, then }),
   });
-  const turns = outputTurns(() => now);
+  const turns = readScheduler(() => now);
   return {
-    rest: (isMore = false, then = () => true) => turns.rest(isMore, then),
+    rest: (isMore = false, then = () => true) => turns.scheduleRead(isMore, then),
     waits,
     /** The oldest one ends, so much later than it should. */
     end(lateMs: number) {
@@ -207,7 +207,11 @@ function aPacedStream() {
   const stream = { destroyed: false, pause: () => stream, resume: () => stream };
   const rests: (() => boolean)[] = [];
   let nowMs = 0;
-  const pace = readPace(stream as never, { rest: (_, then) => void rests.push(then) }, () => nowMs);
+  const pace = readThrottle(
+    stream as never,
+    { scheduleRead: (_, then) => void rests.push(then) },
+    () => nowMs,
+  );
   return {
     stream,
     pace,

@@ -181,7 +181,7 @@ async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<
   await t.test('what a container has outside its volume is counted', async (t) => {
     const use = await runtime.layerUse(handle, image);
     t.ok(use !== null && use.ownBytes >= 0 && use.ownBytes < 100 * 1024 * 1024, JSON.stringify(use));
-    t.equal(use?.carriedBytes, 0);
+    t.equal(use?.snapshotImageBytes, 0);
   });
 
   await t.test('room on the host is told, or not known', async (t) => {
@@ -204,7 +204,7 @@ async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<
   });
 
   await t.test('a container that is down can be captured as an image', async (t) => {
-    const mine = async () => (await runtime.capturedImages()).filter(({ dbId }) => dbId === spec.dbId);
+    const mine = async () => (await runtime.snapshotImages()).filter(({ dbId }) => dbId === spec.dbId);
     t.same(await mine(), []);
     const captured = { ...spec, generation: 2 };
     const reference = await runtime.capture(handle, captured);

@@ -221,8 +221,8 @@ const changes = {
 } as const;
 
 /** What remembering private images must guarantee. */
-export async function carriedImagesContract(name: string, storage: Storage): Promise<void> {
-  const { carried } = storage.repositories;
+export async function snapshotImagesContract(name: string, storage: Storage): Promise<void> {
+  const { snapshotImages: carried } = storage.repositories;
 
   await t.test(
     `${name}: a container is made of its last private image, until it is not any more`,

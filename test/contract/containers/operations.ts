@@ -25,7 +25,7 @@ export const anOperation = (
   origin: { ipAddress: '127.0.0.1', userAgent: 'test' },
   carryOver: false,
   freshRuntimeId: null,
-  freshImage: null,
+  snapshotImage: null,
   measured: false,
   leftBehind: null,
   leaseOwner,
@@ -89,7 +89,11 @@ export async function operationRepositoryContract(
       await operations.begin(operation, LEASE_SECONDS);
       t.match(await operations.find(operation.id), { carryOver: true, measured: false, leftBehind: null });
       const leftBehind = { packages: [], packageCount: 0, files: [], layerBytes: 7, complete: true };
-      await operations.record(operation.id, owner, { measured: true, leftBehind, freshImage: 'carried:g2' });
+      await operations.record(operation.id, owner, {
+        measured: true,
+        leftBehind,
+        snapshotImage: 'carried:g2',
+      });
       t.match(await operations.find(operation.id), { measured: true, leftBehind, freshImage: 'carried:g2' });
       await operations.record(operation.id, owner, { step: 'on' });
       t.match(await operations.find(operation.id), { measured: true, leftBehind }, 'other progress keeps it');

@@ -11,8 +11,15 @@ export type AgeAll = (days: number) => Promise<void>;
 
 /** What forgetting what has ended must guarantee. */
 export async function historyContract(name: string, storage: Storage, age: AgeAll): Promise<void> {
-  const { history, operations, sessions, collaborations, containers, carried, retention } =
-    storage.repositories;
+  const {
+    history,
+    operations,
+    sessions,
+    collaborations,
+    containers,
+    snapshotImages: carried,
+    retention,
+  } = storage.repositories;
   const all = async (): Promise<void> => {
     for (const kind of ENDED_KINDS) while ((await history.forget(kind, 30, 100)) > 0);
   };

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { User } from '../../../src/domain/identity/user.ts';
-import type { RequestCounts } from '../../../src/ports/identity/request-count-store.ts';
+import type { RequestCountStore } from '../../../src/ports/identity/request-count-store.ts';
 import type { NewToken } from '../../../src/ports/identity/token-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 
@@ -166,7 +166,7 @@ export async function tokenRepositoryContract(
 }
 
 /** What counting requests over all processes must guarantee. */
-export async function requestCountsContract(name: string, counts: RequestCounts): Promise<void> {
+export async function requestCountsContract(name: string, counts: RequestCountStore): Promise<void> {
   await t.test(
     `${name}: counts of a key in a minute add up, and the minute before is told with them`,
     async (t) => {

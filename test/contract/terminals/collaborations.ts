@@ -59,7 +59,7 @@ export async function collaborationRepositoryContract(
     t.match(now, { participants: [{ userId: eve.id }], removed: [bob.id] });
     t.equal(now?.participants.length, 1);
     t.equal(await collaborations.findShared(ref, bob.id), null);
-    const taken = await collaborations.stillTaken([part(first.id, bob.id), part(first.id, eve.id)]);
+    const taken = await collaborations.stillActive([part(first.id, bob.id), part(first.id, eve.id)]);
     t.same(taken, [part(first.id, eve.id)]);
     await collaborations.dismiss(part(first.id, eve.id));
     t.match(await collaborations.find(first.id), { participants: [], removed: [bob.id] });
@@ -109,11 +109,11 @@ export async function collaborationRepositoryContract(
       const { ada, bob, ref, container, code, first, part } = scene;
       const taken = part(first.id, bob.id);
       await collaborations.admit(taken);
-      t.same(await collaborations.stillTaken([taken, part(first.id, ada.id)]), [taken], how);
+      t.same(await collaborations.stillActive([taken, part(first.id, ada.id)]), [taken], how);
       t.equal(await collaborations.isShared(container.dbId), true);
       t.notOk((await collaborations.overdue()).includes(first.id));
       await end(scene);
-      t.same(await collaborations.stillTaken([taken]), [], how);
+      t.same(await collaborations.stillActive([taken]), [], how);
       t.equal(await collaborations.isShared(container.dbId), false);
       t.equal(await collaborations.scene(container.dbId), null);
       t.equal(await collaborations.findShared(ref, bob.id), null);
@@ -123,12 +123,12 @@ export async function collaborationRepositoryContract(
       t.equal((await collaborations.overdue()).includes(first.id), how !== 'the end');
       await collaborations.end(first.id);
       t.notOk((await collaborations.overdue()).includes(first.id));
-      t.ok((await collaborations.unsettled()).includes(first.id));
+      t.ok((await collaborations.awaitingCleanUp()).includes(first.id));
       t.match(await collaborations.find(first.id), { endedAt: Date });
-      await collaborations.settled(first.id);
-      t.notOk((await collaborations.unsettled()).includes(first.id));
+      await collaborations.markCleanedUp(first.id);
+      t.notOk((await collaborations.awaitingCleanUp()).includes(first.id));
     }
-    t.same(await collaborations.stillTaken([]), []);
+    t.same(await collaborations.stillActive([]), []);
   });
 
   await t.test(`${name}: all of a container end at once, and those of others go on`, async (t) => {

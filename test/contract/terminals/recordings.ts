@@ -39,8 +39,8 @@ export async function recordingRepositoryContract(
     const made = await recordings.insert(asked);
     t.match(made, { ...asked, ...fresh, startedAt: Date });
     t.same(await recordings.find(asked.id, ada), made);
-    t.same(await recordings.goingIn(asked.dbId), [made]);
-    t.same(await recordings.goingIn(NOBODY), []);
+    t.same(await recordings.activeIn(asked.dbId), [made]);
+    t.same(await recordings.activeIn(NOBODY), []);
     t.equal(await recordings.find(asked.id, eve), null, 'another sees nothing');
     t.equal(await recordings.find(NOBODY, ada), null);
 
@@ -57,7 +57,7 @@ export async function recordingRepositoryContract(
     t.match(ended.find((one) => one !== null) ?? null, { ...end, endedAt: Date });
     t.notOk(await recordings.progress(asked.id, ada, far), 'and then it has ended');
     t.match(await recordings.find(asked.id, ada), end);
-    t.same(await recordings.goingIn(asked.dbId), []);
+    t.same(await recordings.activeIn(asked.dbId), []);
   });
 
   await t.test(`${name}: the newest come first, page by page, of one container or of all`, async (t) => {

@@ -91,13 +91,13 @@ export async function terminalRecordsContract(
   await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
     const record = await aRecord();
     await terminals.insert(record);
-    t.same(await terminals.askedToClose(record.replica), []);
-    const asked = await Promise.all([1, 2, 3].map(() => terminals.askToClose(record.id)));
+    t.same(await terminals.closeRequests(record.replica), []);
+    const asked = await Promise.all([1, 2, 3].map(() => terminals.requestClose(record.id)));
     t.same(asked.sort(), [false, false, true]);
-    t.same(await terminals.askedToClose(record.replica), [record.id]);
-    t.same(await terminals.askedToClose(randomUUID()), []);
+    t.same(await terminals.closeRequests(record.replica), [record.id]);
+    t.same(await terminals.closeRequests(randomUUID()), []);
     await terminals.remove([record.id]);
-    t.notOk(await terminals.askToClose(record.id), 'nor is one that is gone');
+    t.notOk(await terminals.requestClose(record.id), 'nor is one that is gone');
   });
 
   await t.test(`${name}: the newest of each key`, async (t) => {
@@ -116,7 +116,7 @@ export async function terminalRecordsContract(
   await t.test(`${name}: how containers are now`, async (t) => {
     const { container } = await aPlace();
     const { dbId, runtimeId } = container;
-    const now = () => terminals.places([dbId, randomUUID()]);
+    const now = () => terminals.containerStatuses([dbId, randomUUID()]);
     t.same(await now(), [{ dbId, state: 'running', runtimeId, operation: null }]);
     const [owner, userId] = [randomUUID(), container.ownerId];
     const [past, present] = [anOperation(dbId, userId, owner), anOperation(dbId, userId, owner)];
@@ -130,7 +130,7 @@ export async function terminalRecordsContract(
     await operations.finish(present.id, owner, 'done');
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
     t.same(await now(), [{ dbId, state: 'deleted', runtimeId, operation: null }]);
-    t.same(await terminals.places([]), []);
+    t.same(await terminals.containerStatuses([]), []);
   });
 }
 
@@ -145,35 +145,35 @@ export async function terminalLeasesContract(
     const { id } = await storedUser(storage);
     const { dbId, runtimeId } = await storedContainer(storage, id);
     return {
-      stream: randomUUID(),
+      streamId: randomUUID(),
       dbId,
       runtimeId: runtimeId ?? '',
       muxSession: 'pane-x',
       replica: randomUUID(),
-      run: randomUUID(),
+      incarnation: randomUUID(),
       ...over,
     };
   };
 
   await t.test(`${name}: a hold is there from put to remove`, async (t) => {
     const lease = await aLease();
-    await leases.renew(lease.run);
+    await leases.renew(lease.incarnation);
     await leases.put(lease);
     const { dbId, ...rest } = lease;
     const [found, ...more] = await leases.inContainer(dbId);
     t.match(found, rest);
     t.ok(found !== undefined && found.silentSeconds < 60 && !found.isEnding);
     t.same(more, []);
-    for (const stream of [lease.stream, randomUUID()]) await leases.markEnding(stream);
+    for (const stream of [lease.streamId, randomUUID()]) await leases.markEnding(stream);
     t.match(await leases.inContainer(dbId), [{ ...rest, isEnding: true }]);
-    await leases.remove([lease.stream, randomUUID()]);
+    await leases.remove([lease.streamId, randomUUID()]);
     t.same(await leases.inContainer(dbId), []);
     await leases.remove([]);
   });
 
   await t.test(`${name}: the first of a session is told from a later one`, async (t) => {
     const first = await aLease();
-    const later = { ...first, stream: randomUUID(), run: randomUUID() };
+    const later = { ...first, streamId: randomUUID(), incarnation: randomUUID() };
     const others = [
       { ...first, stream: randomUUID(), muxSession: 'pane-y' },
       { ...first, stream: randomUUID(), runtimeId: 'made-anew' },
@@ -182,9 +182,9 @@ export async function terminalLeasesContract(
     t.equal(await leases.put(first), true);
     t.equal(await leases.put(later), false);
     for (const other of others) t.equal(await leases.put(other), true);
-    await leases.remove([first, later, ...others].map(({ stream }) => stream));
+    await leases.remove([first, later, ...others].map(({ streamId: stream }) => stream));
     t.equal(await leases.put(first), true);
-    await leases.remove([first.stream]);
+    await leases.remove([first.streamId]);
   });
 
   await t.test(`${name}: how long a run was silent, and for ever when it never spoke`, async (t) => {
@@ -192,16 +192,16 @@ export async function terminalLeasesContract(
     await leases.put(lease);
     const silent = async () => (await leases.inContainer(lease.dbId))[0]?.silentSeconds;
     t.equal(await silent(), Number.POSITIVE_INFINITY);
-    await leases.renew(lease.run);
-    await silence(lease.run, 100);
+    await leases.renew(lease.incarnation);
+    await silence(lease.incarnation, 100);
     t.ok(Math.abs(((await silent()) ?? 0) - 100) < 20);
-    await leases.renew(lease.run);
+    await leases.renew(lease.incarnation);
     t.ok(((await silent()) ?? 100) < 20);
-    await leases.remove([lease.stream]);
+    await leases.remove([lease.streamId]);
   });
 
   await t.test(`${name}: what nobody seems to have`, async (t) => {
-    const me = { replica: randomUUID(), run: randomUUID() };
+    const me = { replica: randomUUID(), incarnation: randomUUID() };
     const [mine, lost, earlier, alive, dead, unheard] = [
       await aLease(me),
       await aLease(me),
@@ -212,13 +212,13 @@ export async function terminalLeasesContract(
     ];
     const all = [mine, lost, earlier, alive, dead, unheard];
     for (const lease of all) await leases.put(lease);
-    for (const lease of [mine, earlier, alive, dead]) await leases.renew(lease.run);
-    await silence(dead.run, 80);
-    const found = await leases.unattended({ ...me, streams: [mine.stream] }, 75);
+    for (const lease of [mine, earlier, alive, dead]) await leases.renew(lease.incarnation);
+    await silence(dead.incarnation, 80);
+    const found = await leases.unattended({ ...me, streamIds: [mine.streamId] }, 75);
     const left = [lost, earlier, dead, unheard].map(({ dbId }) => dbId);
     t.same(found.filter((id) => all.some((one) => one.dbId === id)).sort(), left.sort());
-    const none = await leases.unattended({ ...me, streams: [] }, 75);
+    const none = await leases.unattended({ ...me, streamIds: [] }, 75);
     t.ok(none.includes(mine.dbId), 'and its own, when it has none');
-    await leases.remove(all.map(({ stream }) => stream));
+    await leases.remove(all.map(({ streamId: stream }) => stream));
   });
 }

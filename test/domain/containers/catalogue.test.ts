@@ -186,7 +186,7 @@ type Name = keyof typeof ALL;
 const anew = (over: Partial<Extract<RoleSetupInput, { what: 'made_anew' }>> = {}): RoleSetupInput => ({
   what: 'made_anew',
   installs: true,
-  carried: false,
+  wasCarriedOver: false,
   running: true,
   id: 'b',
   ...over,
@@ -199,7 +199,7 @@ const TABLE: readonly (readonly [string, RoleSetupInput, Partial<Record<Name, Ro
   ['made anew', anew(), begun],
   ['made anew, and not running', anew({ running: false }), toBegin],
   ['made anew with a role without tools', anew({ installs: false }), none],
-  ['carried over', anew({ carried: true }), { waits: begun, installing: begun }],
+  ['carried over', anew({ wasCarriedOver: true }), { waits: begun, installing: begun }],
   ['stopped', { what: 'stopped', id: 'b' }, { waits: toBegin, installing: toBegin }],
   ['deleted', { what: 'deleted' }, none],
   ['printed', { what: 'printed', detail: 'x' }, { installing: { ...installing, detail: 'x' } }],

@@ -5,7 +5,7 @@ import {
   decideOrphan,
   nameFaults,
   type Observation,
-  settledState,
+  syncedState,
   volumeName,
 } from '../../../src/domain/containers/container.ts';
 import { parseContainerRef } from '../../../src/domain/containers/container-ref.ts';
@@ -37,10 +37,10 @@ t.test('a row settles on what the engine says, and a second pass changes nothing
     ['deleted', running, null],
   ];
   for (const [state, seen, expected] of cases) {
-    const settled = settledState(aContainer({ state }), seen);
+    const settled = syncedState(aContainer({ state }), seen);
     t.equal(settled, expected, `${state}, ${seen.kind}`);
     if (settled !== null)
-      t.equal(settledState(aContainer({ state: settled }), seen), null, 'settled stays settled');
+      t.equal(syncedState(aContainer({ state: settled }), seen), null, 'settled stays settled');
   }
 });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { withCarried } from '../../../src/domain/containers/carry-over.ts';
+import { withSnapshotImage } from '../../../src/domain/containers/carry-over.ts';
 import {
   type DebianPackage,
   debianNames,
@@ -235,7 +235,7 @@ const carried = (changes: LossReport | null) => ({ image: 'berth/carried:g2', ch
 
 t.test('where nothing was carried over the report stays as it is', async (t) => {
   const now = report({ packages: [apt('jq')], layerBytes: 7 });
-  t.equal(withCarried(now, null), now);
+  t.equal(withSnapshotImage(now, null), now);
 });
 
 t.test('what was carried over and what came since are one report', async (t) => {
@@ -245,7 +245,7 @@ t.test('what was carried over and what came since are one report', async (t) => 
     layerBytes: 1000,
   });
   const now = report({ packages: [apt('git')], files: [group('/usr/local/bin', 1)], layerBytes: 50 });
-  const whole = withCarried(now, carried(before));
+  const whole = withSnapshotImage(now, carried(before));
   t.same(
     whole.packages.map(({ name }) => name),
     ['git', 'jq', 'zsh'],
@@ -264,18 +264,18 @@ t.test('of a package the later word holds', async (t) => {
     ['was updated and went', apt('jq', 'updated'), apt('jq', 'removed'), [apt('jq', 'removed')]],
   ];
   for (const [name, first, second, packages] of cases) {
-    const whole = withCarried(report({ packages: [second] }), carried(report({ packages: [first] })));
+    const whole = withSnapshotImage(report({ packages: [second] }), carried(report({ packages: [first] })));
     t.same(whole.packages, packages, name);
     t.equal(whole.packageCount, packages.length);
   }
 });
 
 t.test('what is not known is said', async (t) => {
-  t.match(withCarried(report(), carried(null)), { complete: false });
-  t.match(withCarried(report(), carried(report({ complete: false }))), { complete: false });
-  t.match(withCarried(report({ layerBytes: null }), carried(report())), { layerBytes: null });
+  t.match(withSnapshotImage(report(), carried(null)), { complete: false });
+  t.match(withSnapshotImage(report(), carried(report({ complete: false }))), { complete: false });
+  t.match(withSnapshotImage(report({ layerBytes: null }), carried(report())), { layerBytes: null });
   const unmeasured = report({ files: [group('/opt', 1, null)] });
-  t.match(withCarried(unmeasured, carried(unmeasured)).files, [{ added: 2, sizeBytes: null }]);
+  t.match(withSnapshotImage(unmeasured, carried(unmeasured)).files, [{ added: 2, sizeBytes: null }]);
 });
 
 t.test('it stays short, and counts what it leaves out', async (t) => {
@@ -285,7 +285,7 @@ t.test('it stays short, and counts what it leaves out', async (t) => {
       packageCount: MAX_ROWS + 5,
       files: Array.from({ length: MAX_ROWS }, (_, n) => group(`/opt/${word}${n}`, 1)),
     });
-  const whole = withCarried(many('a'), carried(many('b')));
+  const whole = withSnapshotImage(many('a'), carried(many('b')));
   t.equal(whole.packages.length, MAX_ROWS);
   t.equal(whole.packageCount, 2 * MAX_ROWS + 10);
   t.equal(whole.files.length, MAX_ROWS);
@@ -319,7 +319,7 @@ t.test('so has one that a container makes, and one that is joined with what was 
   t.equal(found.complete, false);
   t.ok(bytesOf(found) < REPORT_JSON_BYTES * 1.1);
   const other = { ...found, files: found.files.map((each) => ({ ...each, path: `/other${each.path}` })) };
-  const joined = withCarried(found, { image: 'x', changes: other });
+  const joined = withSnapshotImage(found, { image: 'x', changes: other });
   t.equal(joined.complete, false);
   t.ok(bytesOf(joined) < REPORT_JSON_BYTES * 1.1);
 });

@@ -3,15 +3,15 @@ import {
   afterFault,
   type Facts,
   nextStep,
+  type ObservedState,
   type Operation,
   type OperationFault,
   type OperationKind,
-  type Seen,
   type Step,
   standing,
 } from '../../../src/domain/containers/operation.ts';
 
-const SEEN: readonly Seen[] = ['running', 'paused', 'stopped', 'gone'];
+const SEEN: readonly ObservedState[] = ['running', 'paused', 'stopped', 'gone'];
 const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
 const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
 const FACTS = SEEN.flatMap((old) => SEEN.map((fresh): Facts => ({ old, fresh })));
@@ -38,7 +38,7 @@ const operation = (over: Partial<Operation> = {}): Operation => ({
   volumeKept: null,
   carryOver: false,
   measured: false,
-  freshImage: null,
+  snapshotImage: null,
   ...over,
 });
 
@@ -73,7 +73,7 @@ function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
     case 'measure_old':
       return [{ ...op, measured: true }, facts];
     case 'capture_old':
-      return [{ ...op, freshImage: `image of the ${facts.old} one` }, facts];
+      return [{ ...op, snapshotImage: `image of the ${facts.old} one` }, facts];
     case 'create_fresh':
       return [op, { ...facts, fresh: 'stopped' }];
     case 'start':
@@ -101,7 +101,13 @@ t.test('the way of each operation when nothing fails', async (t) => {
   const deleted = 'remove old, commit none, finish done';
   const switched = 'start fresh, verify_fresh, commit fresh';
   const over = 'remove old, finish done';
-  const cases: readonly (readonly [string, Partial<Operation>, old: Seen, fresh: Seen, steps: string])[] = [
+  const cases: readonly (readonly [
+    string,
+    Partial<Operation>,
+    old: ObservedState,
+    fresh: ObservedState,
+    steps: string,
+  ])[] = [
     ['create', { kind: 'create' }, 'gone', 'gone', `${begun}, commit fresh, finish done`],
     [
       'create from the pool',
@@ -202,7 +208,7 @@ t.test('an update of a paused container stops it before another one starts', asy
 t.test('what is carried over is taken from a container that is down, before another is made', async (t) => {
   for (const old of ['running', 'stopped'] as const) {
     const end = play(operation({ carryOver: true }), { old, fresh: 'gone' });
-    t.equal(end.op.freshImage, 'image of the stopped one');
+    t.equal(end.op.snapshotImage, 'image of the stopped one');
     t.ok(end.steps.indexOf('capture_old') < end.steps.indexOf('create_fresh'));
   }
   for (const facts of SEEN.map((old): Facts => ({ old, fresh: 'stopped' }))) {

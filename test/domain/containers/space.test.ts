@@ -15,7 +15,7 @@ import {
 import {
   findHogs,
   hogReason,
-  type KernelLook,
+  type KernelReading,
   NO_COUNTS,
   type OwnedShare,
   type SharedCounts,
@@ -93,14 +93,14 @@ const share = (runtimeId: string, ownerId: string, counts: Partial<SharedCounts>
   counts: { ...NO_COUNTS, ...counts },
 });
 
-const lookAt = (shares: readonly OwnedShare[], given: Partial<KernelLook> = {}): KernelLook => ({
+const lookAt = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {}): KernelReading => ({
   limits: { descriptorsInFlight: 1000, inotifyInstances: 800 },
   totals: {},
   shares,
   ...given,
 });
 
-const stopped = (shares: readonly OwnedShare[], given: Partial<KernelLook> = {}): readonly string[] =>
+const stopped = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {}): readonly string[] =>
   findHogs(lookAt(shares, given), shares).map(({ runtimeId }) => runtimeId);
 
 t.test('whoever has most of what is short is stopped, above the allowance', async (t) => {
@@ -250,5 +250,5 @@ t.test('only a disk of a fixed size has to fit', async (t) => {
 
 t.test('a file counts as 8 KiB at least, and what was carried over counts beside what is new', async (t) => {
   t.same([bytesOf(100_000, 3), bytesOf(0, 3)], [100_000, 24_576]);
-  t.equal(layerMb({ ownBytes: 1_048_576, carriedBytes: 1_048_577 }), 3);
+  t.equal(layerMb({ ownBytes: 1_048_576, snapshotImageBytes: 1_048_577 }), 3);
 });

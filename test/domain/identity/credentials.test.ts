@@ -4,13 +4,13 @@ import t from 'tap';
 import { authorize, type Caller, isAdmin } from '../../../src/domain/identity/caller.ts';
 import type { RouteScope, Scope } from '../../../src/domain/identity/scope.ts';
 import {
+  checkTokenLimit,
   isTokenShaped,
   MAX_KEPT_TOKENS,
   MAX_LIVE_TOKENS,
   mayGrant,
   mintToken,
   readTokenRequest,
-  roomForToken,
   type TokenRequest,
   tokenAccepted,
   tokenState,
@@ -243,8 +243,8 @@ t.test('admin is for administrators to ask for', async (t) => {
 
 t.test('a user has at most 100 tokens that open something, and a list that ends', async (t) => {
   const full = { ok: false, error: { code: 'token_limit_reached', max: MAX_LIVE_TOKENS } };
-  t.ok(roomForToken(99, 99).ok);
-  t.same(roomForToken(100, 100), full);
-  t.ok(roomForToken(99, MAX_KEPT_TOKENS - 1).ok);
-  t.same(roomForToken(0, MAX_KEPT_TOKENS), full);
+  t.ok(checkTokenLimit(99, 99).ok);
+  t.same(checkTokenLimit(100, 100), full);
+  t.ok(checkTokenLimit(99, MAX_KEPT_TOKENS - 1).ok);
+  t.same(checkTokenLimit(0, MAX_KEPT_TOKENS), full);
 });

@@ -4,9 +4,9 @@ import {
   ACCOUNT_LIMIT,
   ADDRESS_LIMIT,
   afterFailedSignIn,
+  clientNetworkOf,
   guessWaitMs,
   type Limit,
-  placeOf,
   type SignInTallies,
   signInWaitMs,
   type Tally,
@@ -230,7 +230,7 @@ t.test(
     ];
     for (const [ip, address, network] of cases) {
       t.equal(addressGroup(ip), address, ip);
-      t.same(placeOf(ip), { address, network }, ip);
+      t.same(clientNetworkOf(ip), { address, network }, ip);
     }
   },
 );

@@ -6,10 +6,10 @@ import {
   terminalKey,
 } from '../../../src/domain/terminals/terminal.ts';
 import {
-  closeAs,
-  closeFor,
-  downFor,
-  type PlaceNow,
+  type ContainerStatus,
+  closeReason,
+  forParticipant,
+  takedownReason,
 } from '../../../src/domain/terminals/terminal-close-reason.ts';
 import {
   closeAfterEnd,
@@ -39,11 +39,11 @@ t.test('the main pane keeps its session; others have one each', async (t) => {
   t.not(muxSessionName('x'), 'main');
 });
 
-const running: PlaceNow = { state: 'running', runtimeId: 'r1', operation: null };
-const stopping: PlaceNow = { ...running, state: 'stopping', operation: 'stop' };
-const replaced: PlaceNow = { ...running, runtimeId: 'r2' };
-const updating: PlaceNow = { ...running, state: 'updating', operation: 'update' };
-const deleting: PlaceNow = { ...running, state: 'stopping', operation: 'delete' };
+const running: ContainerStatus = { state: 'running', runtimeId: 'r1', operation: null };
+const stopping: ContainerStatus = { ...running, state: 'stopping', operation: 'stop' };
+const replaced: ContainerStatus = { ...running, runtimeId: 'r2' };
+const updating: ContainerStatus = { ...running, state: 'updating', operation: 'update' };
+const deleting: ContainerStatus = { ...running, state: 'stopping', operation: 'delete' };
 const {
   containerStopped: STOPPED,
   containerRestarted: RESTARTED,
@@ -53,7 +53,7 @@ const {
 } = CLOSE;
 
 type Close = CloseReason | null;
-const PLACES: readonly (readonly [name: string, now: PlaceNow | null, close: Close, down: Close])[] = [
+const PLACES: readonly (readonly [name: string, now: ContainerStatus | null, close: Close, down: Close])[] = [
   ['runs', running, null, null],
   ['is updated', updating, null, RESTARTED],
   ['was made anew', replaced, RESTARTED, RESTARTED],
@@ -69,21 +69,21 @@ const PLACES: readonly (readonly [name: string, now: PlaceNow | null, close: Clo
 
 t.test('what becomes of terminals in a container that', async (t) => {
   for (const [name, now, close, down] of PLACES) {
-    t.same([closeFor(now, 'r1'), downFor(now, 'r1')], [close, down], name);
+    t.same([closeReason(now, 'r1'), takedownReason(now, 'r1')], [close, down], name);
   }
 });
 
 t.test('who takes part loses the share with the container, and its owner the container', async (t) => {
-  t.equal(closeAs(DELETED, true), CLOSE.collaborationEnded);
-  t.equal(closeAs(DELETED, false), DELETED);
-  t.equal(closeAs(STOPPED, true), STOPPED);
+  t.equal(forParticipant(DELETED, true), CLOSE.collaborationEnded);
+  t.equal(forParticipant(DELETED, false), DELETED);
+  t.equal(forParticipant(STOPPED, true), STOPPED);
 });
 
 const lost: StreamEnd = { kind: 'lost' };
 const exited = (code: number | null): StreamEnd => ({ kind: 'exited', code });
 const LONG_MS = 60_000;
 
-type Row = PlaceNow | null | undefined;
+type Row = ContainerStatus | null | undefined;
 type Engine = EngineSight | null;
 
 const ENDS: readonly (readonly [name: string, StreamEnd, Row, Engine, CloseReason])[] = [
@@ -147,22 +147,22 @@ t.test('what the client is told whose terminal does not open, when', async (t) =
 });
 
 const HERE = 'container';
-const me: Reaper = { replica: 'r1', run: 'r1-now', streams: new Set(['mine']), isSteady: true };
+const me: Reaper = { replica: 'r1', incarnation: 'r1-now', streamIds: new Set(['mine']), isSteady: true };
 const shaky: Reaper = { ...me, isSteady: false };
 
 const lease = (stream: string, over: Partial<TerminalLease> = {}): TerminalLease => ({
-  stream,
+  streamId: stream,
   runtimeId: HERE,
   muxSession: 'pane-a',
   replica: 'r2',
-  run: 'r2-now',
+  incarnation: 'r2-now',
   isEnding: false,
   silentSeconds: 1,
   ...over,
 });
-const mine = lease('mine', { replica: 'r1', run: 'r1-now' });
-const lostLease = lease('lost', { replica: 'r1', run: 'r1-now' });
-const earlier = lease('earlier', { replica: 'r1', run: 'r1-then' });
+const mine = lease('mine', { replica: 'r1', incarnation: 'r1-now' });
+const lostLease = lease('lost', { replica: 'r1', incarnation: 'r1-now' });
+const earlier = lease('earlier', { replica: 'r1', incarnation: 'r1-then' });
 const theirs = lease('theirs');
 const dead = lease('dead', { silentSeconds: DEAD_AFTER_SECONDS + 1 });
 

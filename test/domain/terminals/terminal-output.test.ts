@@ -5,15 +5,15 @@ import {
   type CastEvent,
   type CastStep,
   nextCast,
-  roomFor,
+  remainingQuota,
   wholePart,
 } from '../../../src/domain/terminals/recording.ts';
 import { trackModes } from '../../../src/domain/terminals/terminal-mode-tracker.ts';
-import { unfinished } from '../../../src/domain/terminals/terminal-partial-sequence.ts';
+import { partialSequence } from '../../../src/domain/terminals/terminal-partial-sequence.ts';
 import {
   continuesInput,
-  pictureFrom,
   resumeFrom,
+  snapshotFrom,
   takeInput,
   withoutQuestions,
 } from '../../../src/domain/terminals/terminal-resume.ts';
@@ -27,7 +27,7 @@ t.test('a client gets what it misses, or a redraw when that is gone', async (t) 
   t.same(resumeFrom(held, null), { offset: 100, redraw: true }, 'nothing seen, much to see');
   t.same(resumeFrom({ start: 0, end: 0 }, null), { offset: 0, redraw: false }, 'a new one');
   t.same(
-    [pictureFrom(9, 4), pictureFrom(9, 9), pictureFrom(9, 10)],
+    [snapshotFrom(9, 4), snapshotFrom(9, 9), snapshotFrom(9, 10)],
     [5, 0, null],
     'a picture in place of it',
   );
@@ -150,10 +150,10 @@ t.test('what has begun and not ended is told from what is whole', async (t) => {
     ['a\x1bP+q54', '\x1bP+q54'],
   ];
   for (const [output, tail] of cases) {
-    t.equal(unfinished(Buffer.from(output, 'latin1')).toString('latin1'), tail, JSON.stringify(output));
+    t.equal(partialSequence(Buffer.from(output, 'latin1')).toString('latin1'), tail, JSON.stringify(output));
   }
   const euro = Buffer.from('é€😀');
-  const begun = (bytes: number): number => unfinished(euro.subarray(0, bytes)).length;
+  const begun = (bytes: number): number => partialSequence(euro.subarray(0, bytes)).length;
   t.same([1, 2, 3, 4, 5, 6, 7, 8, 9].map(begun), [1, 0, 1, 2, 0, 1, 2, 3, 0]);
 });
 
@@ -307,11 +307,11 @@ t.test('what has no room is not written, not even half of it', async (t) => {
 });
 
 t.test('a new recording gets what the others leave', async (t) => {
-  t.equal(roomFor(1, 0), 1_048_576);
-  t.equal(roomFor(1, 1_000_000), 48_576);
-  t.equal(roomFor(1, 1_048_000), null, 'too little for anything');
-  t.equal(roomFor(1, 2_000_000), null);
-  t.equal(roomFor(0, 0), null);
+  t.equal(remainingQuota(1, 0), 1_048_576);
+  t.equal(remainingQuota(1, 1_000_000), 48_576);
+  t.equal(remainingQuota(1, 1_048_000), null, 'too little for anything');
+  t.equal(remainingQuota(1, 2_000_000), null);
+  t.equal(remainingQuota(0, 0), null);
 });
 
 t.test('the whole part of a file ends with its last line that can be read', async (t) => {

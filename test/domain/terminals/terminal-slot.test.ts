@@ -75,7 +75,11 @@ const breaks: SlotEvent = { type: 'detached', stream: 'a' };
 const fault = new Error('full');
 const fails: SlotEvent = { type: 'open_failed', stream: 'a', fault };
 const tick: SlotEvent = { type: 'tick', nowMs: NOW };
-const shut = (reason: CloseReason, takesPart = false): SlotEvent => ({ type: 'shut', reason, takesPart });
+const shut = (reason: CloseReason, takesPart = false): SlotEvent => ({
+  type: 'shut',
+  reason,
+  isParticipant: takesPart,
+});
 const stops = shut(CLOSE.containerStopped);
 const closeStopped = close(CLOSE.containerStopped);
 const unknownPlain = { ...unknown, muxed: false };

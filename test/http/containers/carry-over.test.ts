@@ -103,7 +103,7 @@ t.test('what has vanished is carried over no more, and keeps nothing from starti
   runtime.images.clear();
   t.match((await call('POST', `${url}/start`)).json(), { recreated: true }, 'an image');
   t.same(image(), [box.image]);
-  const { carried } = service.ports.storage.repositories;
+  const { snapshotImages: carried } = service.ports.storage.repositories;
   t.equal(await carried.find(box.db_id), null, 'nor does anything else go by it');
 });
 
@@ -167,7 +167,7 @@ t.test('a carry-over that a killed process left is ended by another one', async 
     await next.reconcile();
     t.same(image(), [`carried-${box.db_id}:g2`], point);
     t.same([...runtime.images.keys()], [`carried-${box.db_id}:g2`]);
-    t.match(await next.ports.storage.repositories.carried.find(box.db_id), {
+    t.match(await next.ports.storage.repositories.snapshotImages.find(box.db_id), {
       changes: { files: [{ path: '/opt/tool/bin' }] },
     });
   }

@@ -85,7 +85,7 @@ const ENDS: readonly {
     close: [4013, 'detached'],
     meanwhile({ service, runtime }) {
       runtime.observe = noAnswer;
-      service.ports.storage.repositories.terminals.places = noAnswer;
+      service.ports.storage.repositories.terminals.containerStatuses = noAnswer;
     },
   },
 ];

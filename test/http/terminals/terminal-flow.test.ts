@@ -9,7 +9,7 @@ import { InputIntake } from '../../../src/adapters/websocket/terminal/input-inta
 import { OutputPump } from '../../../src/adapters/websocket/terminal/output-pump.ts';
 import { questions } from '../../../src/adapters/websocket/terminal/scrollback-request.ts';
 import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
-import { outputTurns } from '../../../src/app/terminals/output/read-scheduler.ts';
+import { readScheduler } from '../../../src/app/terminals/output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
 import type { OutputRoom, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type { PtyStream } from '../../../src/ports/terminals/terminal-backend.ts';
@@ -52,7 +52,7 @@ const programOf = (stream: Duplex): PtyStream => ({
   stream,
   write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
   muxSession: null,
-  lookBack: async () => ({ program: 'shell', snapshot: null }),
+  requestScrollback: async () => ({ program: 'shell', snapshot: null }),
   drawAnew: async () => {},
   resize: async () => {},
   ending: async () => ({ kind: 'exited', code: 0 }),
@@ -64,7 +64,7 @@ const streamOf = (pty: PtyStream): TerminalStream =>
     's',
     pty,
     () => {},
-    outputTurns(() => performance.now()),
+    readScheduler(() => performance.now()),
   );
 
 /** A program, the pump of its output, and a client of it on loopback. */
@@ -82,7 +82,13 @@ async function aPump(t: Test, { stallMs, other }: { stallMs?: number; other?: Pt
   const happened = { over: 0, stalled: 0 };
   const listener = { over: () => (happened.over += 1), stalled: () => (happened.stalled += 1) };
   const stream = streamOf(pty);
-  const pump = new OutputPump(stream, { offset: 0, redraw: false, picture: null }, socket, listener, stallMs);
+  const pump = new OutputPump(
+    stream,
+    { offset: 0, redraw: false, snapshot: null },
+    socket,
+    listener,
+    stallMs,
+  );
   t.teardown(() => {
     pump.stop();
     client.terminate();

@@ -225,7 +225,7 @@ async function aShare(t: Test, backend = fakeTerminals()) {
 t.test('a terminal that fails once it is on record is put on record as closed', async (t) => {
   const { service, backend, bob, open, listed } = await aShare(t);
   const { recordings, audit } = service.ports.storage.repositories;
-  const { goingIn } = recordings;
+  const { activeIn: goingIn } = recordings;
   Object.assign(recordings, { goingIn: () => Promise.reject(new StorageUnavailable('no answer')) });
   await t.rejects(open(), /1013/);
   t.same(await listed(), [], 'no record is left');

@@ -32,7 +32,7 @@ async function aScene(t: Test, terminalBackend?: Ports['terminalBackend']) {
 }
 
 /** Programs that answer `look_back` so. */
-function lookingBack(lookBack: () => ReturnType<Awaited<ReturnType<Open>>['lookBack']>) {
+function lookingBack(lookBack: () => ReturnType<Awaited<ReturnType<Open>>['requestScrollback']>) {
   const backend = fakeTerminals();
   return {
     ...backend,

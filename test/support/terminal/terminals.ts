@@ -42,7 +42,7 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
         write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
         muxSession: muxed && !isFallback ? muxSession : null,
         isFallback,
-        lookBack: async () => ({ program: 'shell', snapshot: null }),
+        requestScrollback: async () => ({ program: 'shell', snapshot: null }),
         drawAnew: async () => {},
         resize: async () => {},
         ending: async () => ending,

@@ -12,7 +12,7 @@ import { watchEngine } from '../engine/engine-events.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../engine/engine-names.ts';
 import { fullId, ownership } from '../engine/ownership.ts';
 import { execIn } from '../exec/exec.ts';
-import { capture, capturedImages, removeCaptured } from '../images/container-images.ts';
+import { capture, removeCaptured, snapshotImages } from '../images/container-images.ts';
 import { layerUse } from '../insight/layer-usage.ts';
 import { COUNTED, type DiskSettings, dockerVolumes } from '../volumes/container-volumes.ts';
 import { hostSpace } from '../volumes/volume-usage.ts';
@@ -105,7 +105,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async capture(handle, spec) {
       return await capture(calls, (await own.require(handle)).id, spec, instanceId);
     },
-    capturedImages: () => capturedImages(calls, instanceId),
+    snapshotImages: () => snapshotImages(calls, instanceId),
     removeCaptured: (image) => removeCaptured(calls, image, instanceId),
     async exec(handle, request) {
       return await execIn(calls, (await own.require(handle)).id, request);

@@ -9,7 +9,7 @@ import {
   OPERATION_LABEL,
   OWNER_LABEL,
 } from '../engine/engine-names.ts';
-import { KEEPER } from '../exec/process-scripts.ts';
+import { INIT_SCRIPT } from '../exec/process-scripts.ts';
 import type { ProcessLimits } from '../host/process-limits.ts';
 import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
 import { containerName, hostnameInside } from './container-names.ts';
@@ -59,7 +59,7 @@ export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): D
     name: containerName(settings.instanceId, spec.dbId, spec.generation),
     Image: spec.image,
     Hostname: hostnameInside(settings.instanceId, spec.dbId, spec.hostname),
-    Entrypoint: ['sh', '-c', KEEPER, 'berth'],
+    Entrypoint: ['sh', '-c', INIT_SCRIPT, 'berth'],
     Cmd: [],
     WorkingDir: '/workspace',
     User: '0:0',

@@ -67,7 +67,7 @@ export function dockerCanary(docker: Docker, settings: CanarySettings): Canary {
       try {
         const neighbour = await started(['timeout', `${LIFE_SECONDS}`, 'perl', '-e', CANARY_LISTEN]);
         const canary = await started(['sleep', `${LIFE_SECONDS}`]);
-        return await fly(calls, settings, { neighbour, canary, host });
+        return await runProbe(calls, settings, { neighbour, canary, host });
       } finally {
         host?.close();
         await clear();
@@ -80,12 +80,12 @@ export function dockerCanary(docker: Docker, settings: CanarySettings): Canary {
   };
 }
 
-type Flight = { readonly neighbour: string; readonly canary: string; readonly host: Server | null };
+type ProbeRun = { readonly neighbour: string; readonly canary: string; readonly host: Server | null };
 
-async function fly(
+async function runProbe(
   calls: EngineCalls,
   settings: CanarySettings,
-  { neighbour, canary, host }: Flight,
+  { neighbour, canary, host }: ProbeRun,
 ): Promise<readonly Reached[]> {
   const info = await inspect(calls, neighbour);
   const there = `${info?.NetworkSettings.Networks[settings.network]?.IPAddress}:${CANARY_PORT}`;

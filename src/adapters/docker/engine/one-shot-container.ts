@@ -5,7 +5,7 @@ import { PASSING_LABEL } from './engine-names.ts';
 const MIB = 1024 * 1024;
 
 /** One program on one volume. */
-export type Passing = {
+export type OneShot = {
   readonly instanceId: string;
   readonly image: string;
   readonly entrypoint: readonly string[];
@@ -19,7 +19,7 @@ export type Passing = {
  */
 export async function runOneShot<T>(
   { docker, change }: EngineCalls,
-  { instanceId, image, entrypoint, mount, rights }: Passing,
+  { instanceId, image, entrypoint, mount, rights }: OneShot,
   use: (container: Docker.Container) => Promise<T>,
 ): Promise<T> {
   const container = await change(LIMITS.create, (abortSignal) =>

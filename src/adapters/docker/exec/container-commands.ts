@@ -13,7 +13,7 @@ import {
   notFoundWords,
 } from './exec.ts';
 import { exitCodeOf, openExec } from './exec-stream.ts';
-import { drainAfterExit, endOf } from './exec-tail.ts';
+import { drainAfterExit, hasExited } from './exec-tail.ts';
 import { type Frame, frames } from './stream-demux.ts';
 
 /** How long a killed command may take to let go of its connection. */
@@ -44,7 +44,7 @@ export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCom
         clearTimeout(timer);
         return late ? null : await exitCodeOf(calls, exec);
       };
-      const output = frames(drainAfterExit(stream, endOf(calls, exec)));
+      const output = frames(drainAfterExit(stream, hasExited(calls, exec)));
       const end = async (): Promise<void> => {
         clearTimeout(timer);
         await ending.end();

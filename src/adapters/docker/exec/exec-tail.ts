@@ -29,7 +29,7 @@ export async function* drainAfterExit(
 }
 
 /** An engine that is busy with the end of a program does not answer for it: that counts as well. */
-export const endOf = (calls: EngineCalls, exec: Docker.Exec) => (): Promise<boolean> =>
+export const hasExited = (calls: EngineCalls, exec: Docker.Exec) => (): Promise<boolean> =>
   calls
     .read(ANSWER_SECONDS, (abortSignal) => exec.inspect({ abortSignal }))
     .then(({ Running }) => !Running)

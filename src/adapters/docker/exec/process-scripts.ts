@@ -12,7 +12,7 @@ import { CHOOSE_TMUX, TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
  * soon as all have ended, or is killed at the end of the grace. Shells ignore SIGTERM and get SIGHUP; others
  * must not, for it would end them before their own handler of SIGTERM has run.
  */
-export const KEEPER = [
+export const INIT_SCRIPT = [
   "end() { trap '' TERM INT HUP; kill -TERM -1;",
   "for f in $(grep -lE '^SigIgn:.*[4567cdef]...$' /proc/[0-9]*/status);",
   `do f=\${f#/proc/}; kill -HUP \${f%/*}; done;`,

@@ -8,7 +8,7 @@ import { KeptOutput } from './bounded-output.ts';
 import { endable } from './container-commands.ts';
 import { endMarked } from './exec.ts';
 import { openExec } from './exec-stream.ts';
-import { drainAfterExit, endOf } from './exec-tail.ts';
+import { drainAfterExit, hasExited } from './exec-tail.ts';
 import { frames } from './stream-demux.ts';
 
 /** A program that says nothing for so long is ended. */
@@ -60,7 +60,7 @@ export async function startScript(
   });
   const ending = endable(stream, () => endMarked(calls, runtimeId, `BERTH_EXEC=${marker}`, 0));
   const errors = new KeptOutput(MAX_ERROR_BYTES);
-  const output = stdoutOf(drainAfterExit(stream, endOf(calls, exec)), ending.over, (data) =>
+  const output = stdoutOf(drainAfterExit(stream, hasExited(calls, exec)), ending.over, (data) =>
     errors.add(data),
   );
   let left: Buffer | null = null;

@@ -19,7 +19,7 @@ const CAPTURE_SECONDS = 600;
 const MAX_LAYERS = 32;
 
 /** The same row and generation give the same name. Below `berth/`, so that no registry is ever asked for it. */
-export const capturedName = ({ dbId, generation }: Pick<CaptureSpec, 'dbId' | 'generation'>) =>
+export const snapshotImageName = ({ dbId, generation }: Pick<CaptureSpec, 'dbId' | 'generation'>) =>
   ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` }) as const;
 
 type Labels = Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export async function capture(
   instanceId: string,
   maxLayers = MAX_LAYERS,
 ): Promise<string> {
-  const { repo, tag } = capturedName(spec);
+  const { repo, tag } = snapshotImageName(spec);
   const reference = `${repo}:${tag}`;
   const made = await inspectImage(calls, reference);
   if (made?.Config.Labels?.[OPERATION_LABEL] === spec.operationId) return reference;
@@ -82,7 +82,7 @@ async function commit(
   Env: readonly string[],
   Labels: Labels,
 ): Promise<void> {
-  const options = { _query: { container: id, ...capturedName(spec) }, _body: { Env, Labels } };
+  const options = { _query: { container: id, ...snapshotImageName(spec) }, _body: { Env, Labels } };
   const committing = (abortSignal: AbortSignal) =>
     calls.docker.getContainer(id).commit({ ...options, abortSignal });
   await calls.change(CAPTURE_SECONDS, committing, { runtimeId: id });
@@ -104,7 +104,7 @@ async function flatten(
     const options = { abortSignal };
     const everything = await calls.docker.getContainer(id).export(options);
     const answer = await calls.docker.importImage(everything, {
-      ...capturedName(spec),
+      ...snapshotImageName(spec),
       changes,
       abortSignal,
     });
@@ -120,7 +120,7 @@ const instruction = (word: 'ENV' | 'LABEL', name: string, value: string): string
   /[\r\n]/.test(value) ? [] : [`${word} ${name}="${value.replace(/["\\$]/g, '\\$&')}"`];
 
 /** Every image that was made of a container of this installation. */
-export async function capturedImages(
+export async function snapshotImages(
   calls: EngineCalls,
   instanceId: string,
 ): Promise<readonly CapturedImage[]> {

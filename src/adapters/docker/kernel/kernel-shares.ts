@@ -68,7 +68,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
   }
 
   return {
-    async look() {
+    async read() {
       const groups = await groupsOf(cgroupName(instanceId));
       if (groups === null) return null;
       const most = Math.floor(openFiles * SHORT_ABOVE);

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import {
-  type KernelLook,
+  type KernelReading,
   type KernelShare,
   type SharedCounter,
   shortCounters,
@@ -17,19 +17,19 @@ const BYTES_OF_A_REQUEST = 64;
 
 /** The shares with those counters that are dear to look at, where they are short. `userId` is who root of a container is. */
 export async function withShortOnes(
-  look: KernelLook,
+  reading: KernelReading,
   pidsOf: (runtimeId: string) => readonly number[],
   userId: number,
 ): Promise<readonly KernelShare[]> {
-  const short = shortCounters(look);
+  const short = shortCounters(reading);
   const isShort = (counter: SharedCounter): boolean => short.includes(counter);
   const keys = isShort('keys') ? await keysByContainer(userId) : new Map<string, number>();
   const sources = isShort('connections') ? await connectionsByAddress() : new Map<string, number>();
   const read = [...sources.values()].reduce((sum, count) => sum + count, 0);
   // Where the table is too long to be read whole, its beginning stands for it.
-  const scale = Math.max(1, (look.totals.connections ?? 0) / Math.max(1, read));
+  const scale = Math.max(1, (reading.totals.connections ?? 0) / Math.max(1, read));
   const shares: KernelShare[] = [];
-  for (const { runtimeId, counts } of look.shares) {
+  for (const { runtimeId, counts } of reading.shares) {
     const pids = pidsOf(runtimeId);
     const addresses = sources.size === 0 ? [] : await addressesOf(pids[0]);
     const connections = addresses.reduce((sum, address) => sum + (sources.get(address) ?? 0), 0);

@@ -17,7 +17,7 @@ const LOCK_SECONDS = 60;
 const WORK_SECONDS = 600;
 
 /** How large the file system of an engine's data may be. */
-export type PoolWish = {
+export type PoolRequest = {
   /** null: half of what the host has above its floor. 0: none is made. */
   readonly poolMb: number | null;
   /** What must stay free on the host, as `floorBytes` takes it. */
@@ -44,14 +44,14 @@ export const missingPoolPackages = async (): Promise<readonly string[]> => [
  * Mounts the pool where the engine has its data, and makes it first on a machine whose engine has no data yet. An engine that
  * has data without a pool keeps it. Throws only when a pool that exists cannot be mounted: without it the engine would be empty.
  */
-export async function mountPool(at: Layout, wish: PoolWish): Promise<PoolFault> {
+export async function mountPool(at: Layout, request: PoolRequest): Promise<PoolFault> {
   const image = await stat(at.pool).catch(() => null);
   if (image === null) {
-    if (wish.poolMb === 0) return 'it is turned off';
+    if (request.poolMb === 0) return 'it is turned off';
     if ((await readdir(at.storage).catch(() => [])).length > 0) return 'its data is older than this option';
   }
   const have = image === null ? null : { bytes: image.size, allocated: image.blocks * 512 };
-  const bytes = await wantedBytes(at.home, wish, have);
+  const bytes = await wantedBytes(at.home, request, have);
   const journal = Math.max(JOURNAL_MIB.least, Math.min(JOURNAL_MIB.most, Math.floor(bytes / MIB / 64)));
   const script = ['sh', '-c', MOUNT_POOL, 'berth', at.pool, at.dataRoot, String(bytes), String(journal)];
   const command = ['-w', String(LOCK_SECONDS), `${at.pool}.lock`, ...script];
@@ -72,7 +72,11 @@ export async function poolFault(at: Layout): Promise<PoolFault> {
 type Have = { readonly bytes: number; readonly allocated: number };
 
 /** The other half of the host's free space is for the volumes. */
-async function wantedBytes(home: string, { poolMb, floorMb }: PoolWish, have: Have | null): Promise<number> {
+async function wantedBytes(
+  home: string,
+  { poolMb, floorMb }: PoolRequest,
+  have: Have | null,
+): Promise<number> {
   if (poolMb !== null && poolMb > 0) return Math.max(poolMb, LEAST_SET_MB) * MIB;
   const { bavail, blocks, bsize } = await statfs(home);
   const usable = bavail * bsize + (have?.allocated ?? 0) - floorBytes(blocks * bsize, floorMb);

@@ -20,7 +20,7 @@ import {
 } from '../host/host-commands.ts';
 import { raiseLimits } from '../kernel/kernel-limits.ts';
 import { defaultRouteMtu, ensureBridge } from '../network/host-network.ts';
-import { mountPool, type PoolFault, type PoolWish, poolFault } from './engine-pool.ts';
+import { mountPool, type PoolFault, type PoolRequest, poolFault } from './engine-pool.ts';
 import { daemonArgs, type Layout } from './private-engine-paths.ts';
 
 export type PrivateEngine = {
@@ -47,7 +47,7 @@ const MAX_LOG_BYTES = 10_000_000;
  */
 export async function startPrivateEngine(
   at: Layout,
-  pool: PoolWish,
+  pool: PoolRequest,
   remap: boolean | null,
   progress: (message: string) => void,
   signal?: AbortSignal,
@@ -104,7 +104,7 @@ async function endContainerd(at: Layout): Promise<void> {
   await rm(join(at.execRoot, 'containerd', 'containerd.pid'), { force: true });
 }
 
-async function prepare(at: Layout, pool: PoolWish): Promise<PoolFault> {
+async function prepare(at: Layout, pool: PoolRequest): Promise<PoolFault> {
   await endContainerd(at);
   await mkdir(at.home, { recursive: true, mode: 0o700 });
   await mkdir(at.dataRoot, { recursive: true, mode: 0o711 });
@@ -121,7 +121,7 @@ async function prepare(at: Layout, pool: PoolWish): Promise<PoolFault> {
 }
 
 /** Mounts the engine's data. What a killed engine left mounted stays: its containers run on it. */
-async function mountData(at: Layout, pool: PoolWish): Promise<PoolFault> {
+async function mountData(at: Layout, pool: PoolRequest): Promise<PoolFault> {
   if ((await mountsBelow(at.run)).includes(at.dataRoot)) return await poolFault(at);
   const fault = await mountPool(at, pool);
   if (fault === null) return null;

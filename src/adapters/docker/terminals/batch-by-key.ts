@@ -5,7 +5,7 @@ type Waiting<T> = { readonly item: T; done(): void; failed(error: unknown): void
  * of it. Each caller is answered with the run that had its item. A run that fails has failed for all; one that answers has a fault for
  * each item, or null, which a missing one stands for as well.
  */
-export function together<T>(
+export function batchByKey<T>(
   most: number,
   run: (key: string, items: readonly T[]) => Promise<readonly (Error | null)[]>,
 ): (key: string, item: T) => Promise<void> {

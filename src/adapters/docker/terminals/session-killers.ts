@@ -3,7 +3,7 @@ import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS, statusOf } from '../engine/engine-client.ts';
 import { endMarked, printedBy } from '../exec/exec.ts';
 import { END_SESSIONS } from '../exec/process-scripts.ts';
-import { together } from './batch-by-key.ts';
+import { batchByKey } from './batch-by-key.ts';
 
 /** Twentieths of a second between hanging up and killing. */
 const DETACH_POLLS = 20;
@@ -24,7 +24,7 @@ type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean>
 /** A program in a container costs far more than what it does here, so what ends at the same time is ended by one. */
 export function terminalEnders(calls: EngineCalls) {
   const marked = (polls: number) =>
-    together<string>(MOST_MARKS, async (runtimeId, markers) => {
+    batchByKey<string>(MOST_MARKS, async (runtimeId, markers) => {
       const lines = markers.map((marker) => `BERTH_TERM=${marker}`).join('\n');
       await endMarked(calls, runtimeId, lines, polls);
       return [];
@@ -36,7 +36,7 @@ export function terminalEnders(calls: EngineCalls) {
       untilEnded(calls, exec, () => endAttached(runtimeId, marker)),
     leftover: marked(REAP_POLLS),
     /** Throws when the session is still there, or nothing is known of it. */
-    session: together<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(calls, runtimeId, asked)),
+    session: batchByKey<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(calls, runtimeId, asked)),
   };
 }
 

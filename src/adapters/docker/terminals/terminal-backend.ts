@@ -153,8 +153,8 @@ function ptyStream(
     },
     muxSession: tmux?.session ?? null,
     resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
-    lookBack: async (room) =>
-      (await tmux?.lookBack(room).catch(() => null)) ?? { program: 'shell', snapshot: null },
+    requestScrollback: async (room) =>
+      (await tmux?.requestScrollback(room).catch(() => null)) ?? { program: 'shell', snapshot: null },
     drawAnew,
     async ending() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
-import type { LookedBack } from '../../../ports/terminals/terminal-backend.ts';
+import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { printedBy, printedWhole, runScript } from '../exec/exec.ts';
 import {
@@ -19,7 +19,7 @@ export type TmuxAttachment = {
   readonly session: string;
   /** Puts the history before all that is read of the stream from then on. */
   putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
-  lookBack(room?: OutputRoom): Promise<LookedBack>;
+  requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   drawAnew(): Promise<void>;
   /** Asked after the end of the attachment: what became of the session. */
   ending(): Promise<StreamEnd>;
@@ -43,7 +43,7 @@ export function tmuxAttachment(
       const isOpen = !stream.destroyed && !stream.readableEnded;
       if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
     },
-    async lookBack(room) {
+    async requestScrollback(room) {
       return snapshotOf(await printedWhole(calls, runtimeId, SNAPSHOT, args, most, room));
     },
     async drawAnew() {

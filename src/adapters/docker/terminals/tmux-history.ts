@@ -1,6 +1,6 @@
 import { jsonBytes } from '../../../domain/json-size.ts';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
-import type { LookedBack } from '../../../ports/terminals/terminal-backend.ts';
+import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 
 const ESC = '\x1b';
 /** Rows of history that are sent: what people scroll back to, and not too much for a slow line. */
@@ -11,14 +11,14 @@ export const HISTORY_JSON_BYTES = 2 * HISTORY_BYTES;
 /** For the first line of what SNAPSHOT prints. */
 export const FIGURES_BYTES = 256;
 
-const NONE: LookedBack = { program: 'shell', snapshot: null };
+const NONE: Scrollback = { program: 'shell', snapshot: null };
 
 /** Takes apart what SNAPSHOT prints: figures, and up to one byte more of text than is sent. */
 export function snapshotOf(
   printed: Buffer,
   maxBytes = HISTORY_BYTES,
   maxJsonBytes = HISTORY_JSON_BYTES,
-): LookedBack {
+): Scrollback {
   const end = printed.indexOf('\n');
   const first = printed.subarray(0, Math.max(0, end)).toString();
   if (first === 'full_screen') return { program: 'full_screen' };

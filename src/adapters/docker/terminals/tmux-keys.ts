@@ -1,4 +1,4 @@
-import { unfinished } from '../../../domain/terminals/terminal-partial-sequence.ts';
+import { partialSequence } from '../../../domain/terminals/terminal-partial-sequence.ts';
 import { incompleteBytes, utf8At } from '../../../domain/utf8.ts';
 import { isKnownToTmux } from './tmux-characters.ts';
 
@@ -40,7 +40,7 @@ export const LITERAL_KEYS = [ESCAPE, ...Array.from({ length: 128 }, (_, at) => 1
 
 /** The end of this input that may belong together with what comes next: part of a character or of a sequence. */
 export function incompleteInput(input: Buffer): Buffer {
-  const sequence = unfinished(input);
+  const sequence = partialSequence(input);
   if (sequence.length > MAX_HELD_BYTES) return input.subarray(input.length);
   if (sequence[0] === ESCAPE) return sequence;
   const ss3 = UNFINISHED_SS3.exec(input.subarray(-MAX_HELD_BYTES).toString('latin1'));

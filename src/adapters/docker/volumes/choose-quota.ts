@@ -15,7 +15,7 @@ import { type RootOwner, volumeImages } from './disk-image.ts';
 import { CANARY_MB, canaryVolume, overfill } from './quota-probe.ts';
 import type { DataFolder } from './volume-usage.ts';
 
-export type QuotaWish = {
+export type QuotaRequest = {
   readonly setting: QuotaSetting;
   readonly instanceId: string;
   readonly dataDir: string;
@@ -42,9 +42,9 @@ const TOOLS = {
 const mountsOf = (instanceId: string): string => `/run/berth-${shortHash(instanceId)}-volumes`;
 
 /** Tries each way to a hard quota until one has refused what does not fit. Never throws. */
-export async function chooseDiskQuota(engine: RunningEngine, wish: QuotaWish): Promise<ChosenQuota> {
+export async function chooseDiskQuota(engine: RunningEngine, request: QuotaRequest): Promise<ChosenQuota> {
   const calls = engineCalls(engine.docker);
-  const { instanceId, dataDir, setting } = wish;
+  const { instanceId, dataDir, setting } = request;
   const canHaveImages = engine.isLocal && isRoot();
   const { rootOwner, rootFolder } = await factsOf(calls).catch(() => ({ rootOwner: ROOT, rootFolder: '' }));
   const settings: DiskSettings = {
@@ -56,7 +56,7 @@ export async function chooseDiskQuota(engine: RunningEngine, wish: QuotaWish): P
     rootOwner,
     isLocal: engine.isLocal,
   };
-  const faults = setting === 'soft' ? { image: null, engine: null } : await tryBoth(calls, settings, wish);
+  const faults = setting === 'soft' ? { image: null, engine: null } : await tryBoth(calls, settings, request);
   const choice = chooseQuota(setting, faults.image, faults.engine);
   return { disk: { ...settings, mode: choice.mode }, choice };
 }
@@ -76,24 +76,24 @@ const foldersOf = (
 async function tryBoth(
   calls: EngineCalls,
   settings: DiskSettings,
-  wish: QuotaWish,
+  request: QuotaRequest,
 ): Promise<{ readonly image: QuotaFault; readonly engine: QuotaFault }> {
-  const image = await faultOf(tryImage(calls, settings, wish));
-  if (image === null || wish.signal?.aborted) return { image, engine: 'not tested' };
-  return { image, engine: await faultOf(tryVolume(calls, wish.instanceId, { size: `${CANARY_MB}m` })) };
+  const image = await faultOf(tryImage(calls, settings, request));
+  if (image === null || request.signal?.aborted) return { image, engine: 'not tested' };
+  return { image, engine: await faultOf(tryVolume(calls, request.instanceId, { size: `${CANARY_MB}m` })) };
 }
 
 async function tryImage(
   calls: EngineCalls,
   { images, rootOwner: owner }: DiskSettings,
-  wish: QuotaWish,
+  request: QuotaRequest,
 ): Promise<QuotaFault> {
-  const { instanceId, mayInstall } = wish;
+  const { instanceId, mayInstall } = request;
   if (images === null) return 'images need root on the machine of the engine';
   const absent = [...new Set(await missingPackages(TOOLS))];
   if (absent.length > 0) {
     if (!mayInstall) return `images need ${absent.join(', ')}`;
-    await installPackages(absent, wish);
+    await installPackages(absent, request);
   }
   const volume = canaryVolume(instanceId);
   const image = images.imageOf(volume);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Soon } from '../../../app/identity/auth/authenticator.ts';
 import type { Authenticated } from '../../../app/identity/auth/verified-credential.ts';
-import type { LastingUses } from '../../../app/identity/limits/concurrent-use.ts';
+import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.ts';
 import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import { authorize, type Caller, credentialId } from '../../../domain/identity/caller.ts';
@@ -24,7 +24,7 @@ export type AuthDeps = {
   readonly tokens: LoginTokens;
   readonly limits: RequestLimits;
   /** What users do at once. */
-  readonly lasting: LastingUses;
+  readonly lasting: ConcurrentUse;
   /** For requests without a credential, by address. */
   readonly requestsPerMinute: () => Promise<number>;
   readonly metrics: Metrics;
@@ -69,10 +69,11 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
       void noticeAdmin(request, deps).then(() => done());
       return;
     }
-    if (scope === undefined || scope === 'public') return admitAddress(request, deps, done);
+    if (scope === undefined || scope === 'public') return limitByAddress(request, deps, done);
     const found = identify(request, scope, deps);
-    if (found instanceof Promise) found.then((one) => done(judge(request, reply, one, deps)), done);
-    else done(judge(request, reply, found, deps));
+    if (found instanceof Promise)
+      found.then((one) => done(authorizeRequest(request, reply, one, deps)), done);
+    else done(authorizeRequest(request, reply, found, deps));
   });
 }
 
@@ -91,7 +92,7 @@ async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<voi
 }
 
 /** Whoever has no credential yet is counted by address, where a request may change something. */
-function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {
+function limitByAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {
   if (request.method !== 'POST') {
     done();
     return;
@@ -103,13 +104,13 @@ function admitAddress(request: FastifyRequest, { limits, requestsPerMinute }: Au
 }
 
 /** The judgement, counted. */
-function judge(
+function authorizeRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
   deps: AuthDeps,
 ): Refusal | undefined {
-  const refusal = enter(request, reply, found, deps);
+  const refusal = admitCaller(request, reply, found, deps);
   deps.metrics.authenticated(
     found.ok ? found.value.caller.credential.kind : credentialKind(request),
     refusal?.error.code ?? 'ok',
@@ -118,7 +119,7 @@ function judge(
 }
 
 /** Lets the caller in, or says why not. */
-function enter(
+function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,

@@ -1,11 +1,11 @@
-import type { CarriedImages } from '../../../ports/containers/carried-image-repository.ts';
+import type { SnapshotImageRepository } from '../../../ports/containers/carried-image-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 
-export const memoryCarriedImages = (state: MemoryState): CarriedImages => ({
-  find: async (dbId) => state.carried.get(dbId) ?? null,
+export const memoryCarriedImages = (state: MemoryState): SnapshotImageRepository => ({
+  find: async (dbId) => state.snapshotImages.get(dbId) ?? null,
   async put(dbId, carried) {
-    if (carried === null) state.carried.delete(dbId);
-    else state.carried.set(dbId, carried);
+    if (carried === null) state.snapshotImages.delete(dbId);
+    else state.snapshotImages.set(dbId, carried);
   },
-  inUse: async () => new Set([...state.carried.values()].map(({ image }) => image)),
+  inUse: async () => new Set([...state.snapshotImages.values()].map(({ image }) => image)),
 });

@@ -92,7 +92,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     endHung: async () => false,
     watch: () => () => {},
     layerUse: async ({ runtimeId }) =>
-      boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, carriedBytes: 0 } : null,
+      boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, snapshotImageBytes: 0 } : null,
     hostSpace: async () => host.spaces,
     async capture(handle, { dbId, generation, operationId }) {
       existing(handle);
@@ -143,8 +143,8 @@ const volumesOf = (
 const capturesOf = (
   boxes: Map<string, Box>,
   images: Map<string, CapturedImage>,
-): Pick<ContainerRuntime, 'capturedImages' | 'removeCaptured'> => ({
-  capturedImages: async () => [...images.values()],
+): Pick<ContainerRuntime, 'snapshotImages' | 'removeCaptured'> => ({
+  snapshotImages: async () => [...images.values()],
   async removeCaptured({ reference }) {
     const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
     if (reference !== null && !used) images.delete(reference);

@@ -1,17 +1,17 @@
-import { type KernelLook, NO_COUNTS, type SharedCounts } from '../../../domain/containers/kernel-share.ts';
+import { type KernelReading, NO_COUNTS, type SharedCounts } from '../../../domain/containers/kernel-share.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
 import type { memoryRuntime } from './container-runtime.ts';
 
 /** Every running container has nothing, until `taken` says otherwise. */
 export function memoryKernelShares(runtime: ReturnType<typeof memoryRuntime>): KernelShares & {
   readonly taken: Map<string, Partial<SharedCounts>>;
-  limits: KernelLook['limits'];
+  limits: KernelReading['limits'];
 } {
   const taken = new Map<string, Partial<SharedCounts>>();
   return {
     taken,
     limits: { descriptorsInFlight: 1000, inotifyInstances: 1000 },
-    async look() {
+    async read() {
       const running = (await runtime.list()).filter(({ state }) => state === 'running');
       const shares = running.map(({ handle: { runtimeId } }) => {
         return { runtimeId, counts: { ...NO_COUNTS, ...taken.get(runtimeId) } };

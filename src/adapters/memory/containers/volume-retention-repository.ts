@@ -1,9 +1,9 @@
 import { CLAIM_MINUTES, volumeDue } from '../../../domain/containers/volume-retention.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { VolumeRetention } from '../../../ports/containers/volume-retention-repository.ts';
+import type { VolumeRetentionRepository } from '../../../ports/containers/volume-retention-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 
-export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeRetention {
+export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeRetentionRepository {
   const due = (retentionDays: number, what: ReturnType<typeof volumeDue>) =>
     state.containers.filter(({ dbId, ownerId, state: now, deletedAt }) => {
       const { condemnedAt = null, claimedAt, removedAt, purgedAt } = state.volumes.get(dbId) ?? {};

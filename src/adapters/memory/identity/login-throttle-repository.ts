@@ -1,8 +1,8 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { ThrottleRepository } from '../../../ports/identity/login-throttle-repository.ts';
+import type { LoginThrottleRepository } from '../../../ports/identity/login-throttle-repository.ts';
 import type { FactorState } from './totp-state.ts';
 
-export function memoryThrottle(state: FactorState, clock: Clock): ThrottleRepository {
+export function memoryThrottle(state: FactorState, clock: Clock): LoginThrottleRepository {
   const read = async (keys: readonly Buffer[]) => ({
     tallies: keys.map((key) => state.failures.get(key.toString('hex')) ?? null),
     now: clock.now(),

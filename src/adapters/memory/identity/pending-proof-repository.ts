@@ -1,8 +1,11 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { PendingPurpose, PendingRepository } from '../../../ports/identity/pending-proof-repository.ts';
+import type {
+  PendingProofRepository,
+  PendingPurpose,
+} from '../../../ports/identity/pending-proof-repository.ts';
 import type { FactorState } from './totp-state.ts';
 
-export function memoryPending(state: FactorState, clock: Clock): PendingRepository {
+export function memoryPending(state: FactorState, clock: Clock): PendingProofRepository {
   const find = (hash: Buffer, purpose: PendingPurpose) => {
     const found = state.pending.get(hash.toString('hex'));
     return found?.purpose === purpose && found.expiresAt > clock.now() ? found : null;

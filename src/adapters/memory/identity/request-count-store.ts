@@ -1,8 +1,8 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { RequestCounts } from '../../../ports/identity/request-count-store.ts';
+import type { RequestCountStore } from '../../../ports/identity/request-count-store.ts';
 import type { MemoryState } from '../memory-state.ts';
 
-export function memoryRequestCounts(state: MemoryState, clock: Clock): RequestCounts {
+export function memoryRequestCounts(state: MemoryState, clock: Clock): RequestCountStore {
   const slot = (minute: number, key: string): string => `${minute} ${key}`;
   const at = (minute: number, key: string): number => state.requestCounts.get(slot(minute, key)) ?? 0;
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { FactorRepository } from '../../../ports/identity/totp-repository.ts';
+import type { TotpRepository } from '../../../ports/identity/totp-repository.ts';
 import type { FactorState } from './totp-state.ts';
 
-export const memoryFactors = (state: FactorState, clock: Clock): FactorRepository => ({
+export const memoryFactors = (state: FactorState, clock: Clock): TotpRepository => ({
   async totp(userId) {
     const found = state.totp.get(userId);
     return found === undefined ? null : { ...found, sealedSecret: Buffer.from(found.sealedSecret, 'hex') };

@@ -4,14 +4,14 @@ import type { Collaboration } from '../../../domain/terminals/collaboration.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type {
   CollaborationRepository,
-  Part,
+  Participation,
   SharedContainer,
 } from '../../../ports/terminals/collaboration-repository.ts';
 import { matches } from '../containers/container-repository.ts';
 import { asContainer, type MemoryState } from '../memory-state.ts';
 
 type Row = MemoryState['collaborations'][number];
-type Taken = MemoryState['collaborationParts'][number];
+type Taken = MemoryState['participations'][number];
 
 export function memoryCollaborations(state: MemoryState, clock: Clock): CollaborationRepository {
   const shares = sharesOf(state, clock);
@@ -37,13 +37,13 @@ function sharesOf(state: MemoryState, clock: Clock) {
   const isOver = (row: Row): boolean =>
     row.expiresAt.getTime() <= nowMs() || containerOf(row) === undefined || !mayOwn(row);
   const isLive = (row: Row): boolean => row.endedAt === null && !isOver(row);
-  const partsOf = (id: string): readonly Taken[] =>
-    state.collaborationParts.filter((part) => part.collaborationId === id);
-  const present = (id: string) => partsOf(id).filter(({ leftAt }) => leftAt === null);
+  const participationsOf = (id: string): readonly Taken[] =>
+    state.participations.filter((participation) => participation.collaborationId === id);
+  const present = (id: string) => participationsOf(id).filter(({ leftAt }) => leftAt === null);
   const nameOf = (userId: string): string => state.users.find(({ id }) => id === userId)?.username ?? '';
   const toCollaboration = ({
     codeHash: _,
-    settledAt: _settled,
+    cleanedUpAt: _settled,
     size: _size,
     ...row
   }: Row): Collaboration => ({
@@ -53,7 +53,7 @@ function sharesOf(state: MemoryState, clock: Clock) {
       username: nameOf(userId),
       joinedAt,
     })),
-    removed: partsOf(row.id)
+    removed: participationsOf(row.id)
       .filter(({ isRemoved }) => isRemoved)
       .map(({ userId }) => userId),
   });
@@ -64,9 +64,11 @@ function sharesOf(state: MemoryState, clock: Clock) {
   const change = (id: string, to: Partial<Row>): void => {
     state.collaborations = rows().map((row) => (row.id === id ? { ...row, ...to } : row));
   };
-  const changePart = ({ collaborationId, userId }: Part, to: Partial<Taken>): void => {
-    state.collaborationParts = state.collaborationParts.map((part) =>
-      part.collaborationId === collaborationId && part.userId === userId ? { ...part, ...to } : part,
+  const changeParticipation = ({ collaborationId, userId }: Participation, to: Partial<Taken>): void => {
+    state.participations = state.participations.map((participation) =>
+      participation.collaborationId === collaborationId && participation.userId === userId
+        ? { ...participation, ...to }
+        : participation,
     );
   };
   const shared = (userId: string): readonly SharedContainer[] => {
@@ -85,13 +87,13 @@ function sharesOf(state: MemoryState, clock: Clock) {
     rows,
     isOver,
     isLive,
-    partsOf,
+    participationsOf,
     present,
     nameOf,
     toCollaboration,
     find,
     change,
-    changePart,
+    changeParticipation,
     shared,
   };
 }
@@ -112,8 +114,8 @@ const collaborations = (
   | 'end'
   | 'endAllOf'
   | 'overdue'
-  | 'unsettled'
-  | 'settled'
+  | 'awaitingCleanUp'
+  | 'markCleanedUp'
 > => ({
   async insert({ codeHash, minutes, ...asked }) {
     const createdAt = clock.now();
@@ -125,7 +127,7 @@ const collaborations = (
       participants: [],
       removed: [],
       codeHash: codeHash.toString('hex'),
-      settledAt: null,
+      cleanedUpAt: null,
       size: null,
     };
     state.collaborations.push(row);
@@ -156,27 +158,30 @@ const collaborations = (
     rows()
       .filter((row) => row.endedAt === null && isOver(row))
       .map(({ id }) => id),
-  unsettled: async () =>
+  awaitingCleanUp: async () =>
     rows()
-      .filter(({ endedAt, settledAt }) => endedAt !== null && settledAt === null)
+      .filter(({ endedAt, cleanedUpAt }) => endedAt !== null && cleanedUpAt === null)
       .map(({ id }) => id),
-  settled: async (id) => change(id, { settledAt: clock.now() }),
+  markCleanedUp: async (id) => change(id, { cleanedUpAt: clock.now() }),
 });
 
 const participants = (
   state: MemoryState,
   clock: Clock,
-  { rows, isLive, partsOf, present, changePart }: Shares,
+  { rows, isLive, participationsOf, present, changeParticipation }: Shares,
 ): Pick<CollaborationRepository, 'admit' | 'dismiss' | 'putOut' | 'leftovers'> => ({
-  async admit(part) {
-    const known = partsOf(part.collaborationId).find(({ userId }) => userId === part.userId);
+  async admit(participation) {
+    const known = participationsOf(participation.collaborationId).find(
+      ({ userId }) => userId === participation.userId,
+    );
     const joined = { joinedAt: clock.now(), joinedAfter: state.lastEvent, leftAt: null, isRemoved: false };
-    if (known === undefined) state.collaborationParts.push({ ...part, ...joined });
-    else if (known.leftAt !== null) changePart(part, joined);
+    if (known === undefined) state.participations.push({ ...participation, ...joined });
+    else if (known.leftAt !== null) changeParticipation(participation, joined);
   },
 
-  dismiss: async (part) => changePart(part, { leftAt: clock.now() }),
-  putOut: async (part) => changePart(part, { leftAt: clock.now(), isRemoved: true }),
+  dismiss: async (participation) => changeParticipation(participation, { leftAt: clock.now() }),
+  putOut: async (participation) =>
+    changeParticipation(participation, { leftAt: clock.now(), isRemoved: true }),
 
   async leftovers(id) {
     const dbId = rows().find((row) => row.id === id)?.dbId;
@@ -184,7 +189,7 @@ const participants = (
       (row) => row.id !== id && row.dbId === dbId && row.mode === 'control' && isLive(row),
     );
     const busy = new Set(others.flatMap((row) => present(row.id).map(({ userId }) => userId)));
-    return partsOf(id)
+    return participationsOf(id)
       .map(({ userId }) => userId)
       .filter((userId) => !busy.has(userId));
   },
@@ -195,13 +200,13 @@ const sharedTerminals = (
   { rows, isLive, present, nameOf, shared }: Shares,
 ): Pick<
   CollaborationRepository,
-  'findShared' | 'listShared' | 'stillTaken' | 'isShared' | 'scene' | 'noteSize'
+  'findShared' | 'listShared' | 'stillActive' | 'isShared' | 'scene' | 'noteSize'
 > => ({
   findShared: async (ref, userId) => shared(userId).find(({ container }) => matches(container, ref)) ?? null,
   listShared: async (userId) => shared(userId),
 
-  stillTaken: async (parts) =>
-    parts.filter(({ collaborationId, userId }) => {
+  stillActive: async (participations) =>
+    participations.filter(({ collaborationId, userId }) => {
       const row = rows().find((one) => one.id === collaborationId);
       return row !== undefined && isLive(row) && present(row.id).some((one) => one.userId === userId);
     }),

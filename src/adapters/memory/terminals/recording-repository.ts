@@ -55,7 +55,7 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
       return found === undefined ? null : toRecording(put(found, { ...end, endedAt: clock.now() }));
     },
 
-    goingIn: async (dbId) =>
+    activeIn: async (dbId) =>
       state.recordings.filter((one) => one.dbId === dbId && one.state === 'recording').map(toRecording),
 
     async remove(id, userId) {

@@ -108,7 +108,7 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
     async resize(cols, rows) {
       viewer.size = `${cols}x${rows}`;
     },
-    lookBack: async () => ({ program: 'shell', snapshot: null }),
+    requestScrollback: async () => ({ program: 'shell', snapshot: null }),
     drawAnew: async () => {},
     ending: () => ending,
     async close() {

@@ -6,8 +6,8 @@ import type {
 import type { MemoryState } from '../memory-state.ts';
 
 export function memoryTerminalLeases(state: MemoryState, clock: Clock): TerminalLeaseRepository {
-  const silentSeconds = ({ run }: NewTerminalLease): number => {
-    const seenAt = state.replicaRuns.get(run);
+  const silentSeconds = ({ incarnation }: NewTerminalLease): number => {
+    const seenAt = state.replicaRuns.get(incarnation);
     return seenAt === undefined
       ? Number.POSITIVE_INFINITY
       : (clock.now().getTime() - seenAt.getTime()) / 1_000;
@@ -20,14 +20,14 @@ export function memoryTerminalLeases(state: MemoryState, clock: Clock): Terminal
       state.terminalLeases.push({ ...lease, isEnding: false });
       return isOnly;
     },
-    async markEnding(stream) {
-      for (const lease of state.terminalLeases) if (lease.stream === stream) lease.isEnding = true;
+    async markEnding(streamId) {
+      for (const lease of state.terminalLeases) if (lease.streamId === streamId) lease.isEnding = true;
     },
-    async remove(streams) {
-      state.terminalLeases = state.terminalLeases.filter(({ stream }) => !streams.includes(stream));
+    async remove(streamIds) {
+      state.terminalLeases = state.terminalLeases.filter(({ streamId }) => !streamIds.includes(streamId));
     },
-    async renew(run) {
-      state.replicaRuns.set(run, clock.now());
+    async renew(incarnation) {
+      state.replicaRuns.set(incarnation, clock.now());
     },
     inContainer: async (dbId) =>
       state.terminalLeases
@@ -36,10 +36,10 @@ export function memoryTerminalLeases(state: MemoryState, clock: Clock): Terminal
           ...lease,
           silentSeconds: silentSeconds({ ...lease, dbId }),
         })),
-    async unattended({ replica, run, streams }, seconds) {
+    async unattended({ replica, incarnation, streamIds }, seconds) {
       const isLeft = (lease: NewTerminalLease): boolean =>
-        lease.run === run
-          ? !streams.includes(lease.stream)
+        lease.incarnation === incarnation
+          ? !streamIds.includes(lease.streamId)
           : lease.replica === replica || silentSeconds(lease) > seconds;
       return [...new Set(state.terminalLeases.filter(isLeft).map(({ dbId }) => dbId))];
     },

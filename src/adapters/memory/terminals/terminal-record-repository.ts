@@ -3,7 +3,7 @@ import {
   type NewTerminalRecord,
   SILENT_SECONDS,
   type TerminalRecord,
-  type TerminalRecords,
+  type TerminalRecordRepository,
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 
@@ -22,7 +22,7 @@ const keep = (state: MemoryState, which: (record: Kept) => boolean): void => {
 
 const plain = ({ closing: _, ...record }: Kept): TerminalRecord => record;
 
-export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecords {
+export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecordRepository {
   const made = (record: NewTerminalRecord, createdAt = clock.now()): Kept => ({
     ...record,
     createdAt,
@@ -75,13 +75,13 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
       return found === undefined ? null : plain(found);
     },
 
-    async askToClose(id) {
+    async requestClose(id) {
       const isAsked = state.terminals.some((record) => record.id === id && !record.closing);
       change(state, id, { closing: true });
       return isAsked;
     },
 
-    askedToClose: async (replica) =>
+    closeRequests: async (replica) =>
       state.terminals.filter((one) => one.replica === replica && one.closing).map(({ id }) => id),
 
     newest: async (keys) =>
@@ -90,7 +90,7 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
         .filter((one, _, all) => !all.some((other) => other.key === one.key && isNewer(other, one)))
         .map(plain),
 
-    places: async (dbIds) =>
+    containerStatuses: async (dbIds) =>
       state.containers
         .filter(({ dbId }) => dbIds.includes(dbId))
         .map(({ dbId, state: now, runtimeId }) => ({

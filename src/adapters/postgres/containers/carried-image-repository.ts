@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { CarriedImages } from '../../../ports/containers/carried-image-repository.ts';
+import type { SnapshotImageRepository } from '../../../ports/containers/carried-image-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 
-export const postgresCarriedImages = (db: Db): CarriedImages => ({
+export const postgresCarriedImages = (db: Db): SnapshotImageRepository => ({
   async find(dbId) {
     const row = await db
       .selectFrom('carried_images')

@@ -4,7 +4,7 @@ import {
   CONDEMNED_HOURS,
   GUEST_KEEPS_MINUTES,
 } from '../../../domain/containers/volume-retention.ts';
-import type { VolumeRetention } from '../../../ports/containers/volume-retention-repository.ts';
+import type { VolumeRetentionRepository } from '../../../ports/containers/volume-retention-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, run } from '../sql.ts';
 
@@ -15,7 +15,7 @@ const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
 
 const guestIds = (db: Db) => db.selectFrom('users').select('id').where('guest_until', 'is not', null);
 
-export function postgresVolumeRetention(db: Db): VolumeRetention {
+export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
   const kept = () =>
     db.updateTable('containers').where('state', '=', 'deleted').where('volume_removed_at', 'is', null);
 

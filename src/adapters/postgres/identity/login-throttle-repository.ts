@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { FORGET_AFTER_MS, type Tally } from '../../../domain/identity/login-throttle.ts';
-import type { Tallies, ThrottleRepository } from '../../../ports/identity/login-throttle-repository.ts';
+import type { LoginThrottleRepository, Tallies } from '../../../ports/identity/login-throttle-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { clockNow, run } from '../sql.ts';
 
@@ -8,7 +8,7 @@ const SWEEP_AT_MOST = 100;
 
 type Row = { readonly key: Buffer; readonly count: number; readonly at: Date; readonly now: Date };
 
-export function postgresThrottle(db: Db): ThrottleRepository {
+export function postgresThrottle(db: Db): LoginThrottleRepository {
   const rows = (keys: readonly Buffer[]) =>
     db.selectFrom('failures').select(['key', 'count', 'at']).where('key', 'in', keys);
   const now = async (): Promise<Date> => {

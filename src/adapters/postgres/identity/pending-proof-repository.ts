@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
-import type { PendingPurpose, PendingRepository } from '../../../ports/identity/pending-proof-repository.ts';
+import type {
+  PendingProofRepository,
+  PendingPurpose,
+} from '../../../ports/identity/pending-proof-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { clockNow, firstAs, run } from '../sql.ts';
 
@@ -7,7 +10,7 @@ const SWEEP_AT_MOST = 100;
 
 const toUserId = (row: { user_id: string | null }) => ({ userId: row.user_id });
 
-export function postgresPending(db: Db): PendingRepository {
+export function postgresPending(db: Db): PendingProofRepository {
   const alive = (hash: Buffer, purpose: PendingPurpose) =>
     db
       .selectFrom('pending_proofs')

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { RequestCounts } from '../../../ports/identity/request-count-store.ts';
+import type { RequestCountStore } from '../../../ports/identity/request-count-store.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { run } from '../sql.ts';
 
 type Sum = { key: string; minute: number; count: number; count_before: number | null; now: Date };
 
-export const postgresRequestCounts = (db: Db): RequestCounts => ({
+export const postgresRequestCounts = (db: Db): RequestCountStore => ({
   async add(counts) {
     // Grouped, because a row cannot be met twice; ordered, so that two processes that add at once do not block.
     const { rows } = await sql<Sum>`

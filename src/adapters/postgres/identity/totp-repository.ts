@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { FactorRepository } from '../../../ports/identity/totp-repository.ts';
+import type { TotpRepository } from '../../../ports/identity/totp-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, changedOne, run } from '../sql.ts';
 
-export const postgresFactors = (db: Db): FactorRepository => ({
+export const postgresFactors = (db: Db): TotpRepository => ({
   async totp(userId) {
     const row = await db
       .selectFrom('totp_factors')

@@ -108,7 +108,7 @@ export type ContainersTable = {
   volume_purged_at: Date | null;
 };
 
-type CarriedImagesTable = {
+type SnapshotImagesTable = {
   db_id: string;
   image: string;
   changes: Json<LossReport | null> | null;
@@ -198,7 +198,7 @@ export type Database = {
   sessions: SessionsTable;
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
-  carried_images: CarriedImagesTable;
+  carried_images: SnapshotImagesTable;
   audit_records: AuditRecordsTable;
   audit_chain: AuditChainTable;
   audit_unsealed: { record_id: string; created_at: Date };

@@ -51,7 +51,7 @@ const collaborationReads = (
 
 const collaborationChanges = (
   db: Db,
-): Pick<CollaborationRepository, 'insert' | 'end' | 'endAllOf' | 'settled'> => ({
+): Pick<CollaborationRepository, 'insert' | 'end' | 'endAllOf' | 'markCleanedUp'> => ({
   async insert({ id, dbId, ownerId, mode, codeHash, minutes }) {
     const expires_at = sql<Date>`now() + make_interval(mins => ${minutes})`;
     const row = await db
@@ -75,7 +75,7 @@ const collaborationChanges = (
     return rows.map(toCollaboration);
   },
 
-  settled: async (id) => setTime(db, id, 'settled_at'),
+  markCleanedUp: async (id) => setTime(db, id, 'settled_at'),
 });
 
 const participantChanges = (db: Db): Pick<CollaborationRepository, 'admit' | 'dismiss' | 'putOut'> => ({
@@ -112,7 +112,7 @@ const participantChanges = (db: Db): Pick<CollaborationRepository, 'admit' | 'di
       .$call(run),
 });
 
-const endedReads = (db: Db): Pick<CollaborationRepository, 'overdue' | 'unsettled' | 'leftovers'> => ({
+const endedReads = (db: Db): Pick<CollaborationRepository, 'overdue' | 'awaitingCleanUp' | 'leftovers'> => ({
   async overdue() {
     const rows = await db
       .selectFrom('collaborations as k')
@@ -124,7 +124,7 @@ const endedReads = (db: Db): Pick<CollaborationRepository, 'overdue' | 'unsettle
     return rows.map(({ id }) => id);
   },
 
-  async unsettled() {
+  async awaitingCleanUp() {
     const rows = await db
       .selectFrom('collaborations')
       .select('id')

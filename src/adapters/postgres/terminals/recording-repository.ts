@@ -13,7 +13,7 @@ export const postgresRecordings = (db: Db): RecordingRepository => ({
 
 const recordingReads = (
   db: Db,
-): Pick<RecordingRepository, 'find' | 'page' | 'usedBytes' | 'goingIn' | 'silent' | 'known'> => ({
+): Pick<RecordingRepository, 'find' | 'page' | 'usedBytes' | 'activeIn' | 'silent' | 'known'> => ({
   async find(id, userId) {
     const query = db.selectFrom('recordings').selectAll().where('id', '=', id).where('user_id', '=', userId);
     return await query.$call(firstAs(toRecording));
@@ -43,7 +43,7 @@ const recordingReads = (
     return Number(used);
   },
 
-  async goingIn(dbId) {
+  async activeIn(dbId) {
     const query = db.selectFrom('recordings').selectAll().where('container_id', '=', dbId);
     return await query.where('state', '=', 'recording').$call(allAs(toRecording));
   },

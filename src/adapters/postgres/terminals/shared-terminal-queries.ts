@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type {
   CollaborationRepository,
-  Part,
+  Participation,
   PresentPerson,
   SharedContainer,
 } from '../../../ports/terminals/collaboration-repository.ts';
@@ -22,7 +22,7 @@ type Joined = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>
 
 type Shared = Pick<
   CollaborationRepository,
-  'findShared' | 'listShared' | 'stillTaken' | 'isShared' | 'scene' | 'noteSize'
+  'findShared' | 'listShared' | 'stillActive' | 'isShared' | 'scene' | 'noteSize'
 >;
 
 /** While a container is shared: who reaches it, who is there, and how large its owner’s window is. */
@@ -42,17 +42,19 @@ export function postgresShared(db: Db): Shared {
       return best.sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).map(toShared);
     },
 
-    async stillTaken(parts) {
-      if (parts.length === 0) return [];
+    async stillActive(participations) {
+      if (participations.length === 0) return [];
       const rows = await db
         .selectFrom('collaborations as k')
         .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
         .select(['p.collaboration_id', 'p.user_id'])
-        .where('k.id', 'in', [...new Set(parts.map(({ collaborationId }) => collaborationId))])
+        .where('k.id', 'in', [...new Set(participations.map(({ collaborationId }) => collaborationId))])
         .where('p.left_at', 'is', null)
         .where(isLive)
         .execute();
-      return rows.map((row): Part => ({ collaborationId: row.collaboration_id, userId: row.user_id }));
+      return rows.map(
+        (row): Participation => ({ collaborationId: row.collaboration_id, userId: row.user_id }),
+      );
     },
 
     async isShared(dbId) {

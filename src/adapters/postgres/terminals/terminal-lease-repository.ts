@@ -12,7 +12,7 @@ export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({
 });
 
 const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
-  async put({ stream, dbId, runtimeId, muxSession, replica, run }) {
+  async put({ streamId: stream, dbId, runtimeId, muxSession, replica, incarnation: run }) {
     const row = { stream, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
       .insertInto('terminal_holds')
@@ -35,9 +35,9 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
   markEnding: (stream) =>
     db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', stream).$call(run),
 
-  async remove(streams) {
-    if (streams.length === 0) return;
-    const isOne = sql<string>`any(${streams}::uuid[])`;
+  async remove(streamIds) {
+    if (streamIds.length === 0) return;
+    const isOne = sql<string>`any(${streamIds}::uuid[])`;
     await db.deleteFrom('terminal_holds').where('stream', '=', isOne).execute();
   },
 
@@ -63,17 +63,17 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unat
       .where('h.container_id', '=', dbId)
       .execute();
     return rows.map((row) => ({
-      stream: row.stream,
+      streamId: row.stream,
       runtimeId: row.runtime_id,
       muxSession: row.mux_session,
       replica: row.replica,
-      run: row.run,
+      incarnation: row.run,
       isEnding: row.is_ending,
       silentSeconds: row.silent ?? Number.POSITIVE_INFINITY,
     }));
   },
 
-  async unattended({ replica, run, streams }, silentSeconds) {
+  async unattended({ replica, incarnation: run, streamIds }, silentSeconds) {
     const oldest = sql<Date>`now() - make_interval(secs => ${silentSeconds})`;
     return await db
       .selectFrom('terminal_holds as h')
@@ -82,7 +82,7 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unat
       .distinct()
       .where((is) =>
         is.or([
-          is.and([is('h.run', '=', run), is('h.stream', '<>', sql<string>`all(${streams}::uuid[])`)]),
+          is.and([is('h.run', '=', run), is('h.stream', '<>', sql<string>`all(${streamIds}::uuid[])`)]),
           is.and([is('h.run', '<>', run), is('h.replica', '=', replica)]),
           is.and([
             is('h.run', '<>', run),

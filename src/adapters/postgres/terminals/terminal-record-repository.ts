@@ -4,7 +4,7 @@ import {
   type NewTerminalRecord,
   SILENT_SECONDS,
   type TerminalRecord,
-  type TerminalRecords,
+  type TerminalRecordRepository,
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
@@ -13,13 +13,15 @@ import { allAs, changedOne, firstAs, run } from '../sql.ts';
 const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
 
-export const postgresTerminalRecords = (db: Db): TerminalRecords => ({
+export const postgresTerminalRecords = (db: Db): TerminalRecordRepository => ({
   ...terminalReads(db),
   ...terminalChanges(db),
   ...terminalClosing(db),
 });
 
-const terminalReads = (db: Db): Pick<TerminalRecords, 'list' | 'find' | 'newest' | 'places'> => ({
+const terminalReads = (
+  db: Db,
+): Pick<TerminalRecordRepository, 'list' | 'find' | 'newest' | 'containerStatuses'> => ({
   async list() {
     const rows = await db
       .selectFrom('terminal_records as t')
@@ -57,7 +59,7 @@ const terminalReads = (db: Db): Pick<TerminalRecords, 'list' | 'find' | 'newest'
       .$call(allAs(toRecord));
   },
 
-  async places(dbIds) {
+  async containerStatuses(dbIds) {
     if (dbIds.length === 0) return [];
     const rows = await db
       .selectFrom('containers as c')
@@ -78,7 +80,7 @@ const terminalReads = (db: Db): Pick<TerminalRecords, 'list' | 'find' | 'newest'
 
 const terminalChanges = (
   db: Db,
-): Pick<TerminalRecords, 'insert' | 'ping' | 'resize' | 'remove' | 'removeAllOf' | 'sweep'> => ({
+): Pick<TerminalRecordRepository, 'insert' | 'ping' | 'resize' | 'remove' | 'removeAllOf' | 'sweep'> => ({
   async insert(record) {
     const values = { ...toRow(record), created_at: NOW };
     const insert = db.insertInto('terminal_records').values(values).returning('created_at');
@@ -121,13 +123,13 @@ const terminalChanges = (
   sweep: () => db.deleteFrom('terminal_records').where('last_ping_at', '<', OLDEST).$call(run),
 });
 
-const terminalClosing = (db: Db): Pick<TerminalRecords, 'askToClose' | 'askedToClose'> => ({
-  async askToClose(id) {
+const terminalClosing = (db: Db): Pick<TerminalRecordRepository, 'requestClose' | 'closeRequests'> => ({
+  async requestClose(id) {
     const update = db.updateTable('terminal_records').set({ closing: true });
     return await update.where('id', '=', id).where('closing', '=', false).$call(changedOne);
   },
 
-  async askedToClose(replica) {
+  async closeRequests(replica) {
     const query = db.selectFrom('terminal_records').select('id').where('replica', '=', replica);
     return await query.where('closing', '=', true).$call(allAs(({ id }) => id));
   },

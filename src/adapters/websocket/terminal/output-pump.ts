@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { FirstOutput } from '../../../app/terminals/output/initial-output.ts';
+import type { InitialOutput } from '../../../app/terminals/output/initial-output.ts';
 import type { TerminalStream } from '../../../app/terminals/output/terminal-stream.ts';
 import { withoutQuestions } from '../../../domain/terminals/terminal-resume.ts';
 
@@ -41,7 +41,7 @@ export class OutputPump {
 
   constructor(
     stream: TerminalStream,
-    from: FirstOutput,
+    from: InitialOutput,
     socket: WebSocket,
     listener: PumpListener,
     stallMs = STALL_MS,
@@ -53,9 +53,9 @@ export class OutputPump {
     this.#sent = from.offset;
     this.#marked = from.offset;
     socket.on('pong', this.#onPong);
-    const { offset, picture } = from;
-    stream.show({ more: () => this.#more() }, offset + (picture?.length ?? 0));
-    if (picture !== null) for (const frame of frames(picture)) this.#put(frame);
+    const { offset, snapshot } = from;
+    stream.show({ more: () => this.#more() }, offset + (snapshot?.length ?? 0));
+    if (snapshot !== null) for (const frame of frames(snapshot)) this.#put(frame);
     else if (from.redraw) for (const frame of oldOutput(stream, offset)) this.#put(frame);
     this.#more();
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { OutputReservation } from '../../../app/terminals/output/output-slots.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
-import type { LookedBack } from '../../../ports/terminals/terminal-backend.ts';
+import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import type { ServerMessage } from './terminal-protocol.ts';
 
 /** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
@@ -51,7 +51,7 @@ export function questions(
 }
 
 /** What was found, as a frame. */
-export function toOnScreen(id: number | null, found: LookedBack): ServerMessage {
+export function toOnScreen(id: number | null, found: Scrollback): ServerMessage {
   const { program } = found;
   const snapshot = found.program === 'shell' ? found.snapshot : null;
   if (snapshot === null) return { type: 'on_screen', id, program, snapshot: null };

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { TerminalAsk } from '../../../app/terminals/terminal-target.ts';
+import type { TerminalOptions } from '../../../app/terminals/terminal-target.ts';
 import { MAIN_CONNECTION } from '../../../domain/terminals/terminal.ts';
 
 // Query values are text: 1 to 1000 without leading zeros.
@@ -21,7 +21,7 @@ export const TerminalQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const toAsk = (query: Static<typeof TerminalQuery>): TerminalAsk => ({
+export const toOptions = (query: Static<typeof TerminalQuery>): TerminalOptions => ({
   connectionId: query.connection_id ?? MAIN_CONNECTION,
   cols: Number(query.cols ?? 80),
   rows: Number(query.rows ?? 24),

@@ -115,7 +115,11 @@ function screenQuestions(
   stream: OpenTerminal['stream'],
   reserve: () => OutputReservation,
 ) {
-  const looks = questions(socket, async (id, room) => toOnScreen(id, await stream.lookBack(room)), reserve);
+  const looks = questions(
+    socket,
+    async (id, room) => toOnScreen(id, await stream.requestScrollback(room)),
+    reserve,
+  );
   const redraw = async (id: number | null): Promise<ServerMessage> => {
     await stream.drawAnew();
     return { type: 'redrawn', id };
@@ -125,7 +129,7 @@ function screenQuestions(
 
 function greet(
   socket: WebSocket,
-  { ask, access, mode, container }: TerminalGrant,
+  { options: ask, access, mode, container }: TerminalGrant,
   terminal: OpenTerminal,
 ): void {
   const { stream, from } = terminal;

@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import type { OutputSlots } from '../../../app/terminals/output/output-slots.ts';
 import type { Admitted } from '../../../app/terminals/terminal-admission.ts';
-import type { TerminalAsk } from '../../../app/terminals/terminal-target.ts';
+import type { TerminalOptions } from '../../../app/terminals/terminal-target.ts';
 import type { Terminals } from '../../../app/terminals/terminals.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import type { Result } from '../../../domain/result.ts';
@@ -18,7 +18,7 @@ import { keepAlive } from '../heartbeat.ts';
 import { peerGone } from '../peer-gone.ts';
 import { plainRequest } from '../upgrade-required.ts';
 import { TERMINAL_PROTOCOL } from './terminal-protocol.ts';
-import { TerminalQuery, toAsk } from './terminal-query.ts';
+import { TerminalQuery, toOptions } from './terminal-query.ts';
 import { relay, send, sendRecording } from './terminal-relay.ts';
 
 /** Input that may arrive while the terminal is still being opened. */
@@ -58,10 +58,10 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
     },
     schema: { querystring: TerminalQuery },
     preHandler: async (request) => {
-      const ask = toAsk(request.query as Parameters<typeof toAsk>[0]);
+      const options = toOptions(request.query as Parameters<typeof toOptions>[0]);
       const { id } = request.params;
-      if (request.ws) admitted.set(request, await admit(request, id, ask, deps.terminals));
-      else orRefuse(await deps.terminals.look(id, ask, request.caller, request.origin));
+      if (request.ws) admitted.set(request, await admit(request, id, options, deps.terminals));
+      else orRefuse(await deps.terminals.look(id, options, request.caller, request.origin));
     },
     handler: plainRequest,
     wsHandler: (socket, request) => {
@@ -76,13 +76,13 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
 async function admit(
   { caller, origin, raw }: FastifyRequest,
   id: string,
-  ask: TerminalAsk,
+  options: TerminalOptions,
   terminals: Terminals,
 ): Promise<Admitted> {
   // A request that was injected has none.
   const socket: Socket | undefined = raw.socket;
   const { signal, stop } = peerGone(socket);
-  const answer = await terminals.admit(id, ask, caller, origin, signal).finally(stop);
+  const answer = await terminals.admit(id, options, caller, origin, signal).finally(stop);
   const allowed = orRefuse(answer);
   if (socket?.destroyed) allowed.turn.abandon();
   socket?.once('close', allowed.turn.abandon);

@@ -7,10 +7,10 @@ import type { ContainerDeps } from '../container-deps.ts';
  */
 export async function removeUnusedImages({ storage, runtime, log }: ContainerDeps): Promise<void> {
   // Images before the rows: one that is made in between is not in the listing.
-  const images = await runtime.capturedImages();
+  const images = await runtime.snapshotImages();
   if (images.length === 0) return;
-  const { containers, operations, carried } = storage.repositories;
-  const [busy, inUse] = [await operations.busy(), await carried.inUse()];
+  const { containers, operations, snapshotImages } = storage.repositories;
+  const [busy, inUse] = [await operations.busy(), await snapshotImages.inUse()];
   for (const image of images) {
     if (busy.has(image.dbId) || (image.reference !== null && inUse.has(image.reference))) continue;
     if ((await containers.findAny(image.dbId)) === null) continue;

@@ -1,8 +1,8 @@
-import { type Container, decideOrphan, settledState } from '../../../domain/containers/container.ts';
+import { type Container, decideOrphan, syncedState } from '../../../domain/containers/container.ts';
 import type { ListedContainer } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { removeUnusedImages } from './image-cleanup.ts';
-import { settle } from './sync-state.ts';
+import { syncState } from './sync-state.ts';
 
 const QUARANTINE_GRACE_SECONDS = 10;
 
@@ -13,7 +13,7 @@ const QUARANTINE_GRACE_SECONDS = 10;
  */
 export const reconcile =
   (deps: ContainerDeps) =>
-  async (beat: () => void = () => {}): Promise<void> => {
+  async (onProgress: () => void = () => {}): Promise<void> => {
     await deps.runtime.ping();
     await deps.operations.takeOver();
     const { containers, operations, warmPool } = deps.storage.repositories;
@@ -24,23 +24,23 @@ export const reconcile =
     const members = await warmPool.ids();
     const busy = await operations.busy();
     for (const row of rows) {
-      if (!busy.has(row.dbId)) await settleSeen(deps, row, listed);
-      beat();
+      if (!busy.has(row.dbId)) await syncObserved(deps, row, listed);
+      onProgress();
     }
-    await putAway(deps, listed, new Set([...busy, ...members]), beat);
+    await putAway(deps, listed, new Set([...busy, ...members]), onProgress);
     await removeUnusedImages(deps);
   };
 
-async function settleSeen(
+async function syncObserved(
   deps: ContainerDeps,
   row: Container,
   listed: readonly ListedContainer[],
 ): Promise<void> {
   const current = listed.find(({ handle }) => handle.runtimeId === row.runtimeId);
   const gone = { kind: 'gone', volumeExists: true } as const;
-  const seen = current ? { kind: current.state } : gone;
-  const state = settledState(row, seen);
-  if (state !== null) await settle(deps, row, state, seen.kind);
+  const observation = current ? { kind: current.state } : gone;
+  const state = syncedState(row, observation);
+  if (state !== null) await syncState(deps, row, state, observation.kind);
 }
 
 /** Volumes are never touched here: a container that is removed can be made again, data cannot. */
@@ -48,7 +48,7 @@ async function putAway(
   deps: ContainerDeps,
   listed: readonly ListedContainer[],
   busy: ReadonlySet<string>,
-  beat: () => void,
+  onProgress: () => void,
 ): Promise<void> {
   const { containers } = deps.storage.repositories;
   const strays: { readonly one: ListedContainer; readonly row: Container | null }[] = [];
@@ -58,11 +58,17 @@ async function putAway(
     if (decideOrphan(one.handle.runtimeId, row, busy.has(one.dbId), null, now) !== 'keep')
       strays.push({ one, row });
   }
-  const seen = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));
+  const observation = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));
   for (const { one, row } of strays) {
-    beat();
+    onProgress();
     const { runtimeId } = one.handle;
-    const decision = decideOrphan(runtimeId, row, false, seen.get(runtimeId) ?? null, deps.clock.now());
+    const decision = decideOrphan(
+      runtimeId,
+      row,
+      false,
+      observation.get(runtimeId) ?? null,
+      deps.clock.now(),
+    );
     if (decision === 'quarantine' && one.state === 'stopped') continue;
     deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container without a database row');
     if (decision === 'remove') await deps.runtime.remove(one.handle);

@@ -3,7 +3,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { handleOf } from '../find-container.ts';
-import { settle } from './sync-state.ts';
+import { syncState } from './sync-state.ts';
 
 export type StopWithReason = {
   /** Shown with the container to its owner. */
@@ -34,5 +34,5 @@ export async function stopWithReason(
   deps.log.warn({ dbId: row.dbId, ownerId: row.ownerId, reason }, 'container is stopped');
   deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
   await deps.runtime.stop(handle, graceSeconds);
-  await settle(deps, stopping, 'stopped', 'stopped');
+  await syncState(deps, stopping, 'stopped', 'stopped');
 }

@@ -14,13 +14,13 @@ const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
  * Makes a row say what was seen of its container, and announces it once. One that Berth was stopping keeps the reason,
  * and is in the audit: that was done, and did not just happen.
  */
-export async function settle(
+export async function syncState(
   deps: ContainerDeps,
   row: Container,
   state: ContainerState,
   seen: Observation['kind'],
 ): Promise<void> {
-  const isSettled = await deps.storage.inTransaction(async (tx) => {
+  const isSynced = await deps.storage.inTransaction(async (tx) => {
     // The row may have got another container since it was read, by an operation that has ended already. It is locked
     // before anything is written, as the order of the events asks for.
     const now = await tx.roleSetups.findForUpdate(row.dbId);
@@ -39,5 +39,5 @@ export async function settle(
     return true;
   });
   // What is paused ends nothing by itself.
-  if (isSettled && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
+  if (isSynced && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
 }

@@ -35,7 +35,7 @@ async function collect(
   await storage.inTransaction(async (tx) => {
     if (!(await tx.retention.markRemoved(dbId))) return;
     // The private image goes with the reconciler's next turn.
-    await tx.carried.put(dbId, null);
+    await tx.snapshotImages.put(dbId, null);
     const nowhere = { ipAddress: '', userAgent: '' };
     await tx.audit.append({ userId: ownerId, action: 'volume_removed', ...nowhere, details: dbId });
   });

@@ -15,7 +15,7 @@ const STOP_GRACE_SECONDS = 1;
 
 /** Looks at the kernel's counters, and stops the containers that take them from all others; for a timer. */
 export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => async (): Promise<void> => {
-  const look = await shares.look();
+  const look = await shares.read();
   if (look === null || shortCounters(look).length === 0) return;
   const rows = await deps.storage.repositories.containers.listAllLive();
   const running = new Map(rows.map((row) => [row.runtimeId, row]));

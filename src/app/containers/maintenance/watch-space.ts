@@ -95,7 +95,7 @@ async function measureAll(
 
 /** What it wrote since it was last measured, to the file systems that sink: a pool has the layers alone. */
 function grownMb(row: Container, { layer = null, usedMb }: Use, due: readonly HostSpace[]): number {
-  const inLayer = layer === null ? 0 : layerMb(layer) - (row.layerUsedMb ?? toMb(layer.carriedBytes));
+  const inLayer = layer === null ? 0 : layerMb(layer) - (row.layerUsedMb ?? toMb(layer.snapshotImageBytes));
   const inVolume = due.every(({ isPool }) => isPool) ? 0 : (usedMb ?? 0) - (row.diskUsedMb ?? usedMb ?? 0);
   return Math.max(0, inLayer) + Math.max(0, inVolume);
 }

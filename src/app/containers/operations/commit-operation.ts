@@ -17,7 +17,7 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 import type { Repositories } from '../../../ports/storage.ts';
 import { type MadeAnew, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 import { freshGeneration } from './observe-engine.ts';
-import { type Done, LeaseLost, type OperationDeps } from './operation-deps.ts';
+import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
 type Records = { readonly audit: AuditAction; readonly event: EventType };
 
@@ -39,7 +39,7 @@ export async function commit(
   operation: StoredOperation,
   facts: Facts,
   step: Extract<Step, { do: 'commit' }>,
-): Promise<Done> {
+): Promise<OperationState> {
   const committed = { ...operation, phase: 'committed' as const };
   return await storage.inTransaction(async (tx) => {
     const { volumeKept, freshRuntimeId } = operation;
@@ -54,7 +54,7 @@ export async function commit(
           ? tx.operations.record(operation.id, owner, progress)
           : tx.operations.finish(operation.id, owner, outcome, progress),
     });
-    await rememberCarried(tx, operation, facts);
+    await rememberSnapshotImage(tx, operation, facts);
     const restarted = operation.kind === 'update' && needsFresh(operation);
     await announce(tx, operation, container, restarted);
     // A restore must not bring back who took part.
@@ -85,22 +85,22 @@ function changeOf(
 }
 
 /** What an update carried over is what later recreates start from; one that carried nothing goes back to the catalogue. */
-async function rememberCarried(
-  { carried }: Repositories,
-  { kind, dbId, carryOver, freshImage, leftBehind }: StoredOperation,
+async function rememberSnapshotImage(
+  { snapshotImages }: Repositories,
+  { kind, dbId, carryOver, snapshotImage, leftBehind }: StoredOperation,
   { fresh }: Facts,
 ): Promise<void> {
   if (kind !== 'update' || fresh === 'gone') return;
-  if (freshImage !== null) await carried.put(dbId, { image: freshImage, changes: leftBehind });
-  else if (!carryOver) await carried.put(dbId, null);
+  if (snapshotImage !== null) await snapshotImages.put(dbId, { image: snapshotImage, changes: leftBehind });
+  else if (!carryOver) await snapshotImages.put(dbId, null);
 }
 
 /** Tools come back with a changed disk, whatever else was carried over. */
 function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): MadeAnew {
   if (now !== 'fresh') return null;
-  const { before, target, freshImage } = operation;
+  const { before, target, snapshotImage } = operation;
   const sameDisk = before.resources.diskMb === target.resources.diskMb;
-  return { carried: freshImage !== null && sameDisk };
+  return { wasCarriedOver: snapshotImage !== null && sameDisk };
 }
 
 type RowChange = {
@@ -149,13 +149,13 @@ export async function putBack(
   deps: OperationDeps,
   operation: StoredOperation,
   { old }: Facts,
-): Promise<Done> {
+): Promise<OperationState> {
   const shown = old === 'running' ? 'running' : 'stopped';
   return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : shown);
 }
 
 /** The row is as it was before, and says why: for an operation that has not reached the engine. */
-export async function abandon(deps: OperationDeps, operation: StoredOperation): Promise<Done> {
+export async function abandon(deps: OperationDeps, operation: StoredOperation): Promise<OperationState> {
   return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
 }
 
@@ -166,7 +166,7 @@ async function endAsFailed(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
   state: ContainerState,
-): Promise<Done> {
+): Promise<OperationState> {
   const reason = FAILED_REASON[operation.kind];
   return await storage.inTransaction(async (tx) => {
     const container = await changeRow(tx, operation, {
@@ -191,7 +191,7 @@ export async function leaveUnchanged(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
-): Promise<Done> {
+): Promise<OperationState> {
   return await storage.inTransaction(async (tx) => {
     const state = facts.old === 'running' ? 'running' : 'stopped';
     const container = await changeRow(tx, operation, {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withCarried } from '../../../domain/containers/carry-over.ts';
+import { withSnapshotImage } from '../../../domain/containers/carry-over.ts';
 import type { Container } from '../../../domain/containers/container.ts';
-import type { Seen, Step } from '../../../domain/containers/operation.ts';
+import type { ObservedState, Step } from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type {
@@ -21,10 +21,10 @@ const MEASURE_MS = 10_000;
 export type EngineStep = Exclude<Step, { do: 'commit' | 'put_back' | 'finish' }>;
 
 /** What has become true, and what the step has shown of the old container by itself. */
-export type Performed = Progress & { readonly oldSeen?: Seen };
+export type Performed = Progress & { readonly oldState?: ObservedState };
 
 /** Does one step in the engine and answers what has become true. Each can be done again. */
-export async function perform(
+export async function performInEngine(
   deps: OperationDeps,
   operation: StoredOperation,
   container: Container,
@@ -36,7 +36,7 @@ export async function perform(
       return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
     case 'capture_old': {
       const old = await handleOf(deps, operation, container, 'old');
-      return { freshImage: await runtime.capture(old, identity(operation, container)) };
+      return { snapshotImage: await runtime.capture(old, identity(operation, container)) };
     }
     case 'create_fresh':
       return await createFresh(deps, operation, container);
@@ -44,7 +44,7 @@ export async function perform(
       await runtime.start(await handleOf(deps, operation, container, step.which));
       return {};
     case 'stop_old':
-      return { oldSeen: await stopOld(deps, operation, container) };
+      return { oldState: await stopOld(deps, operation, container) };
     case 'fit_fresh':
       await runtime.resize(await handleOf(deps, operation, container, 'fresh'), operation.target.resources);
       await rememberQuota(deps, container);
@@ -60,7 +60,11 @@ export async function perform(
   }
 }
 
-async function stopOld(deps: OperationDeps, operation: StoredOperation, container: Container): Promise<Seen> {
+async function stopOld(
+  deps: OperationDeps,
+  operation: StoredOperation,
+  container: Container,
+): Promise<ObservedState> {
   const reason = operation.kind === 'stop' ? CLOSE.containerStopped : CLOSE.containerRestarted;
   deps.terminals.closeAll(operation.dbId, reason);
   const handle = await handleOf(deps, operation, container, 'old');
@@ -73,7 +77,7 @@ async function measure(
   { id, dbId }: StoredOperation,
   handle: RuntimeHandle,
 ): Promise<Progress> {
-  const { carried, operations } = storage.repositories;
+  const { snapshotImages, operations } = storage.repositories;
   const waiting = new AbortController();
   const late = sleep(MEASURE_MS, null, { signal: waiting.signal }).catch(() => null);
   const seen = lossesOf(insight, handle).catch((err: unknown) => {
@@ -81,7 +85,7 @@ async function measure(
     return null;
   });
   const now = await Promise.race([seen, late]).finally(() => waiting.abort());
-  const leftBehind = now && withCarried(now, await carried.find(dbId));
+  const leftBehind = now && withSnapshotImage(now, await snapshotImages.find(dbId));
   // Written at once, as it is too big to be written with each step.
   await operations.record(id, owner, { measured: true, leftBehind });
   return { measured: true, leftBehind };
@@ -116,16 +120,16 @@ async function rememberQuota(
 /** What was carried over before is kept by every recreate but an update that leaves it behind. */
 async function imageOf(
   { runtime, storage, log }: OperationDeps,
-  { kind, carryOver, freshImage, dbId }: StoredOperation,
+  { kind, carryOver, snapshotImage, dbId }: StoredOperation,
   { image }: Container,
 ): Promise<string> {
-  if (freshImage !== null) return freshImage;
-  const { carried } = storage.repositories;
-  const own = kind === 'update' && !carryOver ? null : await carried.find(dbId);
+  if (snapshotImage !== null) return snapshotImage;
+  const { snapshotImages } = storage.repositories;
+  const own = kind === 'update' && !carryOver ? null : await snapshotImages.find(dbId);
   if (own === null) return image;
-  if ((await runtime.capturedImages()).some(({ reference }) => reference === own.image)) return own.image;
+  if ((await runtime.snapshotImages()).some(({ reference }) => reference === own.image)) return own.image;
   log.error({ dbId, image: own.image }, 'what was carried over is gone from the engine');
-  await carried.put(dbId, null);
+  await snapshotImages.put(dbId, null);
   return image;
 }
 

@@ -10,18 +10,18 @@ import {
 } from '../../../domain/containers/operation.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
-import { type EngineStep, perform } from './engine-steps.ts';
-import { type Look, look } from './observe-engine.ts';
-import { type Done, LeaseLost, type OperationDeps } from './operation-deps.ts';
+import { type EngineStep, performInEngine } from './engine-steps.ts';
+import { type EngineObservation, observe } from './observe-engine.ts';
+import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
 /** Name of a step in the row, in the log and for the fault suite. */
 export const stepName = (step: Step): string => ('which' in step ? `${step.do}_${step.which}` : step.do);
 
 /** What its beginning leaves to know: the row, the step that was written down with the operation, and a first look. */
-export type Begun = {
+export type KnownAtStart = {
   readonly row?: Container;
   readonly firstStep?: string;
-  readonly looking?: Promise<Look>;
+  readonly observing?: Promise<EngineObservation>;
 };
 
 /** The step that comes first if the row is right about the engine. */
@@ -37,16 +37,16 @@ export function expectedStep(operation: Operation): string {
  * and its row as they are then: ended, or left to another try, its outcome still open. Throws the fault of one that has
  * failed, or that can only be undone from here on.
  */
-export async function carryOut(
+export async function execute(
   deps: OperationDeps,
   begun: StoredOperation,
-  { row, firstStep, looking }: Begun = {},
-): Promise<Done> {
+  { row, firstStep, observing }: KnownAtStart = {},
+): Promise<OperationState> {
   // Nobody else changes what the steps need of the row before the operation has ended.
-  let at: Taken = {
+  let at: StepResult = {
     operation: begun,
     container: row ?? (await rowOf(deps, begun)),
-    ...(looking && { seen: looking }),
+    ...(observing && { observation: observing }),
   };
   let written = firstStep;
   // What another process has begun may have reached the engine already.
@@ -55,8 +55,8 @@ export async function carryOut(
   while (at.operation.outcome === null) {
     let step: Step | null = null;
     try {
-      const { facts, freshRuntimeId } = await (at.seen ??
-        look(deps.runtime, at.operation, at.container.node));
+      const { facts, freshRuntimeId } = await (at.observation ??
+        observe(deps.runtime, at.operation, at.container.node));
       at = { operation: { ...at.operation, freshRuntimeId }, container: at.container };
       step = nextStep(at.operation, facts);
       touchesEngine = true;
@@ -78,19 +78,19 @@ export async function carryOut(
 /** One step, counted, between the points at which a test ends the process. */
 async function takeStep(
   deps: OperationDeps,
-  at: Done,
+  at: OperationState,
   facts: Facts,
   step: Step,
   isWritten: boolean,
-): Promise<Taken> {
+): Promise<StepResult> {
   const { kind } = at.operation;
   const count = (outcome: 'ok' | 'failed') => deps.metrics.stepDone({ kind, step: stepName(step), outcome });
   try {
     await deps.checkpoint(`${kind} before ${stepName(step)}`);
-    const taken = await take(deps, at, facts, step, isWritten);
+    const result = await applyStep(deps, at, facts, step, isWritten);
     count('ok');
     await deps.checkpoint(`${kind} after ${stepName(step)}`);
-    return taken;
+    return result;
   } catch (error) {
     count('failed');
     throw error;
@@ -100,10 +100,10 @@ async function takeStep(
 /** Where the operation goes on after a fault, as it is written down; null when that is left to another try. */
 async function recover(
   deps: OperationDeps,
-  { operation, container }: Done,
+  { operation, container }: OperationState,
   error: unknown,
   fault: OperationFault,
-): Promise<Done | null> {
+): Promise<OperationState | null> {
   const { kind, dbId, phase } = operation;
   const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
   deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation failed');
@@ -121,15 +121,15 @@ async function recover(
 }
 
 /** Where the operation is after a step, with a look at the engine if the step was one. */
-type Taken = Done & { readonly seen?: Promise<Look> };
+type StepResult = OperationState & { readonly observation?: Promise<EngineObservation> };
 
-async function take(
+async function applyStep(
   deps: OperationDeps,
-  { operation, container }: Done,
+  { operation, container }: OperationState,
   facts: Facts,
   step: Step,
   isWritten: boolean,
-): Promise<Taken> {
+): Promise<StepResult> {
   switch (step.do) {
     case 'commit':
       return await commit(deps, operation, facts, step);
@@ -146,15 +146,15 @@ async function take(
 /** Looks again only when the step has not shown by itself what is there now. */
 async function inEngine(
   deps: OperationDeps,
-  { operation, container }: Done,
+  { operation, container }: OperationState,
   facts: Facts,
   step: EngineStep,
-): Promise<Taken> {
-  const { oldSeen, ...progress } = await perform(deps, operation, container, step);
-  const taken = { operation: { ...operation, ...progress }, container };
-  if (oldSeen === undefined) return taken;
-  const { freshRuntimeId } = taken.operation;
-  return { ...taken, seen: Promise.resolve({ facts: { ...facts, old: oldSeen }, freshRuntimeId }) };
+): Promise<StepResult> {
+  const { oldState, ...progress } = await performInEngine(deps, operation, container, step);
+  const result = { operation: { ...operation, ...progress }, container };
+  if (oldState === undefined) return result;
+  const { freshRuntimeId } = result.operation;
+  return { ...result, observation: Promise.resolve({ facts: { ...facts, old: oldState }, freshRuntimeId }) };
 }
 
 /** The container that an operation is about. */
@@ -166,10 +166,10 @@ export async function rowOf({ storage }: OperationDeps, { dbId }: StoredOperatio
 
 async function finish(
   deps: OperationDeps,
-  { operation, container }: Done,
+  { operation, container }: OperationState,
   facts: Facts,
   step: Extract<Step, { do: 'finish' }>,
-): Promise<Done> {
+): Promise<OperationState> {
   if (step.outcome === 'unchanged') return await leaveUnchanged(deps, operation, facts);
   const { storage, owner } = deps;
   if (!(await storage.repositories.operations.finish(operation.id, owner, step.outcome))) {
@@ -184,8 +184,8 @@ async function record(
   operation: StoredOperation,
   step: string,
 ): Promise<void> {
-  const { phase, verified, unfitted, volumeKept, freshRuntimeId, freshImage } = operation;
-  const progress = { phase, verified, unfitted, volumeKept, freshRuntimeId, freshImage, step };
+  const { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage } = operation;
+  const progress = { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, step };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);
   }

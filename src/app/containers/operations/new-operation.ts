@@ -5,7 +5,7 @@ import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
 /** What is asked of a container, and by whom. */
-export type Wish = {
+export type OperationRequest = {
   readonly kind: OperationKind;
   readonly caller: Caller;
   readonly origin: Origin;
@@ -24,7 +24,7 @@ export const DURING: { readonly [K in OperationKind]: ContainerState } = {
 
 /** An operation as it is written down before anything is done. */
 export function newOperation(
-  wish: Wish,
+  request: OperationRequest,
   container: Container,
   target: StoredOperation['target'],
   owner: string,
@@ -34,20 +34,20 @@ export function newOperation(
   return {
     id: randomUUID(),
     dbId: container.dbId,
-    kind: wish.kind,
+    kind: request.kind,
     phase: 'forward',
-    before: { state, runtimeId: wish.kind === 'restore' ? null : runtimeId, generation, resources },
+    before: { state, runtimeId: request.kind === 'restore' ? null : runtimeId, generation, resources },
     target,
     verified: false,
     unfitted: warmRuntimeId !== null,
     volumeKept: null,
-    requestedBy: wish.caller.user.id,
-    origin: wish.origin,
-    carryOver: wish.carryOver ?? false,
+    requestedBy: request.caller.user.id,
+    origin: request.origin,
+    carryOver: request.carryOver ?? false,
     measured: false,
     leftBehind: null,
     freshRuntimeId: warmRuntimeId,
-    freshImage: null,
+    snapshotImage: null,
     leaseOwner: owner,
   };
 }

@@ -1,4 +1,4 @@
-import type { Facts, Seen } from '../../../domain/containers/operation.ts';
+import type { Facts, ObservedState } from '../../../domain/containers/operation.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
@@ -19,23 +19,23 @@ export async function freshHandle(
   return await runtime.find(operation.dbId, freshGeneration(operation));
 }
 
-const seen = async (runtime: ContainerRuntime, handle: RuntimeHandle | null): Promise<Seen> =>
+const stateOf = async (runtime: ContainerRuntime, handle: RuntimeHandle | null): Promise<ObservedState> =>
   handle === null ? 'gone' : (await runtime.observe(handle)).kind;
 
 /** What is seen, and which container the operation has made, if any. */
-export type Look = { readonly facts: Facts; readonly freshRuntimeId: string | null };
+export type EngineObservation = { readonly facts: Facts; readonly freshRuntimeId: string | null };
 
 /** What the engine says of the containers that the operation can touch. Throws when it does not answer. */
-export async function look(
+export async function observe(
   runtime: ContainerRuntime,
   operation: StoredOperation,
   node: string,
-): Promise<Look> {
+): Promise<EngineObservation> {
   const hasFresh = operation.kind !== 'stop';
-  const lookAtFresh = async () => {
+  const observeFresh = async () => {
     const handle = hasFresh ? await freshHandle(runtime, operation, node) : null;
-    return { seen: await seen(runtime, handle), runtimeId: handle?.runtimeId ?? null };
+    return { stateOf: await stateOf(runtime, handle), runtimeId: handle?.runtimeId ?? null };
   };
-  const [old, fresh] = await Promise.all([seen(runtime, oldHandle(operation, node)), lookAtFresh()]);
-  return { facts: { old, fresh: fresh.seen }, freshRuntimeId: fresh.runtimeId };
+  const [old, fresh] = await Promise.all([stateOf(runtime, oldHandle(operation, node)), observeFresh()]);
+  return { facts: { old, fresh: fresh.stateOf }, freshRuntimeId: fresh.runtimeId };
 }

@@ -37,10 +37,10 @@ export type OperationDeps = {
 };
 
 /** How far an operation is, and its row as it is then. */
-export type Done = { readonly operation: StoredOperation; readonly container: Container };
+export type OperationState = { readonly operation: StoredOperation; readonly container: Container };
 
 /** Whether another try goes on with it: what was asked for may still be done. */
-export const isUnderWay = ({ operation }: Done): boolean =>
+export const isUnderWay = ({ operation }: OperationState): boolean =>
   standing(operation, operation.outcome) === 'under_way';
 
 /** Another process has taken the operation over; this one must not touch it any more. */

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
-import { type Begun, carryOut, rowOf } from './execute-operation.ts';
+import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
 import { DURING } from './new-operation.ts';
-import { type Done, isUnderWay, LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
+import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } from './operation-deps.ts';
 
 const POLL_MS = 100;
 
 /** What this process works on. */
 export type InProgress = {
-  readonly running: Map<string, Promise<Done>>;
+  readonly running: Map<string, Promise<OperationState>>;
   /** Leases that could not be released while the database did not answer: they are still ours. */
   readonly unreleased: Set<string>;
   hasTakenOver: boolean;
@@ -25,9 +25,9 @@ export function workOn(
   deps: OperationDeps,
   progress: InProgress,
   operation: StoredOperation,
-  begun: Begun = {},
-): Promise<Done> {
-  const done = carryOut(deps, operation, begun).then(
+  begun: KnownAtStart = {},
+): Promise<OperationState> {
+  const done = execute(deps, operation, begun).then(
     async (left) => {
       if (left.operation.outcome === null) await releaseOrRemember(deps, progress, operation.id);
       return asItShows(left);
@@ -49,7 +49,7 @@ export async function endOf(
   { running }: InProgress,
   id: string,
   deadline: number,
-): Promise<Done | null> {
+): Promise<OperationState | null> {
   const here = running.get(id);
   if (here !== undefined)
     return await Promise.race([here, sleep(deadline - performance.now(), null, { ref: false })]);
@@ -94,5 +94,5 @@ const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: 
   void (await release(deps, progress, id).catch(() => progress.unreleased.add(id)));
 
 /** With the row as others see it while the operation goes on. */
-const asItShows = (left: Done): Done =>
+const asItShows = (left: OperationState): OperationState =>
   isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;

@@ -2,8 +2,8 @@ import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { NameTaken } from '../../../ports/containers/container-repository.ts';
 import { beginOperation, type Prepare } from './begin-operation.ts';
-import type { Wish } from './new-operation.ts';
-import type { Done, OperationDeps } from './operation-deps.ts';
+import type { OperationRequest } from './new-operation.ts';
+import type { OperationDeps, OperationState } from './operation-deps.ts';
 import {
   endOf,
   type InProgress,
@@ -26,8 +26,8 @@ export function operations(deps: OperationDeps) {
      * outcome is null when the operation goes on by another try. Throws when what was asked for is not done and will
      * not be. `answering` is the engine's answer to a ping that was sent already.
      */
-    submit: (dbId: string, wish: Wish, prepare: Prepare, answering = deps.runtime.ping()) =>
-      submit(deps, progress, { dbId, wish, prepare, answering }),
+    submit: (dbId: string, request: OperationRequest, prepare: Prepare, answering = deps.runtime.ping()) =>
+      submit(deps, progress, { dbId, request, prepare, answering }),
 
     /** Renews the leases of the work in progress; for a timer. */
     renew: (): Promise<void> => renewLeases(deps, progress),
@@ -42,7 +42,7 @@ export function operations(deps: OperationDeps) {
 
 type Submission = {
   readonly dbId: string;
-  readonly wish: Wish;
+  readonly request: OperationRequest;
   readonly prepare: Prepare;
   readonly answering: Promise<void>;
 };
@@ -50,19 +50,19 @@ type Submission = {
 async function submit(
   deps: OperationDeps,
   progress: InProgress,
-  { dbId, wish, prepare, answering }: Submission,
-): Promise<Result<Done, DomainError>> {
+  { dbId, request, prepare, answering }: Submission,
+): Promise<Result<OperationState, DomainError>> {
   // Nothing is written down that could not even begin.
   await answering;
   const deadline = performance.now() + BUSY_AFTER_MS;
   while (performance.now() < deadline) {
-    const begun = await beginOperation(deps, wish, prepare).catch(nameTaken(wish));
+    const begun = await beginOperation(deps, request, prepare).catch(nameTaken(request));
     if (!begun.ok) return begun;
     if (begun.value !== null) {
       const { operation, begun: known } = begun.value;
-      return await workOn(deps, progress, operation, known).then(ok<Done>, nameTaken(wish));
+      return await workOn(deps, progress, operation, known).then(ok<OperationState>, nameTaken(request));
     }
-    const joined = await behindActive(deps, progress, dbId, wish, deadline);
+    const joined = await behindActive(deps, progress, dbId, request, deadline);
     if (joined?.operation.outcome === 'failed') throw new Error('the joined operation failed');
     if (joined !== null) return ok(joined);
   }
@@ -74,12 +74,12 @@ async function behindActive(
   deps: OperationDeps,
   progress: InProgress,
   dbId: string,
-  wish: Wish,
+  request: OperationRequest,
   deadline: number,
-): Promise<Done | null> {
+): Promise<OperationState | null> {
   const active = await deps.storage.repositories.operations.active(dbId);
   if (active === null) return null;
-  const joins = active.kind === wish.kind && wish.kind !== 'update';
+  const joins = active.kind === request.kind && request.kind !== 'update';
   const ended = await endOf(deps, progress, active.id, deadline).catch((error: unknown) => {
     if (joins) throw error;
     return null;
@@ -89,10 +89,10 @@ async function behindActive(
 
 /** Another container got the name between the check and the write. */
 const nameTaken =
-  (wish: Wish) =>
+  (request: OperationRequest) =>
   (error: unknown): Result<never, DomainError> => {
     if (!(error instanceof NameTaken)) throw error;
-    return wish.kind === 'update'
+    return request.kind === 'update'
       ? refuse({ code: 'validation_failed', fields: { name: 'is already in use' } })
       : refuse({ code: 'name_taken' });
   };

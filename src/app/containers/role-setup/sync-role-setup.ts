@@ -5,7 +5,7 @@ import { nextRoleSetup, type RoleSetupInput } from '../../../domain/containers/r
 import type { Repositories } from '../../../ports/storage.ts';
 
 /** The engine container that a change has made, if it has made one; `carried`: with what the earlier one had. */
-export type MadeAnew = { readonly carried: boolean } | null;
+export type MadeAnew = { readonly wasCarriedOver: boolean } | null;
 
 /**
  * Makes the tools follow a change of the row, in the transaction of that change: they are to be installed in an engine
@@ -35,5 +35,11 @@ async function inputOf(
   const role = await catalogue.role(container.role);
   // One that the catalogue has lost is told by the installation.
   const installs = role === null || installsSomething(role);
-  return { what: 'made_anew', installs, carried: madeAnew.carried, running: state === 'running', id };
+  return {
+    what: 'made_anew',
+    installs,
+    wasCarriedOver: madeAnew.wasCarriedOver,
+    running: state === 'running',
+    id,
+  };
 }

@@ -20,7 +20,7 @@ import type {
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
-import type { Confirm, Proofs } from '../sign-in/reauthentication.ts';
+import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 
 export type PasskeyDeps = {
   readonly storage: Storage;
@@ -31,7 +31,7 @@ export type PasskeyDeps = {
 
 export type Passkeys = ReturnType<typeof passkeys>;
 
-type OwnPasskeyDeps = PasskeyDeps & { readonly confirmed: Confirm };
+type OwnPasskeyDeps = PasskeyDeps & { readonly confirmed: RequireRecentSignIn };
 
 /** A user's own passkeys. They open the account, so adding and removing them is for one who is surely the user. */
 export function passkeys(deps: OwnPasskeyDeps) {

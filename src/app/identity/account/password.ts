@@ -4,18 +4,18 @@ import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { passwordFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 
 export type PasswordDeps = {
   readonly storage: Storage;
   readonly hashing: Hashing;
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
 };
 
 export type Passwords = ReturnType<typeof passwords>;
 
-export const passwords = ({ storage, hashing, guard }: PasswordDeps) => ({
+export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
   /** Replaces the password and ends every other session, and all sign-ins that wait, in one transaction. */
   async change(
     { user, credential }: Caller,
@@ -28,7 +28,7 @@ export const passwords = ({ storage, hashing, guard }: PasswordDeps) => ({
     const current = (await storage.repositories.users.lockForSignIn(user.id))?.passwordHash ?? null;
     const hashed = await hashing.inTurn(
       { userId: user.id },
-      () => guard.codeRefused('password', user.id),
+      () => throttle.codeRefused('password', user.id),
       async (hasher) => ((await hasher.verify(current, old)) ? await hasher.hash(wanted) : null),
     );
     if (!hashed.ok) return hashed;
@@ -37,7 +37,7 @@ export const passwords = ({ storage, hashing, guard }: PasswordDeps) => ({
     return await storage.inTransaction(async (tx) => {
       // The user first, as everybody does who holds both: two that lock in opposite orders wait for each other.
       await tx.users.lock(user.id);
-      const right = await guard.tryCode(
+      const right = await throttle.tryCode(
         tx,
         'password',
         user.id,

@@ -76,7 +76,7 @@ async function storePasscode(tx: Repositories, one: Try, { current, right, hash 
   // The user first, as everybody does who locks both: two that lock in opposite orders wait for each other.
   await tx.users.lock(userId);
   const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
-  const settled = await settle(tx, one, right && isSame, 'confirmation_failed');
+  const settled = await recordAttempt(tx, one, right && isSame, 'confirmation_failed');
   if (!settled.ok) return settled;
   await tx.screenLocks.setPasscode(userId, hash);
   const action = hash === null ? 'passcode_removed' : 'passcode_changed';
@@ -91,7 +91,7 @@ async function unlock(deps: ScreenLockDeps, one: Try, passcode: string): Done {
   const right = await inTurn(deps, one, (hasher) => hasher.verify(hash, passcode));
   if (!right.ok) return right;
   return await inTransaction(async (tx) => {
-    const settled = await settle(tx, one, right.value, 'screen_unlock_failed');
+    const settled = await recordAttempt(tx, one, right.value, 'screen_unlock_failed');
     if (settled.ok) await record(tx, one, 'screen_unlocked');
     return settled;
   });
@@ -126,7 +126,7 @@ async function lockNow(tx: Repositories, one: Try): Done {
  * Opens the session, or counts a wrong passcode. Tries that came at the same time are taken one after the other: none
  * after the fifth wrong one counts.
  */
-async function settle(
+async function recordAttempt(
   tx: Repositories,
   one: Try,
   right: boolean,

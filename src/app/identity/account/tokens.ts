@@ -3,10 +3,10 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import {
   type ApiToken,
+  checkTokenLimit,
   mayGrant,
   mintToken,
   readTokenRequest,
-  roomForToken,
   TOKEN_RANDOM_BYTES,
 } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -48,7 +48,7 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
       return await orRollBack(inTransaction, async (tx) => {
         await tx.users.lock(user.id);
         const { live, kept } = await tx.tokens.count(user.id);
-        const room = roomForToken(live, kept);
+        const room = checkTokenLimit(live, kept);
         if (!room.ok) return room;
         const wanted = { ...request.value, userId: user.id, prefix, hash: sha256(secret) };
         const token = await tx.tokens.insert(wanted);

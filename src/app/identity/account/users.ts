@@ -7,7 +7,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Storage } from '../../../ports/storage.ts';
-import { seldom } from '../../audit/audit-view-log.ts';
+import { oncePer } from '../../audit/audit-view-log.ts';
 import { orRollBack } from '../../transaction.ts';
 
 const NOTE_EVERY_MS = 600_000;
@@ -16,7 +16,7 @@ export type Users = ReturnType<typeof users>;
 
 /** All users, for administrators; who is one is decided by the route's scope. */
 export function users({ repositories, inTransaction }: Storage, clock: Clock) {
-  const isNew = seldom(NOTE_EVERY_MS, () => clock.now().getTime());
+  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
   return {
     /** Newest first. That an administrator looked is recorded, once in a while for each session or token. */

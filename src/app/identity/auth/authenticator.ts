@@ -8,9 +8,9 @@ import type { Storage } from '../../../ports/storage.ts';
 import type { Present } from './authorized-connections.ts';
 import { type CredentialLookups, credentialLookups } from './credential-lookups.ts';
 import { type DatabaseClock, databaseClock } from './database-clock.ts';
-import { type Touches, touches } from './last-used-writer.ts';
+import { type LastUsedWriter, lastUsedWriter } from './last-used-writer.ts';
 import { sha256Hex } from './secrets.ts';
-import { type Accepted, type Authenticated, asLocked } from './verified-credential.ts';
+import { type Authenticated, asLocked, type VerifiedCredential } from './verified-credential.ts';
 
 const WRITE_USES_EVERY_MS = 60_000;
 
@@ -30,9 +30,9 @@ type Verification = {
   readonly lookups: CredentialLookups;
   readonly clock: DatabaseClock;
   /** Uses of sessions. */
-  readonly seen: Touches;
+  readonly seen: LastUsedWriter;
   /** Uses of API tokens. */
-  readonly used: Touches;
+  readonly used: LastUsedWriter;
 };
 
 type SessionClaims = { readonly sessionId: string; readonly userId: string };
@@ -44,8 +44,8 @@ type SessionClaims = { readonly sessionId: string; readonly userId: string };
 export function authenticator({ storage: { repositories }, bus, monotonicMs }: AuthenticatorDeps) {
   const clock = databaseClock(monotonicMs);
   const use = { everyMs: WRITE_USES_EVERY_MS, nowMs: clock.nowMs };
-  const seen = touches({ ...use, write: (uses) => repositories.sessions.touch(uses) });
-  const used = touches({ ...use, write: (uses) => repositories.tokens.touch(uses) });
+  const seen = lastUsedWriter({ ...use, write: (uses) => repositories.sessions.touch(uses) });
+  const used = lastUsedWriter({ ...use, write: (uses) => repositories.tokens.touch(uses) });
   const lookups = credentialLookups({ repositories, bus, clock, monotonicMs });
   const verification: Verification = { lookups, clock, seen, used };
   return {
@@ -80,7 +80,7 @@ function bySession(
   { sessionId, userId }: SessionClaims,
 ): Soon<Result<Authenticated, DomainError>> {
   const { sessions } = verification.lookups;
-  const judge = (accepted: Accepted | null) =>
+  const judge = (accepted: VerifiedCredential | null) =>
     accepted?.caller.user.id === userId ? unlessLocked(verification, accepted) : UNAUTHORIZED;
   const kept = sessions.peek(sessionId);
   return kept === null ? sessions.find(sessionId).then(judge) : judge(kept);
@@ -88,7 +88,7 @@ function bySession(
 
 function byApiToken(verification: Verification, secret: string): Soon<Result<Authenticated, DomainError>> {
   const { tokens } = verification.lookups;
-  const judge = (accepted: Accepted | null) =>
+  const judge = (accepted: VerifiedCredential | null) =>
     accepted === null ? REJECTED : noted(accepted, verification.used);
   const hash = sha256Hex(secret);
   const kept = tokens.peek(hash);
@@ -125,14 +125,14 @@ async function current(
   return { caller: accepted.caller, holdsForMs: holdsForMs(verification, accepted) };
 }
 
-const lastSeen = ({ seen }: Verification, { id, lastUsedMs }: Accepted): Date =>
+const lastSeen = ({ seen }: Verification, { id, lastUsedMs }: VerifiedCredential): Date =>
   new Date(Math.max(lastUsedMs ?? 0, seen.lastMs(id) ?? 0));
 
-const isScreenLocked = (verification: Verification, accepted: Accepted): boolean =>
+const isScreenLocked = (verification: Verification, accepted: VerifiedCredential): boolean =>
   accepted.lock?.passcodeSet === true &&
   sessionLocked(accepted.lock, lastSeen(verification, accepted), new Date(verification.clock.nowMs()));
 
-function holdsForMs(verification: Verification, accepted: Accepted): number {
+function holdsForMs(verification: Verification, accepted: VerifiedCredential): number {
   const { lock, endsAt, readAt, caller } = accepted;
   const ends = [endsAt, caller.user.guestUntil].filter((at) => at !== null);
   const now = new Date(verification.clock.nowMs());
@@ -143,14 +143,14 @@ function holdsForMs(verification: Verification, accepted: Accepted): number {
 // What a locked session is still allowed is no use of it, or asking would open an idle one again.
 const unlessLocked = (
   verification: Verification,
-  accepted: Accepted,
+  accepted: VerifiedCredential,
 ): Soon<Result<Authenticated, DomainError>> =>
   isScreenLocked(verification, accepted) ? ok(asLocked(accepted)) : noted(accepted, verification.seen);
 
 const UNAUTHORIZED = refuse({ code: 'unauthorized' } as const);
 const REJECTED = refuse({ code: 'api_token_rejected' } as const);
 
-function noted(accepted: Accepted, uses: Touches): Soon<Result<Authenticated, DomainError>> {
+function noted(accepted: VerifiedCredential, uses: LastUsedWriter): Soon<Result<Authenticated, DomainError>> {
   const { id, lastUsedMs, lock } = accepted;
   const withinMs = lock === null ? WRITE_USES_EVERY_MS : seenEveryMs(lock, WRITE_USES_EVERY_MS);
   const first = uses.used(id, lastUsedMs, withinMs);

@@ -2,7 +2,7 @@
  * Lookups of one turn of the event loop, made together. Each is as fresh as one made alone: it starts after it was asked
  * for. `find` answers those that exist, by key.
  */
-export function joined<T>(
+export function batched<T>(
   find: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
 ): (key: string) => Promise<T | null> {
   let keys = new Set<string>();

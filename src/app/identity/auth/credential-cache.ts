@@ -16,7 +16,7 @@ export type InvalidatedCacheDeps<T> = {
   /** For how long the value holds by itself, from when it was read; at most `LONGEST_LIFE_MS` is used. */
   readonly lifeMs: (value: T) => number;
   /** Whether changes made elsewhere are heard of now. */
-  readonly hears: () => boolean;
+  readonly isBusConnected: () => boolean;
   readonly monotonicMs: () => number;
 };
 
@@ -26,7 +26,7 @@ const MAX_ENTRIES = 10_000;
 export function invalidatedCache<T>({
   find,
   lifeMs,
-  hears,
+  isBusConnected,
   monotonicMs,
 }: InvalidatedCacheDeps<T>): InvalidatedCache<T> {
   const kept = new Map<string, { readonly value: T; readonly untilMs: number }>();
@@ -42,7 +42,7 @@ export function invalidatedCache<T>({
   return {
     peek(key) {
       const found = kept.get(key);
-      return found !== undefined && monotonicMs() < found.untilMs && hears() ? found.value : null;
+      return found !== undefined && monotonicMs() < found.untilMs && isBusConnected() ? found.value : null;
     },
 
     async find(key) {
@@ -50,7 +50,7 @@ export function invalidatedCache<T>({
       const readMs = monotonicMs();
       const value = await find(key);
       // What was read before a change may be from before it: good for this request, which came first, and no other.
-      if (value !== null && changes === before && hears()) keep(key, value, readMs);
+      if (value !== null && changes === before && isBusConnected()) keep(key, value, readMs);
       return value;
     },
 

@@ -1,12 +1,12 @@
 import type { Bus } from '../../../ports/bus.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { joined } from './batched-lookup.ts';
+import { batched } from './batched-lookup.ts';
 import { type InvalidatedCache, invalidatedCache } from './credential-cache.ts';
 import { subscribeToCredentialChanges } from './credential-changes.ts';
 import type { DatabaseClock } from './database-clock.ts';
-import { type Accepted, acceptSession, acceptToken, concerns } from './verified-credential.ts';
+import { concerns, type VerifiedCredential, verifySession, verifyToken } from './verified-credential.ts';
 
-type Find = (key: string) => Promise<Accepted | null>;
+type Find = (key: string) => Promise<VerifiedCredential | null>;
 
 type LookupDeps = {
   readonly repositories: Repositories;
@@ -18,9 +18,9 @@ type LookupDeps = {
 
 export type CredentialLookups = {
   /** Sessions by id, as read within the last second. */
-  readonly sessions: InvalidatedCache<Accepted>;
+  readonly sessions: InvalidatedCache<VerifiedCredential>;
   /** API tokens by the digest of their secret, as read within the last second. */
-  readonly tokens: InvalidatedCache<Accepted>;
+  readonly tokens: InvalidatedCache<VerifiedCredential>;
   /** A session by its id, as the database has it now. */
   readonly sessionNow: Find;
   /** An API token by its id, as the database has it now. */
@@ -30,20 +30,20 @@ export type CredentialLookups = {
 /** Reads credentials from the database: those of one turn of the event loop in one round trip. */
 export function credentialLookups(deps: LookupDeps): CredentialLookups {
   const { repositories, bus } = deps;
-  const sessionNow = batched(
+  const sessionNow = lookup(
     (ids) => repositories.sessions.findAllWithUser(ids),
     ({ session }) => session.id,
-    acceptSession,
+    verifySession,
   );
-  const tokenByHash = batched(
+  const tokenByHash = lookup(
     (hashes) => repositories.tokens.findWithUser(hashes.map((hash) => Buffer.from(hash, 'hex'))),
     ({ hash }) => hash.toString('hex'),
-    acceptToken,
+    verifyToken,
   );
-  const tokenNow = batched(
+  const tokenNow = lookup(
     (ids) => repositories.tokens.findAllByIdWithUser(ids),
     ({ token }) => token.id,
-    acceptToken,
+    verifyToken,
   );
   const sessions = cached(deps, sessionNow);
   const tokens = cached(deps, tokenByHash);
@@ -54,19 +54,19 @@ export function credentialLookups(deps: LookupDeps): CredentialLookups {
   return { sessions, tokens, sessionNow, tokenNow };
 }
 
-function batched<Row>(
+function lookup<Row>(
   read: (keys: readonly string[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => string,
-  accept: (row: Row) => Accepted | null,
+  accept: (row: Row) => VerifiedCredential | null,
 ): Find {
-  const find = joined(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
+  const find = batched(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
   return async (key) => {
     const row = await find(key);
     return row === null ? null : accept(row);
   };
 }
 
-function cached({ bus, clock, monotonicMs }: LookupDeps, find: Find): InvalidatedCache<Accepted> {
+function cached({ bus, clock, monotonicMs }: LookupDeps, find: Find): InvalidatedCache<VerifiedCredential> {
   return invalidatedCache({
     find: async (key) => {
       const accepted = await find(key);
@@ -75,7 +75,7 @@ function cached({ bus, clock, monotonicMs }: LookupDeps, find: Find): Invalidate
     },
     lifeMs: ({ endsAt, readAt }) =>
       endsAt === null ? Number.POSITIVE_INFINITY : endsAt.getTime() - readAt.getTime(),
-    hears: () => bus.connected,
+    isBusConnected: () => bus.connected,
     monotonicMs,
   });
 }

@@ -7,7 +7,7 @@ const TAG_BYTES = 16;
 const keyId = (key: Buffer): Buffer => createHash('sha256').update(key).digest().subarray(0, KEY_ID_BYTES);
 
 /** AES-256-GCM with the first key. `context` says what the secret is for; sealed for one thing, it does not open for another. */
-export function seal([key]: readonly Buffer[], secret: Buffer, context: string): Buffer {
+export function encrypt([key]: readonly Buffer[], secret: Buffer, context: string): Buffer {
   if (key === undefined) throw new Error('there is no key to seal with');
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
@@ -16,14 +16,14 @@ export function seal([key]: readonly Buffer[], secret: Buffer, context: string):
 }
 
 /** Whether the first key sealed it. */
-export const isCurrent = ([key]: readonly Buffer[], sealed: Buffer): boolean =>
-  key !== undefined && keyId(key).equals(sealed.subarray(0, KEY_ID_BYTES));
+export const isCurrentKey = ([key]: readonly Buffer[], encrypted: Buffer): boolean =>
+  key !== undefined && keyId(key).equals(encrypted.subarray(0, KEY_ID_BYTES));
 
 /** Opens what one of the keys sealed; null when none did. Throws when it was changed since. */
-export function unseal(keys: readonly Buffer[], sealed: Buffer, context: string): Buffer | null {
-  const key = keys.find((one) => keyId(one).equals(sealed.subarray(0, KEY_ID_BYTES)));
+export function decrypt(keys: readonly Buffer[], encrypted: Buffer, context: string): Buffer | null {
+  const key = keys.find((one) => keyId(one).equals(encrypted.subarray(0, KEY_ID_BYTES)));
   if (key === undefined) return null;
-  const body = sealed.subarray(KEY_ID_BYTES);
+  const body = encrypted.subarray(KEY_ID_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,
   })

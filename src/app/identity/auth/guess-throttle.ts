@@ -4,9 +4,9 @@ import type { Origin } from '../../../domain/identity/caller.ts';
 import {
   ADDRESS_LIMIT,
   CODE_LIMIT,
+  clientNetworkOf,
   guessWaitMs,
   type Limit,
-  placeOf,
   withFailure,
 } from '../../../domain/identity/login-throttle.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -71,7 +71,7 @@ export async function tryShared<T>(
   find: () => Promise<T | null>,
 ): Promise<Result<T | null, DomainError>> {
   const ofUser = digest(what, userId);
-  const ofAddress = digest(`${what} address`, placeOf(origin.ipAddress).address);
+  const ofAddress = digest(`${what} address`, clientNetworkOf(origin.ipAddress).address);
   const { tallies, now } = await tx.throttle.lock([ofUser, ofAddress]);
   const [user = null, address = null] = tallies;
   const wait = Math.max(guessWaitMs(CODE_LIMIT, user, now), guessWaitMs(ADDRESS_LIMIT, address, now));
@@ -92,7 +92,7 @@ export async function take(
   origin: Origin,
   perMinute: number,
 ): Promise<Result<null, DomainError>> {
-  const key = digest(what, placeOf(origin.ipAddress).address);
+  const key = digest(what, clientNetworkOf(origin.ipAddress).address);
   const limit: Limit = { kind: 'bucket', perMinute };
   return await storage.inTransaction(async (tx) => {
     const { tallies, now } = await tx.throttle.lock([key]);

@@ -4,7 +4,7 @@ import type { Use } from '../../../ports/identity/session-repository.ts';
  * Collects "was used just now" facts and writes them together, at most once in `everyMs` for each id. A failed
  * write never fails the request that caused it: what it held is written with the next one.
  */
-export type Touches = {
+export type LastUsedWriter = {
   /**
    * `lastWrittenMs` is what the store holds, so that what other processes wrote counts; null when it holds nothing: then
    * the answer is a promise that settles, without ever failing, once this first use was written or could not be. A
@@ -21,7 +21,7 @@ export type Touches = {
   flushAll(): Promise<void>;
 };
 
-export type TouchesDeps = {
+export type LastUsedWriterDeps = {
   readonly write: (uses: readonly Use[]) => Promise<void>;
   readonly everyMs: number;
   /** The store's clock. */
@@ -38,7 +38,7 @@ type Entry = {
   first: Promise<void> | undefined;
 };
 
-export function touches({ write, everyMs, nowMs }: TouchesDeps): Touches {
+export function lastUsedWriter({ write, everyMs, nowMs }: LastUsedWriterDeps): LastUsedWriter {
   const entries = new Map<string, Entry>();
   let last: Promise<void> = Promise.resolve();
 

@@ -3,8 +3,8 @@ import type { Origin } from '../../../domain/identity/caller.ts';
 import {
   ACCOUNT_LIMIT,
   afterFailedSignIn,
+  clientNetworkOf,
   guessWaitMs,
-  placeOf,
   type SignInTallies,
   signInWaitMs,
   TRUSTED_ONLY_FROM,
@@ -24,7 +24,7 @@ import {
 } from './guess-throttle.ts';
 
 /** Who tries to sign in. `login` is what was typed; null where the address alone is known. */
-export type Attempt = {
+export type SignInAttempt = {
   readonly login: string | null;
   readonly userId: string | null;
   readonly origin: Origin;
@@ -33,7 +33,7 @@ export type Attempt = {
 };
 
 /** An attempt whose counts are locked: how it ends is written once, and in the order of the locks. */
-export type Entered = {
+export type Attempt = {
   /**
    * Counts the failure and records it, with what was wrong if that is not what was tried; the refusal to answer with.
    */
@@ -43,23 +43,23 @@ export type Entered = {
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-export type Guard = ReturnType<typeof guard>;
+export type LoginThrottle = ReturnType<typeof loginThrottle>;
 
 /**
  * Slows guessing down. Failures are counted by digests, so that the table tells nothing of what was typed, and
  * by what was typed instead of by user, so that unknown names are slowed exactly as known ones.
  */
-export function guard(storage: Storage, key: () => Buffer) {
+export function loginThrottle(storage: Storage, key: () => Buffer) {
   const deps: ThrottleDeps = { storage, digest: digestWith(key) };
   return {
     /** Whether this may be tried at all now, asked before the costly part. The answer is only final in `enter`. */
-    refused: (attempt: Attempt) => refused(deps, attempt),
+    refused: (attempt: SignInAttempt) => refused(deps, attempt),
 
     /**
      * Locks the counts. Attempts that were made at the same time come here one after the other, each after the
      * failures of those before it, so that a burst gets no more guesses than a queue.
      */
-    enter: (tx: Repositories, attempt: Attempt) => enter(deps, tx, attempt),
+    begin: (tx: Repositories, attempt: SignInAttempt) => begin(deps, tx, attempt),
 
     /** Whether a code or password of that user may be tried now, asked before the costly part. */
     codeRefused: (what: Guessed, userId: string) => codeRefused(deps, what, userId),
@@ -78,22 +78,22 @@ export function guard(storage: Storage, key: () => Buffer) {
     ) => tryShared(deps, { tx, what, userId }, origin, find),
 
     /** Takes one from what an address may do in a minute, whether it succeeds or not. */
-    take: (what: string, origin: Origin, perMinute: number) => take(deps, what, origin, perMinute),
+    consume: (what: string, origin: Origin, perMinute: number) => take(deps, what, origin, perMinute),
   };
 }
 
-async function refused(deps: ThrottleDeps, attempt: Attempt): Promise<DomainError | null> {
+async function refused(deps: ThrottleDeps, attempt: SignInAttempt): Promise<DomainError | null> {
   const { repositories } = deps.storage;
   const { tallies, now } = toTallies(await repositories.throttle.read(keysOf(deps, attempt)));
   const wait = await waitOf(repositories, attempt, tallies, now);
   return wait > 0 ? tooMany(wait) : null;
 }
 
-async function enter(
+async function begin(
   deps: ThrottleDeps,
   tx: Repositories,
-  attempt: Attempt,
-): Promise<Result<Entered, DomainError>> {
+  attempt: SignInAttempt,
+): Promise<Result<Attempt, DomainError>> {
   const keys = keysOf(deps, attempt);
   const { tallies, now } = toTallies(await tx.throttle.lock(keys));
   const wait = await waitOf(tx, attempt, tallies, now);
@@ -112,7 +112,7 @@ type Locked = { readonly keys: readonly Buffer[]; readonly tallies: SignInTallie
 
 async function countFailure(
   tx: Repositories,
-  { userId, origin, by }: Attempt,
+  { userId, origin, by }: SignInAttempt,
   { keys, tallies, now }: Locked,
   wrong: 'disabled' | undefined,
 ): Promise<DomainError> {
@@ -125,8 +125,8 @@ async function countFailure(
   return tooMany(guessWaitMs(ACCOUNT_LIMIT, after.account, now));
 }
 
-function keysOf({ digest }: ThrottleDeps, { login, origin }: Attempt): readonly Buffer[] {
-  const { address, network } = placeOf(origin.ipAddress);
+function keysOf({ digest }: ThrottleDeps, { login, origin }: SignInAttempt): readonly Buffer[] {
+  const { address, network } = clientNetworkOf(origin.ipAddress);
   const ofAddress = [digest('address', address), digest('network', network)];
   if (login === null) return ofAddress;
   const account = login.toLowerCase();
@@ -135,7 +135,7 @@ function keysOf({ digest }: ThrottleDeps, { login, origin }: Attempt): readonly 
 
 async function waitOf(
   tx: Repositories,
-  { userId, origin }: Attempt,
+  { userId, origin }: SignInAttempt,
   tallies: SignInTallies,
   now: Date,
 ): Promise<number> {

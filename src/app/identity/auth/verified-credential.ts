@@ -17,7 +17,7 @@ export type Authenticated = {
 };
 
 /** A credential that was good when it was read; `id` is the session's or the token's. */
-export type Accepted = Authenticated & {
+export type VerifiedCredential = Authenticated & {
   readonly id: string;
   readonly lastUsedMs: number | null;
   /** null for a token, which has no screen. */
@@ -27,13 +27,13 @@ export type Accepted = Authenticated & {
 };
 
 /** The same, its screen locked. */
-export function asLocked({ id, caller, requestsPerMinute, limits }: Accepted): Authenticated {
+export function asLocked({ id, caller, requestsPerMinute, limits }: VerifiedCredential): Authenticated {
   const credential = { kind: 'login', sessionId: id, locked: true } as const;
   return { caller: { ...caller, credential }, requestsPerMinute, limits };
 }
 
 /** null for a session that opens nothing any more. */
-export function acceptSession({
+export function verifySession({
   session,
   user,
   now,
@@ -41,7 +41,7 @@ export function acceptSession({
   requestsPerMinute,
   limits,
   lock,
-}: SessionWithUser): Accepted | null {
+}: SessionWithUser): VerifiedCredential | null {
   if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
   const { id } = session;
   return {
@@ -57,7 +57,13 @@ export function acceptSession({
 }
 
 /** null for a token that opens nothing any more. */
-export function acceptToken({ token, user, now, requestsPerMinute, limits }: TokenWithUser): Accepted | null {
+export function verifyToken({
+  token,
+  user,
+  now,
+  requestsPerMinute,
+  limits,
+}: TokenWithUser): VerifiedCredential | null {
   if (!tokenAccepted(token, user, now)) return null;
   const { id, prefix, scopes } = token;
   return {
@@ -77,5 +83,5 @@ const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>
   requestsPerMinute === 0 ? { ...limits, requestsPerMinute: 0 } : limits;
 
 /** Whether the change may make this one wrong; null is any change at all. */
-export const concerns = ({ id, caller }: Accepted, changed: CredentialChange | null): boolean =>
+export const concerns = ({ id, caller }: VerifiedCredential, changed: CredentialChange | null): boolean =>
   changed === null || (changed.kind === 'user' ? caller.user.id : id) === changed.id;

@@ -5,10 +5,10 @@ import { countsByKey } from './counts-by-key.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-export type LastingUses = ReturnType<typeof lastingUses>;
+export type ConcurrentUse = ReturnType<typeof concurrentUse>;
 
 /** Counts what users do at once in this process. */
-export function lastingUses() {
+export function concurrentUse() {
   const counts = countsByKey();
 
   return {

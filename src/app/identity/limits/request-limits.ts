@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import { addressGroup, minuteOf, waitMs } from '../../../domain/identity/request-rate.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import type { RequestCounts } from '../../../ports/identity/request-count-store.ts';
+import type { RequestCountStore } from '../../../ports/identity/request-count-store.ts';
 import {
   adopt,
   markSent,
@@ -19,7 +19,7 @@ const TELL_AFTER = 0.1;
 type RequestLimit = { readonly key: string; readonly perMinute: number };
 
 export type RequestLimitDeps = {
-  readonly counts: RequestCounts;
+  readonly counts: RequestCountStore;
   readonly monotonicMs: () => number;
   /** Wall-clock time until the database has told its own. */
   readonly startMs: number;

@@ -7,26 +7,30 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
 /** Guests that one address may bring in a minute: each is a user and may have a container. */
 const GUESTS_A_MINUTE = 20;
 const HOUR_MS = 3_600_000;
 
-export type GuestDeps = { readonly storage: Storage; readonly guard: Guard; readonly clock: Clock };
+export type GuestDeps = {
+  readonly storage: Storage;
+  readonly throttle: LoginThrottle;
+  readonly clock: Clock;
+};
 
 export type Guests = ReturnType<typeof guests>;
 
 /** People who come without an account. They have no password: the session is all they have, and it ends for good. */
-export const guests = ({ storage, guard, clock }: GuestDeps) => ({
+export const guests = ({ storage, throttle, clock }: GuestDeps) => ({
   async enter(wanted: string | undefined, origin: Origin): Promise<Result<SignedIn, DomainError>> {
     const { guestsEnabled, guestLifetimeHours } = await storage.repositories.settings.read();
     if (!guestsEnabled) return refuse({ code: 'guests_disabled' });
     const username = wanted ?? `guest-${randomBytes(5).toString('hex')}`;
     const fields = guestNameFaults(username);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-    const taken = await guard.take('guest', origin, GUESTS_A_MINUTE);
+    const taken = await throttle.consume('guest', origin, GUESTS_A_MINUTE);
     if (!taken.ok) return taken;
     return await orRollBack(storage.inTransaction, async (tx) => {
       const made = await tx.users.insert({

@@ -11,7 +11,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { AssertionAnswer, BrowserOptions } from '../../../ports/identity/passkey-ceremonies.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { PasskeyDeps } from '../account/passkeys.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import { finishPendingSignIn } from './pending-sign-in.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
@@ -24,7 +24,7 @@ type Purpose = 'passkey_sign_in' | 'passkey_second_factor';
 
 export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 
-type PasskeySignInDeps = PasskeyDeps & { readonly guard: Guard };
+type PasskeySignInDeps = PasskeyDeps & { readonly throttle: LoginThrottle };
 
 /** Signing in with a passkey, alone or after the password. */
 export function passkeySignIn(deps: PasskeySignInDeps) {
@@ -58,18 +58,18 @@ async function signIn(
   answer: AssertionAnswer,
   origin: Origin,
 ): Promise<Result<SignedIn, DomainError>> {
-  const { storage, guard } = deps;
+  const { storage, throttle } = deps;
   const proven = await prove(deps, answer, 'passkey_sign_in', null);
   const userId = proven?.passkey.userId ?? null;
   const attempt = { login: null, userId, origin, by: 'passkey' } as const;
   return await storage.inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
     const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
-    const entered = await guard.enter(tx, attempt);
-    if (!entered.ok) return entered;
-    if (proven === null || locked === null) return refuse(await entered.value.failed());
-    if (locked.user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
-    if (!(await use(tx, proven))) return refuse(await entered.value.failed());
-    await entered.value.passed();
+    const begun = await throttle.begin(tx, attempt);
+    if (!begun.ok) return begun;
+    if (proven === null || locked === null) return refuse(await begun.value.failed());
+    if (locked.user.disabledAt !== null) return refuse(await begun.value.failed('disabled'));
+    if (!(await use(tx, proven))) return refuse(await begun.value.failed());
+    await begun.value.passed();
     return ok(await openSession(tx, locked.user, origin));
   });
 }
@@ -96,11 +96,11 @@ async function finish(
   answer: AssertionAnswer,
   origin: Origin,
 ): Promise<Result<SignedIn, DomainError>> {
-  const { storage, guard } = deps;
+  const { storage, throttle } = deps;
   const waiting = await storage.repositories.pending.find(sha256(mfaToken), 'second_factor');
   const owner = waiting?.userId ?? null;
   const proven = owner === null ? null : await prove(deps, answer, 'passkey_second_factor', owner);
-  return await finishPendingSignIn(storage, guard)(
+  return await finishPendingSignIn(storage, throttle)(
     mfaToken,
     origin,
     async (tx, user) => ok(proven?.passkey.userId === user.id && (await use(tx, proven))),
@@ -110,12 +110,12 @@ async function finish(
 
 /** Where the challenge is for; refused where there are no passkeys, or to an address that asked too often. */
 async function mayChallenge(
-  { party, guard }: PasskeySignInDeps,
+  { party, throttle }: PasskeySignInDeps,
   origin: Origin,
 ): Promise<Result<RelyingParty, DomainError>> {
   const at = party();
   if (at === null) return refuse({ code: 'passkeys_unavailable' });
-  const taken = await guard.take('challenge', origin, CHALLENGES_A_MINUTE);
+  const taken = await throttle.consume('challenge', origin, CHALLENGES_A_MINUTE);
   return taken.ok ? ok(at) : taken;
 }
 

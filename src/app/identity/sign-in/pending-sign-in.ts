@@ -8,18 +8,18 @@ import {
 import type { User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 
 /** A sign-in whose password was right and whose second factor is missing. `mfaToken` opens nothing else. */
-export type Waiting = {
+export type PendingSignIn = {
   readonly mfaToken: string;
   readonly expiresAt: Date;
   readonly methods: readonly SecondFactorMethod[];
 };
 
 /** Starts to wait for the user's second factor; null when it has none. */
-export async function beginPendingSignIn(tx: Repositories, user: User): Promise<Waiting | null> {
+export async function beginPendingSignIn(tx: Repositories, user: User): Promise<PendingSignIn | null> {
   const factor = await tx.factors.totp(user.id);
   if (factor?.confirmedAt == null) return null;
   const mfaToken = newSecret();
@@ -45,7 +45,7 @@ export type Proof = (tx: Repositories, user: User) => Promise<Result<boolean, Do
  * token, the tries and the proof are one transaction, so that nothing of it can be used twice.
  */
 export const finishPendingSignIn =
-  ({ repositories, inTransaction }: Storage, guard: Guard) =>
+  ({ repositories, inTransaction }: Storage, throttle: LoginThrottle) =>
   async <T>(
     mfaToken: string,
     origin: Origin,
@@ -58,20 +58,19 @@ export const finishPendingSignIn =
     return await inTransaction(async (tx): Promise<Result<T, DomainError>> => {
       const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
       const pending = await tx.pending.lock(hash, 'second_factor');
-      const entered = await guard.enter(tx, attempt);
-      if (!entered.ok) return entered;
+      const begun = await throttle.begin(tx, attempt);
+      if (!begun.ok) return begun;
       const user = whoMayEnter(locked?.user);
-      if (user === null || pending === null)
-        return refuse(await entered.value.failed(wrongWith(locked?.user)));
+      if (user === null || pending === null) return refuse(await begun.value.failed(wrongWith(locked?.user)));
       const proven = await prove(tx, user);
       if (!proven.ok) return proven;
       if (!proven.value) {
         await tx.pending.countTry(hash);
         if (pending.tries + 1 >= WAITING_TRIES) await tx.pending.spend(hash, 'second_factor');
-        return refuse(await entered.value.failed());
+        return refuse(await begun.value.failed());
       }
       await tx.pending.spend(hash, 'second_factor');
-      await entered.value.passed();
+      await begun.value.passed();
       return ok(await then(tx, user));
     });
   };

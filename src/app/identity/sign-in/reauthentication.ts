@@ -3,29 +3,38 @@ import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { signedInLately } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Storage } from '../../../ports/storage.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import type { FactorCodes } from './second-factor-codes.ts';
 
 /** What somebody gives to show that it is still them. */
 export type Proofs = { readonly password?: string | undefined; readonly code?: string | undefined };
 
-export type ConfirmationDeps = {
+export type ReauthenticationDeps = {
   readonly storage: Storage;
   readonly hashing: Hashing;
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
   readonly codes: FactorCodes;
 };
 
 /** ok when it is still them. A wrong proof is counted, a right code is used up. */
-export type Confirm = (caller: Caller, given: Proofs, origin: Origin) => Promise<Result<null, DomainError>>;
+export type RequireRecentSignIn = (
+  caller: Caller,
+  given: Proofs,
+  origin: Origin,
+) => Promise<Result<null, DomainError>>;
 
 /**
  * Whether the one who changes how an account is opened is the one whom it belongs to, and not somebody with a login
  * token of theirs: they have signed in lately, or give what signing in needs. Guests have nothing to give, and no
  * account to come back to.
  */
-export function confirmation({ storage, hashing, guard, codes }: ConfirmationDeps): Confirm {
+export function requireRecentSignIn({
+  storage,
+  hashing,
+  throttle,
+  codes,
+}: ReauthenticationDeps): RequireRecentSignIn {
   const { repositories, inTransaction } = storage;
 
   async function byPassword(
@@ -36,13 +45,13 @@ export function confirmation({ storage, hashing, guard, codes }: ConfirmationDep
     const hash = (await repositories.users.lockForSignIn(userId))?.passwordHash ?? null;
     const checked = await hashing.inTurn(
       { userId },
-      () => guard.codeRefused('password', userId),
+      () => throttle.codeRefused('password', userId),
       (hasher) => hasher.verify(hash, password),
     );
     if (!checked.ok) return checked;
     return await inTransaction(async (tx): Promise<Result<null, DomainError>> => {
       const locked = await tx.users.lockForSignIn(userId);
-      const right = await guard.tryCode(
+      const right = await throttle.tryCode(
         tx,
         'password',
         userId,

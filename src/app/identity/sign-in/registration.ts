@@ -7,7 +7,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
@@ -24,16 +24,16 @@ export type SignInOptions = {
   readonly guestsEnabled: boolean;
 };
 
-export type Accounts = ReturnType<typeof accounts>;
+export type Registration = ReturnType<typeof registration>;
 
-export type AccountDeps = {
+export type RegistrationDeps = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
   readonly hashing: Hashing;
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
 };
 
-export function accounts(deps: AccountDeps) {
+export function registration(deps: RegistrationDeps) {
   return {
     options: () => options(deps),
 
@@ -53,27 +53,27 @@ export function accounts(deps: AccountDeps) {
   };
 }
 
-async function options({ storage: { repositories } }: AccountDeps): Promise<SignInOptions> {
+async function options({ storage: { repositories } }: RegistrationDeps): Promise<SignInOptions> {
   const { openRegistration, guestsEnabled } = await repositories.settings.read();
   const setupRequired = await repositories.installation.setupRequired();
   return { setupRequired, openRegistration, guestsEnabled };
 }
 
 async function checkSetupCode(
-  { storage, guard }: AccountDeps,
+  { storage, throttle }: RegistrationDeps,
   code: string,
   origin: Origin,
 ): Promise<Result<null, DomainError>> {
   const { installation } = storage.repositories;
   if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
-  const taken = await guard.take('setup code', origin, CODE_CHECKS_A_MINUTE);
+  const taken = await throttle.consume('setup code', origin, CODE_CHECKS_A_MINUTE);
   if (!taken.ok) return taken;
   const known = await installation.isSetupCode(sha256(code));
   return known ? ok(null) : refuse({ code: 'setup_code_rejected' });
 }
 
 async function setUp(
-  deps: AccountDeps,
+  deps: RegistrationDeps,
   setupCode: string,
   person: NewPerson,
   origin: Origin,
@@ -84,17 +84,17 @@ async function setUp(
 }
 
 async function register(
-  deps: AccountDeps,
+  deps: RegistrationDeps,
   person: NewPerson,
   origin: Origin,
 ): Promise<Result<SignedIn, DomainError>> {
   const { openRegistration } = await deps.storage.repositories.settings.read();
   if (!openRegistration) return refuse({ code: 'registration_closed' });
-  const taken = await deps.guard.take('registration', origin, REGISTRATIONS_A_MINUTE);
+  const taken = await deps.throttle.consume('registration', origin, REGISTRATIONS_A_MINUTE);
   return taken.ok ? await add(deps, person, { role: 'user', setupCode: null }, origin) : taken;
 }
 
-async function newSetupCode({ storage }: AccountDeps): Promise<string | null> {
+async function newSetupCode({ storage }: RegistrationDeps): Promise<string | null> {
   const { installation } = storage.repositories;
   if (!(await installation.setupRequired())) return null;
   const code = newSecret();
@@ -102,7 +102,11 @@ async function newSetupCode({ storage }: AccountDeps): Promise<string | null> {
   return code;
 }
 
-async function ensureAdmin({ storage, hasher }: AccountDeps, email: string, password: string): Promise<void> {
+async function ensureAdmin(
+  { storage, hasher }: RegistrationDeps,
+  email: string,
+  password: string,
+): Promise<void> {
   const { installation, users } = storage.repositories;
   if (!(await installation.setupRequired())) return;
   const passwordHash = await hasher.hash(password);
@@ -124,7 +128,7 @@ type NewAccount = {
 };
 
 async function add(
-  { storage, hashing }: AccountDeps,
+  { storage, hashing }: RegistrationDeps,
   person: NewPerson,
   { role, setupCode }: NewAccount,
   origin: Origin,

@@ -5,8 +5,8 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { OneTimeCodes } from '../../../ports/identity/totp-generator.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
-import { unseal } from '../auth/encryption.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import { decrypt } from '../auth/encryption.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { sha256 } from '../auth/secrets.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 
@@ -15,7 +15,7 @@ const CODES_PER_USER = 30;
 
 export type FactorCodesDeps = {
   readonly storage: Storage;
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
   readonly codes: OneTimeCodes;
   readonly clock: Clock;
   /** The first encrypts the secrets; all of them decrypt. */
@@ -26,11 +26,11 @@ export type FactorCodesDeps = {
 export type FactorCodes = ReturnType<typeof factorCodes>;
 
 /** The codes of a second factor: which step of time they are of, and using them up. */
-export function factorCodes({ storage, guard, codes, clock, keys, limits }: FactorCodesDeps) {
+export function factorCodes({ storage, throttle, codes, clock, keys, limits }: FactorCodesDeps) {
   async function stepOf(tx: Repositories, userId: string, code: string): Promise<number | null> {
     const factor = await tx.factors.totp(userId);
     if (factor === null) return null;
-    const secret = unseal(keys(), factor.sealedSecret, userId);
+    const secret = decrypt(keys(), factor.sealedSecret, userId);
     return secret === null ? null : codes.stepOf(secret, code, clock.now());
   }
 
@@ -44,7 +44,7 @@ export function factorCodes({ storage, guard, codes, clock, keys, limits }: Fact
     const code = readCode(typed);
     if (code === null) return ok(false);
     if (code.kind === 'totp') {
-      return await guard.tryCode(tx, 'totp', userId, async () => {
+      return await throttle.tryCode(tx, 'totp', userId, async () => {
         const step = await stepOf(tx, userId, code.code);
         return step !== null && (await tx.factors.acceptStep(userId, step));
       });

@@ -12,16 +12,16 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Enrolment } from '../../../ports/identity/totp-generator.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import { isCurrent, seal, unseal } from '../auth/encryption.ts';
+import { decrypt, encrypt, isCurrentKey } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { finishPendingSignIn } from './pending-sign-in.ts';
-import type { Confirm } from './reauthentication.ts';
+import type { RequireRecentSignIn } from './reauthentication.ts';
 import type { FactorCodes, FactorCodesDeps } from './second-factor-codes.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
 export type SecondFactorDeps = FactorCodesDeps & {
   readonly factorCodes: FactorCodes;
-  readonly confirmed: Confirm;
+  readonly confirmed: RequireRecentSignIn;
 };
 
 export type MfaStatus = { readonly enabled: boolean; readonly recoveryCodesLeft: number };
@@ -35,7 +35,7 @@ export function secondFactor(deps: SecondFactorDeps) {
 
     /** Ends a waiting sign-in with a code of the app, or with a recovery code. */
     finish: (mfaToken: string, code: string, origin: Origin): Promise<Result<SignedIn, DomainError>> =>
-      finishPendingSignIn(deps.storage, deps.guard)(
+      finishPendingSignIn(deps.storage, deps.throttle)(
         mfaToken,
         origin,
         (tx, user) => deps.factorCodes.useCode(tx, user.id, code, origin),
@@ -78,7 +78,7 @@ async function enrol(
 ): Promise<Result<Enrolment, DomainError>> {
   if (user.guestUntil !== null) return refuse({ code: 'account_required' });
   const secret = randomBytes(TOTP.secretBytes);
-  const sealed = seal(keys(), secret, user.id);
+  const sealed = encrypt(keys(), secret, user.id);
   const stored = await storage.repositories.factors.putPendingTotp(user.id, sealed);
   if (!stored) return refuse({ code: 'mfa_already_enabled' });
   return ok(await codes.enrolment(secret, user.email ?? user.username));
@@ -138,10 +138,10 @@ async function reseal({ storage, keys }: SecondFactorDeps): Promise<number> {
   const { factors } = storage.repositories;
   let lost = 0;
   for (const { userId, sealedSecret } of await factors.allSecrets()) {
-    if (isCurrent(keys(), sealedSecret)) continue;
-    const secret = unseal(keys(), sealedSecret, userId);
+    if (isCurrentKey(keys(), sealedSecret)) continue;
+    const secret = decrypt(keys(), sealedSecret, userId);
     if (secret === null) lost += 1;
-    else await factors.replaceSecret(userId, sealedSecret, seal(keys(), secret, userId));
+    else await factors.replaceSecret(userId, sealedSecret, encrypt(keys(), secret, userId));
   }
   return lost;
 }

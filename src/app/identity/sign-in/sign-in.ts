@@ -11,10 +11,10 @@ import type { User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
-import type { Guard } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256, successorOf } from '../auth/secrets.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
-import { beginPendingSignIn, type Waiting } from './pending-sign-in.ts';
+import { beginPendingSignIn, type PendingSignIn } from './pending-sign-in.ts';
 
 /** A session that was opened or renewed, with the only copy of its next refresh token. */
 export type SignedIn = { readonly session: UserSession; readonly user: User; readonly refreshToken: string };
@@ -22,7 +22,7 @@ export type SignedIn = { readonly session: UserSession; readonly user: User; rea
 export type SignInDeps = {
   readonly storage: Storage;
   readonly hashing: Hashing;
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
   /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
   readonly refreshKeys: () => readonly Buffer[];
 };
@@ -57,29 +57,29 @@ export function signIn(deps: SignInDeps) {
 }
 
 async function login(
-  { storage, hashing, guard }: SignInDeps,
+  { storage, hashing, throttle }: SignInDeps,
   typed: string,
   password: string,
   origin: Origin,
-): Promise<Result<SignedIn | Waiting, DomainError>> {
+): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const { users } = storage.repositories;
   const name = comparable(typed);
   const found = (await users.findForLogin(typed)) ?? (name === typed ? null : await users.findForLogin(name));
   const attempt = { login: name, userId: found?.user.id ?? null, origin, by: 'password' } as const;
   const checked = await hashing.inTurn(
     { ipAddress: origin.ipAddress },
-    () => guard.refused(attempt),
+    () => throttle.refused(attempt),
     (hasher) => hasher.verify(found?.passwordHash ?? null, password),
   );
   if (!checked.ok) return checked;
   return await storage.inTransaction(async (tx) => {
     const user = checked.value ? await stillTheSame(tx, found) : null;
-    const entered = await guard.enter(tx, attempt);
-    if (!entered.ok) return entered;
-    if (user === null) return refuse(await entered.value.failed());
+    const begun = await throttle.begin(tx, attempt);
+    if (!begun.ok) return begun;
+    if (user === null) return refuse(await begun.value.failed());
     // The answer is the same; the audit tells an administrator what the person cannot be told.
-    if (user.disabledAt !== null) return refuse(await entered.value.failed('disabled'));
-    await entered.value.passed();
+    if (user.disabledAt !== null) return refuse(await begun.value.failed('disabled'));
+    await begun.value.passed();
     return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
   });
 }

@@ -150,7 +150,7 @@ async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Prom
 }
 
 /** The containers of another's engine are not watched. */
-const NOT_SEEN = { look: async () => null };
+const NOT_SEEN = { read: async () => null };
 
 /** For administrators: which engine it is, and which fixes of known escapes it lacks. */
 const detailOf = (kind: string, version: string, warning: string | null): string =>

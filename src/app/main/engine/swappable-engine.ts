@@ -67,7 +67,7 @@ function forwardedPorts(inUse: InUse): EngineParts {
     insight: forwardedInsight(() => parts().insight),
     installer: { install: async (handle, role) => parts().installer.install(handle, role) },
     warmPool: { imageId: async (reference) => parts().warmPool.imageId(reference) },
-    kernelShares: { look: async () => (await inUse.engine?.kernelShares.look()) ?? null },
+    kernelShares: { read: async () => (await inUse.engine?.kernelShares.read()) ?? null },
   };
 }
 
@@ -94,7 +94,7 @@ const forwardedRuntime = (inUse: InUse, runtime: () => ContainerRuntime): Contai
   hostSpace: async () => runtime().hostSpace(),
   layerUse: async (...args) => runtime().layerUse(...args),
   capture: async (handle, spec) => runtime().capture(handle, spec),
-  capturedImages: async () => runtime().capturedImages(),
+  snapshotImages: async () => runtime().snapshotImages(),
   removeCaptured: async (image) => runtime().removeCaptured(image),
   exec: async (handle, request) => runtime().exec(handle, request),
 });

@@ -15,20 +15,20 @@ export function reconcileLoop(log: Logger) {
   let service: Service | null = null;
   let pass: Promise<void> | null = null;
   let again = false;
-  let beatAtMs = performance.now();
-  const beat = (): void => {
-    beatAtMs = performance.now();
+  let progressAtMs = performance.now();
+  const noteProgress = (): void => {
+    progressAtMs = performance.now();
   };
   const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
 
   const reconcile = async (): Promise<void> => {
     do {
       again = false;
-      await service?.reconcile(beat).catch((error: unknown) => {
+      await service?.reconcile(noteProgress).catch((error: unknown) => {
         // A silent engine is said by the readiness, and this comes again when it answers.
         if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
       });
-      beat();
+      noteProgress();
     } while (again);
     pass = null;
     service?.warmPool.soon();
@@ -52,7 +52,7 @@ export function reconcileLoop(log: Logger) {
     /** The engine hints that something has changed. */
     soon,
     /** Since a pass was seen to go on, or to end; an engine that is away ends it soon. */
-    silenceMs: (): number => performance.now() - beatAtMs,
+    silenceMs: (): number => performance.now() - progressAtMs,
     /** Begins; answers what ends it, after the pass that is on its way. */
     start(started: Service): () => Promise<void> {
       service = started;

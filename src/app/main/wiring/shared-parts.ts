@@ -1,5 +1,5 @@
 import { actRecords } from '../../audit/activity-records.ts';
-import { announced } from '../../events/publishing-storage.ts';
+import { publishOnCommit } from '../../events/publishing-storage.ts';
 import { idempotency } from '../../idempotency.ts';
 import { authenticator } from '../../identity/auth/authenticator.ts';
 import { authorizedConnections } from '../../identity/auth/authorized-connections.ts';
@@ -12,7 +12,7 @@ export type SharedParts = ReturnType<typeof sharedParts>;
 /** What identity, containers and terminals all need; each of it once in this process. */
 export function sharedParts(ports: Ports, { logger: log, liveEveryMs: everyMs }: ComposeOptions) {
   const { bus, clock } = ports;
-  const storage = announced(ports.storage, bus);
+  const storage = publishOnCommit(ports.storage, bus);
   const { audit, requestCounts: counts } = storage.repositories;
   const monotonicMs = ports.monotonicMs ?? (() => performance.now());
   const auth = authenticator({ storage, bus, monotonicMs });

@@ -29,7 +29,7 @@ export type WorkspaceWork = {
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
   /** Makes the rows agree with the engine; `beat` is called as it goes on. */
-  readonly reconcile: (beat?: () => void) => Promise<void>;
+  readonly reconcile: (onProgress?: () => void) => Promise<void>;
   /** Looks at what running containers have on their volumes; for a timer. */
   readonly measureDisks: () => Promise<void>;
   /** Stops what takes counters of the kernel from all others; for a timer. */

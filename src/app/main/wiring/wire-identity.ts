@@ -15,13 +15,13 @@ import { passkeys } from '../../identity/account/passkeys.ts';
 import { passwords } from '../../identity/account/password.ts';
 import { profiles } from '../../identity/account/profile.ts';
 import { screenLock } from '../../identity/account/screen-lock.ts';
-import { type Guard, guard } from '../../identity/auth/login-throttle.ts';
+import { type LoginThrottle, loginThrottle } from '../../identity/auth/login-throttle.ts';
 import { hashing } from '../../identity/limits/hashing-queue.ts';
 import type { RequestLimits } from '../../identity/limits/request-limits.ts';
 import { guests } from '../../identity/sign-in/guest-sign-in.ts';
 import { passkeySignIn } from '../../identity/sign-in/passkey-sign-in.ts';
-import { confirmation } from '../../identity/sign-in/reauthentication.ts';
-import { type Accounts, accounts } from '../../identity/sign-in/registration.ts';
+import { requireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
+import { type Registration, registration } from '../../identity/sign-in/registration.ts';
 import { secondFactor } from '../../identity/sign-in/second-factor.ts';
 import { factorCodes } from '../../identity/sign-in/second-factor-codes.ts';
 import { signIn } from '../../identity/sign-in/sign-in.ts';
@@ -35,8 +35,8 @@ export type IdentityPorts = {
 };
 
 export type Identity = {
-  readonly accounts: Accounts;
-  readonly guard: Guard;
+  readonly accounts: Registration;
+  readonly throttle: LoginThrottle;
   readonly routes: readonly Routes[];
   /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
   readonly reseal: () => Promise<number>;
@@ -50,38 +50,38 @@ export function identity(
 ): Identity {
   const { keys, secureCookie } = options;
   const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
-  const slow = guard(storage, newest);
+  const throttle = loginThrottle(storage, newest);
   const inTurn = hashing({ hasher, limits });
-  const people = accounts({ storage, hasher, hashing: inTurn, guard: slow });
+  const people = registration({ storage, hasher, hashing: inTurn, throttle });
   const ofFactors = {
     storage,
-    guard: slow,
+    throttle,
     codes: oneTimeCodes(),
     clock,
     keys: () => keys.known().map(({ factors }) => factors),
     limits,
   };
   const codes = factorCodes(ofFactors);
-  const confirmed = confirmation({ storage, hashing: inTurn, guard: slow, codes });
+  const confirmed = requireRecentSignIn({ storage, hashing: inTurn, throttle, codes });
   const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
   const passkeyDeps = {
     storage,
     ceremonies: passkeyCeremonies(),
     party: () => relyingPartyAt(publicUrl()),
   };
-  const withPasskey = passkeySignIn({ ...passkeyDeps, guard: slow });
+  const withPasskey = passkeySignIn({ ...passkeyDeps, throttle });
   return {
     accounts: people,
-    guard: slow,
+    throttle,
     reseal: second.reseal,
     routes: [
       authRoutes({
         accounts: people,
-        guests: guests({ storage, guard: slow, clock }),
+        guests: guests({ storage, throttle, clock }),
         signIn: signIn({
           storage,
           hashing: inTurn,
-          guard: slow,
+          throttle,
           refreshKeys: () => keys.live().map(({ refresh }) => refresh),
         }),
         secureCookie,
@@ -89,7 +89,7 @@ export function identity(
       authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
       meRoutes({
         profiles: profiles(storage, limits),
-        passwords: passwords({ storage, hashing: inTurn, guard: slow }),
+        passwords: passwords({ storage, hashing: inTurn, throttle }),
         confirmed,
       }),
       mfaRoutes(second),

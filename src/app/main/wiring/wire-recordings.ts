@@ -4,7 +4,7 @@ import { isLocked } from '../../../domain/identity/caller.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
-import { LiveRecordings } from '../../recordings/active-recordings.ts';
+import { ActiveRecordings } from '../../recordings/active-recordings.ts';
 import { recordingMessages } from '../../recordings/recording-messages.ts';
 import { recordings } from '../../recordings/recordings.ts';
 import { terminalRecordings } from '../../recordings/terminal-recordings.ts';
@@ -25,7 +25,7 @@ export function recording(
 ) {
   const { recordingFiles: files, clock } = ports;
   const messages = recordingMessages(ports.bus, log);
-  const live = new LiveRecordings({ storage, files, clock, monotonicMs, log, replica, messages });
+  const live = new ActiveRecordings({ storage, files, clock, monotonicMs, log, replica, messages });
   const rows = storage.repositories.recordings;
   return {
     forTerminals: terminalRecordings({ recordings: rows, live, messages, log }),

@@ -5,7 +5,7 @@ import type { Routes } from '../../../adapters/http/server.ts';
 import { terminalSocket } from '../../../adapters/websocket/terminal/terminal-socket.ts';
 import { xtermScreens } from '../../../adapters/xterm/headless-terminals.ts';
 import { type Collaborations, collaborations } from '../../collaboration/collaborations.ts';
-import type { Guard } from '../../identity/auth/login-throttle.ts';
+import type { LoginThrottle } from '../../identity/auth/login-throttle.ts';
 import type { Recordings } from '../../recordings/recordings.ts';
 import { adminTerminals } from '../../terminals/admin-terminals.ts';
 import { terminalReaper } from '../../terminals/terminal-reaper.ts';
@@ -24,7 +24,7 @@ export type TerminalWork = {
 };
 
 type OfOthers = {
-  readonly guard: Guard;
+  readonly throttle: LoginThrottle;
   readonly publicUrl: () => string;
   readonly isDraining: () => boolean;
 };
@@ -34,7 +34,7 @@ export function terminalWing(
   ports: Ports,
   options: ComposeOptions,
   shared: SharedParts,
-  { guard, publicUrl, isDraining }: OfOthers,
+  { throttle, publicUrl, isDraining }: OfOthers,
 ) {
   const { storage, acts, monotonicMs, live, outputs } = shared;
   const { bus, clock, runtime, terminalBackend: backend } = ports;
@@ -43,7 +43,7 @@ export function terminalWing(
   const tapes = recording(ports, { storage, acts, monotonicMs }, options);
   const shells = terminals({
     ...{ storage, backend, runtime, bus, clock, log, monotonicMs },
-    me: { replica: options.replica, run: randomUUID() },
+    me: { replica: options.replica, incarnation: randomUUID() },
     screens: xtermScreens,
     observer: tapes.forTerminals,
     opening: options.terminalOpening,
@@ -54,7 +54,7 @@ export function terminalWing(
     ...{ repositories, runtime, backend, leases, log, monotonicMs },
     isStopping: isDraining,
   });
-  const sharing = collaborations({ storage, backend, guard, bus, clock, log, publicUrl });
+  const sharing = collaborations({ storage, backend, throttle, bus, clock, log, publicUrl });
   const taped = tapes.over(shells, live);
   const socket: Routes = (http) => terminalSocket(http, { terminals: shells, log, live, outputs });
   const admin = adminTerminalRoutes(adminTerminals({ storage, terminals: shells, bus, clock }));

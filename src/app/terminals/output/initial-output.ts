@@ -1,15 +1,15 @@
-import { pictureFrom, type ResumeFrom, resumeFrom } from '../../../domain/terminals/terminal-resume.ts';
+import { type ResumeFrom, resumeFrom, snapshotFrom } from '../../../domain/terminals/terminal-resume.ts';
 import type { TerminalStream } from './terminal-stream.ts';
 
 /** `picture` comes before the buffered output, which goes on where it ends. */
-export type FirstOutput = ResumeFrom & { readonly picture: Buffer | null };
+export type InitialOutput = ResumeFrom & { readonly snapshot: Buffer | null };
 
 /** What a client is sent first that goes on after so many bytes of the stream, or begins with a picture of the screen. */
-export async function firstOutput(stream: TerminalStream, from: ResumeFrom): Promise<FirstOutput> {
-  if (!from.redraw) return { ...from, picture: null };
-  const picture = await stream.picture();
-  const offset = picture && pictureFrom(picture.offset, picture.bytes.length);
-  if (picture !== null && offset !== null) return { offset, redraw: true, picture: picture.bytes };
+export async function initialOutput(stream: TerminalStream, from: ResumeFrom): Promise<InitialOutput> {
+  if (!from.redraw) return { ...from, snapshot: null };
+  const snapshot = await stream.clientSnapshot();
+  const offset = snapshot && snapshotFrom(snapshot.offset, snapshot.bytes.length);
+  if (snapshot !== null && offset !== null) return { offset, redraw: true, snapshot: snapshot.bytes };
   // Without one, all buffered output.
-  return { ...resumeFrom(stream.bufferedRange(), null), redraw: true, picture: null };
+  return { ...resumeFrom(stream.bufferedRange(), null), redraw: true, snapshot: null };
 }

@@ -1,5 +1,5 @@
 /** Does the work for one value at a time. Of those that come meanwhile only the newest is worth it. */
-export function latest<T>(work: (value: T) => Promise<void>): (value: T) => Promise<void> {
+export function latestOnly<T>(work: (value: T) => Promise<void>): (value: T) => Promise<void> {
   let next: { readonly value: T } | null = null;
   let isRunning = false;
   let done: Promise<void> = Promise.resolve();

@@ -1,5 +1,5 @@
 /** The newest output of a terminal, by offset. */
-export type OutputLog = {
+export type OutputBuffer = {
   append(chunk: Buffer): void;
   /** Offset of the oldest byte that is still there. */
   start(): number;
@@ -22,10 +22,10 @@ const MAX_BLOCK_BYTES = 65_536;
  * Keeps at least the last `keepBytes`, and tells what it forgets. It costs about as much as it holds: nothing for an idle
  * terminal.
  */
-export function outputLog(
+export function outputBuffer(
   keepBytes: number,
   forgets: (bytes: Buffer, at: number) => void = () => {},
-): OutputLog {
+): OutputBuffer {
   const pieces: Piece[] = [];
   let end = 0;
 

@@ -10,12 +10,12 @@ const LATE_MS = 2;
 const LONGER = 1.5;
 const SHORTER = 0.99;
 
-export type OutputTurns = {
+export type ReadScheduler = {
   /**
    * Calls `then` when a terminal may be read again that has had its turn; `isMore`: its output waits already. It answers
    * whether it reads: where it does not, the turn is another's.
    */
-  rest(isMore: boolean, then: () => boolean): void;
+  scheduleRead(hasBacklog: boolean, read: () => boolean): void;
 };
 
 /**
@@ -24,7 +24,7 @@ export type OutputTurns = {
  * its own turns the longer is the time between theirs, until about one in forty is late: that tells of everything that
  * happens on the machine, whoever causes it.
  */
-export function outputTurns(monotonicMs: () => number): OutputTurns {
+export function readScheduler(monotonicMs: () => number): ReadScheduler {
   const waiting: (() => boolean)[] = [];
   let isAnyAlone = false;
   let isTimed = false;
@@ -49,20 +49,20 @@ export function outputTurns(monotonicMs: () => number): OutputTurns {
       wait();
     }, ms);
   };
-  const alone = (isMore: boolean, then: () => boolean): void => {
+  const alone = (hasBacklog: boolean, read: () => boolean): void => {
     isAnyAlone = true;
     const wake = (): void => {
       isAnyAlone = false;
-      then();
+      read();
     };
-    if (isMore) setImmediate(wake);
+    if (hasBacklog) setImmediate(wake);
     else setTimeout(wake, ALONE_MS);
   };
 
   return {
-    rest(isMore, then) {
-      if (!isAnyAlone && waiting.length === 0) return alone(isMore, then);
-      waiting.push(then);
+    scheduleRead(hasBacklog, read) {
+      if (!isAnyAlone && waiting.length === 0) return alone(hasBacklog, read);
+      waiting.push(read);
       wait();
     },
   };

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { OutputTurns } from './read-scheduler.ts';
+import type { ReadScheduler } from './read-scheduler.ts';
 
 /**
  * After so much output a terminal is left alone for a moment: others get their turn, and what comes meanwhile is read at
@@ -11,12 +11,12 @@ const TURN_MS = 100;
 /** As much as is read at once: there is more, and only others' turn is waited for. */
 const FULL_READ_BYTES = 65_536;
 
-export type ReadPace = ReturnType<typeof readPace>;
+export type ReadPace = ReturnType<typeof readThrottle>;
 
 /** When a program's output is read: not while it is paused, and not all the time. */
-export function readPace(
+export function readThrottle(
   stream: Pick<Readable, 'pause' | 'resume' | 'destroyed'>,
-  turns: OutputTurns,
+  scheduler: ReadScheduler,
   nowMs = (): number => performance.now(),
 ) {
   let thisTurn = 0;
@@ -32,12 +32,12 @@ export function readPace(
     goOn();
     return !isPaused && !stream.destroyed;
   };
-  const rest = (isMore: boolean): void => {
+  const yieldTurn = (hasBacklog: boolean): void => {
     thisTurn = 0;
     if (isResting) return;
     isResting = true;
     stream.pause();
-    turns.rest(isMore, awake);
+    scheduler.scheduleRead(hasBacklog, awake);
   };
   return {
     isPaused: (): boolean => isPaused,
@@ -46,7 +46,7 @@ export function readPace(
       const now = nowMs();
       thisTurn = Math.max(0, thisTurn - ((now - tookMs) / TURN_MS) * TURN_BYTES) + bytes;
       tookMs = now;
-      if (thisTurn >= TURN_BYTES) rest(bytes >= FULL_READ_BYTES);
+      if (thisTurn >= TURN_BYTES) yieldTurn(bytes >= FULL_READ_BYTES);
     },
     pause(): void {
       isPaused = true;

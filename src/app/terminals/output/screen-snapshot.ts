@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { trackModes } from '../../../domain/terminals/terminal-mode-tracker.ts';
-import { MAX_TAIL_BYTES, unfinished } from '../../../domain/terminals/terminal-partial-sequence.ts';
-import type { Screen, ScreenSize, Screens } from '../../../ports/terminals/headless-terminal.ts';
-import type { OutputLog } from './output-buffer.ts';
+import { MAX_TAIL_BYTES, partialSequence } from '../../../domain/terminals/terminal-partial-sequence.ts';
+import type {
+  HeadlessTerminal,
+  HeadlessTerminals,
+  ScreenSize,
+} from '../../../ports/terminals/headless-terminal.ts';
+import type { OutputBuffer } from './output-buffer.ts';
 
 /** Drawn at once; a millisecond, as a rule. */
 const SLICE_BYTES = 8_192;
@@ -24,7 +28,7 @@ export type Pace = {
 
 const PACE: Pace = { behindBytes: 1_310_720, closeBytes: 1_048_576, calmMs: 1_000, calmBytes: 65_536 };
 
-export type Picture = {
+export type ScreenSnapshot = {
   /** Draws an empty screen. */
   readonly bytes: Buffer;
   /** The output that it shows ends here. */
@@ -32,9 +36,14 @@ export type Picture = {
 };
 
 /** What is on a screen that was drawn up to `offset`, and what it can not show: half a character, or half a sequence. */
-function takePicture(screen: Screen, log: OutputLog, offset: number, withScrollback: boolean): Picture {
-  const tail = log.range(Math.max(log.start(), offset - MAX_TAIL_BYTES), offset);
-  return { bytes: Buffer.concat([screen.picture(withScrollback), unfinished(tail)]), offset };
+function takeSnapshot(
+  screen: HeadlessTerminal,
+  buffer: OutputBuffer,
+  offset: number,
+  withScrollback: boolean,
+): ScreenSnapshot {
+  const tail = buffer.range(Math.max(buffer.start(), offset - MAX_TAIL_BYTES), offset);
+  return { bytes: Buffer.concat([screen.serialize(withScrollback), partialSequence(tail)]), offset };
 }
 
 /**
@@ -42,20 +51,20 @@ function takePicture(screen: Screen, log: OutputLog, offset: number, withScrollb
  * forgotten is missing, which no multiplexer minds: it draws everything again when it is told to.
  */
 export async function snapshotOfBuffer(
-  log: OutputLog,
-  screens: Screens,
+  buffer: OutputBuffer,
+  screens: HeadlessTerminals,
   size: ScreenSize,
-): Promise<Picture | null> {
-  let screen: Screen | null = null;
+): Promise<ScreenSnapshot | null> {
+  let screen: HeadlessTerminal | null = null;
   try {
     screen = screens.open(size);
-    let at = log.start();
-    for (const upTo = log.end(); at < upTo; at = Math.max(at, log.start())) {
-      const piece = log.read(at, SLICE_BYTES);
+    let at = buffer.start();
+    for (const upTo = buffer.end(); at < upTo; at = Math.max(at, buffer.start())) {
+      const piece = buffer.read(at, SLICE_BYTES);
       at += piece.length;
       if (!(await screen.write(piece))) return null;
     }
-    return takePicture(screen, log, at, false);
+    return takeSnapshot(screen, buffer, at, false);
   } catch {
     return null;
   } finally {
@@ -80,7 +89,7 @@ class SizeHistory {
   }
 
   /** Makes the screen as large as it is at this offset. */
-  applyUpTo(offset: number, screen: Screen): void {
+  applyUpTo(offset: number, screen: HeadlessTerminal): void {
     let next = this.#sizes[this.#applied];
     while (next !== undefined && next.at <= offset) {
       screen.resize(next.size);
@@ -105,13 +114,13 @@ class SizeHistory {
  * log is about to forget something or somebody asks for a picture, so that it costs a terminal nothing that writes little.
  */
 export class ScreenHistory {
-  readonly #log: OutputLog;
-  readonly #screens: Screens;
+  readonly #log: OutputBuffer;
+  readonly #screens: HeadlessTerminals;
   readonly #opened: ScreenSize;
   readonly #pace: Pace;
   readonly #sizes: SizeHistory;
   readonly #gap = trackModes();
-  #screen: Screen | null = null;
+  #screen: HeadlessTerminal | null = null;
   /** All output before it is on the screen, or on its way there. */
   #drawn = 0;
   #wanted = 0;
@@ -120,8 +129,8 @@ export class ScreenHistory {
   #calm: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(log: OutputLog, screens: Screens, opened: ScreenSize, pace = PACE) {
-    this.#log = log;
+  constructor(buffer: OutputBuffer, screens: HeadlessTerminals, opened: ScreenSize, pace = PACE) {
+    this.#log = buffer;
     this.#screens = screens;
     this.#opened = opened;
     this.#pace = pace;
@@ -146,13 +155,13 @@ export class ScreenHistory {
   }
 
   /** All output so far as a picture; null when the terminal has ended, or can not be drawn. */
-  async picture(withScrollback = true): Promise<Picture | null> {
+  async snapshot(withScrollback = true): Promise<ScreenSnapshot | null> {
     this.#asking += 1;
     try {
       const upTo = this.#log.end();
       // Also while the last of it is being drawn for somebody else.
       while (!this.#ended && (this.#drawing !== null || this.#lacks(upTo))) await this.#drawUpTo(upTo);
-      return this.#ended ? null : takePicture(this.#theScreen(), this.#log, this.#drawn, withScrollback);
+      return this.#ended ? null : takeSnapshot(this.#theScreen(), this.#log, this.#drawn, withScrollback);
     } catch {
       this.end();
       return null;
@@ -212,7 +221,7 @@ export class ScreenHistory {
     }
   }
 
-  #theScreen(): Screen {
+  #theScreen(): HeadlessTerminal {
     this.#screen ??= this.#screens.open(this.#opened);
     this.#sizes.applyUpTo(this.#drawn, this.#screen);
     return this.#screen;

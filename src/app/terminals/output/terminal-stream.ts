@@ -1,13 +1,13 @@
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
-import type { ScreenSize, Screens } from '../../../ports/terminals/headless-terminal.ts';
-import type { LookedBack, PtyStream } from '../../../ports/terminals/terminal-backend.ts';
-import { latest } from './latest-only.ts';
-import { type OutputLog, outputLog } from './output-buffer.ts';
-import type { OutputTurns } from './read-scheduler.ts';
-import { type ReadPace, readPace } from './read-throttle.ts';
-import { type Picture, ScreenHistory, snapshotOfBuffer } from './screen-snapshot.ts';
+import type { HeadlessTerminals, ScreenSize } from '../../../ports/terminals/headless-terminal.ts';
+import type { PtyStream, Scrollback } from '../../../ports/terminals/terminal-backend.ts';
+import { latestOnly } from './latest-only.ts';
+import { type OutputBuffer, outputBuffer } from './output-buffer.ts';
+import type { ReadScheduler } from './read-scheduler.ts';
+import { type ReadPace, readThrottle } from './read-throttle.ts';
+import { ScreenHistory, type ScreenSnapshot, snapshotOfBuffer } from './screen-snapshot.ts';
 
 /** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
 const KEEP_BYTES = 2_097_152;
@@ -49,9 +49,9 @@ export type TerminalStream = {
   confirm(offset: number): void;
   unconfirmedBytes(): number;
   /** All output so far as a picture; null when none can be made. What a client has of it can not be resumed. */
-  picture(): Promise<Picture | null>;
+  clientSnapshot(): Promise<ScreenSnapshot | null>;
   /** The screen as it is now, for whoever only looks on; null when it can not be drawn, and before the first output. */
-  snapshot(): Promise<Picture | null>;
+  recordingSnapshot(): Promise<ScreenSnapshot | null>;
   /** Count of input bytes taken. */
   received(): number;
   /** Takes input; `done` when the engine has it. False when no more should come before `onDrain` tells. */
@@ -65,7 +65,7 @@ export type TerminalStream = {
   /** Waits for its end, and tells what it was. */
   ending(): Promise<StreamEnd>;
   /** What there is to scroll back to, as it is after the call. */
-  lookBack(room?: OutputRoom): Promise<LookedBack>;
+  requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   /** Lets a multiplexer draw all of its screen once more; that is output like any other. */
   drawAnew(): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;
@@ -74,16 +74,16 @@ export type TerminalStream = {
 };
 
 /** What draws a terminal for a client that missed too much; a multiplexer does that by itself. */
-export type Drawing = { readonly screens: Screens; readonly size: ScreenSize };
+export type Drawing = { readonly screens: HeadlessTerminals; readonly size: ScreenSize };
 
 /** Reads a terminal as fast as it is received, and lets its program wait when it is not: nothing is thrown away. */
 export const terminalStream = (
   id: string,
   pty: PtyStream,
   onOver: () => void,
-  turns: OutputTurns,
+  scheduler: ReadScheduler,
   drawing: Drawing | null = null,
-): TerminalStream => new PtyTerminal(id, pty, onOver, turns, drawing);
+): TerminalStream => new PtyTerminal(id, pty, onOver, scheduler, drawing);
 
 class PtyTerminal implements TerminalStream {
   readonly id: string;
@@ -93,7 +93,7 @@ class PtyTerminal implements TerminalStream {
   readonly #bytes: NonNullable<PtyStream['bytes']>;
   readonly #onOver: () => void;
   readonly #drawing: Drawing | null;
-  readonly #log: OutputLog;
+  readonly #log: OutputBuffer;
   readonly #history: ScreenHistory | null;
   readonly #pace: ReadPace;
   readonly #resizePty: (size: ScreenSize) => Promise<void>;
@@ -107,7 +107,13 @@ class PtyTerminal implements TerminalStream {
   #over = false;
   #ranMs = 0;
 
-  constructor(id: string, pty: PtyStream, onOver: () => void, turns: OutputTurns, drawing: Drawing | null) {
+  constructor(
+    id: string,
+    pty: PtyStream,
+    onOver: () => void,
+    scheduler: ReadScheduler,
+    drawing: Drawing | null,
+  ) {
     const { stream, muxSession } = pty;
     this.id = id;
     this.muxSession = muxSession;
@@ -116,11 +122,11 @@ class PtyTerminal implements TerminalStream {
     this.#bytes = pty.bytes ?? { in: 0, out: 0 };
     this.#onOver = onOver;
     this.#drawing = drawing;
-    this.#log = outputLog(KEEP_BYTES, (forgotten, at) => this.#history?.forgets(forgotten, at));
+    this.#log = outputBuffer(KEEP_BYTES, (forgotten, at) => this.#history?.forgets(forgotten, at));
     const isDrawn = drawing !== null && muxSession === null;
     this.#history = isDrawn ? new ScreenHistory(this.#log, drawing.screens, drawing.size) : null;
-    this.#pace = readPace(stream, turns);
-    this.#resizePty = latest(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
+    this.#pace = readThrottle(stream, scheduler);
+    this.#resizePty = latestOnly(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
     this.#size = drawing?.size;
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
     if (stream.closed) setImmediate(() => this.#finish());
@@ -160,20 +166,20 @@ class PtyTerminal implements TerminalStream {
     return this.#log.end() - this.#confirmed;
   }
 
-  async picture(): Promise<Picture | null> {
-    const picture = (await this.#history?.picture()) ?? null;
-    if (picture !== null) this.#exactFrom = Math.max(this.#exactFrom, picture.offset);
-    return picture;
+  async clientSnapshot(): Promise<ScreenSnapshot | null> {
+    const clientSnapshot = (await this.#history?.snapshot()) ?? null;
+    if (clientSnapshot !== null) this.#exactFrom = Math.max(this.#exactFrom, clientSnapshot.offset);
+    return clientSnapshot;
   }
 
-  async snapshot(): Promise<Picture | null> {
+  async recordingSnapshot(): Promise<ScreenSnapshot | null> {
     if (this.#drawing === null || this.#log.end() === 0) return null;
-    if (this.#history !== null) return await this.#history.picture(false);
+    if (this.#history !== null) return await this.#history.snapshot(false);
     const { screens, size } = this.#drawing;
-    const picture = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
+    const clientSnapshot = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
     // What was forgotten may still be on the screen.
     if (this.#log.start() > 0) void this.drawAnew();
-    return picture;
+    return clientSnapshot;
   }
 
   received(): number {
@@ -210,8 +216,8 @@ class PtyTerminal implements TerminalStream {
     return this.#pty.ending();
   }
 
-  lookBack(room?: OutputRoom): Promise<LookedBack> {
-    return this.#pty.lookBack(room);
+  requestScrollback(room?: OutputRoom): Promise<Scrollback> {
+    return this.#pty.requestScrollback(room);
   }
 
   drawAnew(): Promise<void> {

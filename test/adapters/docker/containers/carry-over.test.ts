@@ -64,7 +64,7 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   t.notOk('left_behind' in kept.json());
   t.match(await sh(LOOK), SEEN);
   t.equal(await sh('printf "$SECRET"'), SECRET, 'its environment is as it was');
-  const [captured] = await runtime.capturedImages();
+  const [captured] = await runtime.snapshotImages();
   const config = (await docker.getImage(captured?.imageId ?? '').inspect()).Config;
   t.notMatch(JSON.stringify(config), new RegExp(SECRET), 'which no image contains');
 
@@ -90,7 +90,7 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   }
   t.match(await sh('cat /workspace/data; ls /usr/local/bin /etc/issue'), /^data\n\/etc\/issue/);
   await service.reconcile();
-  t.same(await runtime.capturedImages(), [], 'and the private image is gone');
+  t.same(await runtime.snapshotImages(), [], 'and the private image is gone');
   t.ok(await docker.getImage(image).inspect(), 'the catalogue’s is not');
 
   await call('DELETE', url);
@@ -134,7 +134,7 @@ async function layers(t: Test, { docker, runtime, image, instanceId }: TestInsta
   t.equal(seen.trim(), '2\n3\n4\n7:8\n7:8\n7:8\n/bin/busybox', 'everything is still there');
   await runtime.remove(handle);
   for (let n = 0; n < 3; n += 1) {
-    for (const one of await runtime.capturedImages()) await runtime.removeCaptured(one);
+    for (const one of await runtime.snapshotImages()) await runtime.removeCaptured(one);
   }
-  t.same(await runtime.capturedImages(), []);
+  t.same(await runtime.snapshotImages(), []);
 }

@@ -75,7 +75,7 @@ async function ownership(t: Test, { docker, runtime, instanceId, spec, handle }:
     'neither its volume nor its name is taken over',
   );
   await t.rejects(other.removeVolume(spec.volume), { name: 'RuntimeFailure', message: /does not belong/ });
-  t.same(await other.capturedImages(), []);
+  t.same(await other.snapshotImages(), []);
   const prefix = { ...handle, runtimeId: handle.runtimeId.slice(0, 12) };
   const tries: (() => Promise<unknown>)[] = [
     () => runtime.start(prefix),

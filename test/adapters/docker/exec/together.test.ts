@@ -1,10 +1,10 @@
 import t from 'tap';
-import { together } from '../../../../src/adapters/docker/terminals/batch-by-key.ts';
+import { batchByKey } from '../../../../src/adapters/docker/terminals/batch-by-key.ts';
 
 /** Runs that end when the test says so. */
 function aScene(most: number) {
   const runs: { key: string; items: readonly string[]; end(error?: Error): void }[] = [];
-  const ask = together<string>(most, (key, items) => {
+  const ask = batchByKey<string>(most, (key, items) => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly []>();
     runs.push({ key, items, end: (error) => (error === undefined ? resolve([]) : reject(error)) });
     return promise;
@@ -54,7 +54,7 @@ t.test('a run that fails is the answer to those that were in it alone', async (t
 });
 
 t.test('a run that answers for each item fails those alone that it could not do', async (t) => {
-  const ask = together<string>(9, async (_, items) =>
+  const ask = batchByKey<string>(9, async (_, items) =>
     items.map((item) => (item === 'stuck' ? new Error('still there') : null)),
   );
   void ask('one', 'first');

@@ -64,8 +64,8 @@ function reasonOf(
 ): Promise<CloseReason> {
   const { runtimeId } = handle;
   const row = { dbId: 'row', state: 'running', runtimeId, operation: null } as const;
-  const ends = terminalEnds({ runtime, records: { places: async () => [row] } });
-  return ends.afterEnd({ dbId: 'row', handle, part: null }, end, 60_000);
+  const ends = terminalEnds({ runtime, records: { containerStatuses: async () => [row] } });
+  return ends.afterEnd({ dbId: 'row', handle, participation: null }, end, 60_000);
 }
 
 async function unreachable(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {

@@ -99,7 +99,7 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   pty.write('seq -f row-%g 1000; echo all-$((1+1))\r');
   await output.until('all-2');
   t.not(missing(output.all()).length, 0, 'tmux draws no more than the newest of it');
-  const found = await pty.lookBack();
+  const found = await pty.requestScrollback();
   t.equal(found.program, 'shell');
   if (found.program === 'shell') t.same(missing(found.snapshot?.text ?? ''), []);
   await pty.drawAnew();
@@ -111,7 +111,11 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   t.same(missing(shown.all()), [], 'it is there after a reload as well');
   again.write('less /etc/bash.bashrc\r');
   await shown.until('bash.bashrc\u001b');
-  t.same(await again.lookBack(), { program: 'full_screen' }, 'a program that has the screen keeps it');
+  t.same(
+    await again.requestScrollback(),
+    { program: 'full_screen' },
+    'a program that has the screen keeps it',
+  );
 }
 
 /** The lines of a terminal of this size that has been shown a snapshot, and how many rows are above its screen. */
@@ -139,7 +143,7 @@ async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHa
   for (let looks = 0; last < 1500; looks += 1) {
     if (looks > 500) throw new Error(`it has not gone beyond ${last}`);
     await pty.resize(60 + ((looks * 37) % 90), 10 + ((looks * 13) % 40));
-    const found = await pty.lookBack();
+    const found = await pty.requestScrollback();
     if (found.program !== 'shell' || found.snapshot === null) throw new Error('there is no snapshot');
     const { lines, above } = await linesOf(found.snapshot);
     t.equal(above, found.snapshot.historyRows);

@@ -114,7 +114,7 @@ async function insideBusyBox(t: Test, { docker }: TestInstance, tools: string, b
   pty.write('echo "<$TERM|$LOCPATH|$TMUX>"; seq 300; touch /opt/berth/x; printf "%s|" ä漢😀\r');
   const shown = await output.until('ä漢😀|');
   t.match(shown, /touch: .*Read-only file system/);
-  const past = await pty.lookBack();
+  const past = await pty.requestScrollback();
   const text = past.program === 'shell' ? past.snapshot?.text : past.program;
   t.match(text, /\n<tmux-256color\|\|>\n1\n2\n/, 'and what programs see of it is their own');
   await again(t, box);

@@ -16,7 +16,13 @@ import { execAnswer } from '../../replies/exec-reply.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
-import { accepts, enableTcpKeepAlive, flushHeaders, type Watch, whenClosed } from '../../streamed-replies.ts';
+import {
+  type AbortGuard,
+  accepts,
+  enableTcpKeepAlive,
+  flushHeaders,
+  whenClosed,
+} from '../../streamed-replies.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 /** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
@@ -29,7 +35,7 @@ export const execRoutes =
     containers: Pick<Containers, 'exec'>,
     access: Pick<ContainerAccess, 'streamExec'>,
     outputs: OutputSlots,
-    cutOff: Watch,
+    cutOff: AbortGuard,
   ): Routes =>
   (http) => {
     http.post(

@@ -10,15 +10,21 @@ import { listingAnswer } from '../../replies/listing-reply.ts';
 import { IdParams } from '../../schema/common.ts';
 import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files.ts';
 import type { Routes } from '../../server.ts';
-import { accepts, drainUpload, endWhenStalled, type Watch, whenClosed } from '../../streamed-replies.ts';
+import {
+  type AbortGuard,
+  abortWhenStalled,
+  accepts,
+  drainUpload,
+  whenClosed,
+} from '../../streamed-replies.ts';
 
 const url = '/api/containers/:id/files';
 
 export type FileRouteDeps = {
   readonly access: Pick<ContainerAccess, 'openFile' | 'writeFile' | 'removeFile'>;
   readonly outputs: OutputSlots;
-  readonly cutOffReading: Watch;
-  readonly cutOffWriting: Watch;
+  readonly cutOffReading: AbortGuard;
+  readonly cutOffWriting: AbortGuard;
 };
 
 export const fileRoutes =
@@ -64,7 +70,7 @@ export const fileRoutes =
 function uploadRoute(
   http: Parameters<Routes>[0],
   access: Pick<ContainerAccess, 'writeFile'>,
-  cutOff: Watch,
+  cutOff: AbortGuard,
 ): void {
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -79,7 +85,7 @@ function uploadRoute(
       },
     },
     async (request, reply) => {
-      endWhenStalled(request);
+      abortWhenStalled(request);
       drainUpload(request, reply);
       cutOff(request, reply);
       const content = request.body instanceof Readable ? request.body : Readable.from([]);
@@ -105,7 +111,7 @@ function download(
   path: FilePath,
   opened: Exclude<Opened, { kind: 'listing' }>,
 ): FastifyReply {
-  endWhenStalled(request);
+  abortWhenStalled(request);
   const name = path.at(-1) ?? 'workspace';
   const isFile = opened.kind === 'file';
   reply.header('content-disposition', contentDisposition(isFile ? name : `${name}.tar`));

@@ -7,7 +7,7 @@ import { orThrow } from '../../errors.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../../schema/insight.ts';
 import type { Routes } from '../../server.ts';
-import { enableTcpKeepAlive, flushHeaders, type Watch, whenClosed } from '../../streamed-replies.ts';
+import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../streamed-replies.ts';
 
 const MIB = 1024 * 1024;
 /** As every container is made with. */
@@ -17,7 +17,7 @@ export const insightRoutes =
   (
     access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>,
     outputs: OutputSlots,
-    cutOff: Watch,
+    cutOff: AbortGuard,
   ): Routes =>
   (http) => {
     http.get(

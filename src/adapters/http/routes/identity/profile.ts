@@ -1,6 +1,6 @@
 import type { Passwords } from '../../../../app/identity/account/password.ts';
 import type { Profile, Profiles } from '../../../../app/identity/account/profile.ts';
-import type { Confirm } from '../../../../app/identity/sign-in/reauthentication.ts';
+import type { RequireRecentSignIn } from '../../../../app/identity/sign-in/reauthentication.ts';
 import type { UseLimits } from '../../../../domain/identity/use-limits.ts';
 import { orThrow } from '../../errors.ts';
 import { ConfirmationRequest, ConfirmedBody } from '../../schema/second-factor.ts';
@@ -12,7 +12,7 @@ import { toUserBody } from './user-body.ts';
 export type MeRouteDeps = {
   readonly profiles: Profiles;
   readonly passwords: Passwords;
-  readonly confirmed: Confirm;
+  readonly confirmed: RequireRecentSignIn;
 };
 
 /** The one who asks. */

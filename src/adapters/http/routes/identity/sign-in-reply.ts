@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Waiting } from '../../../../app/identity/sign-in/pending-sign-in.ts';
+import type { PendingSignIn } from '../../../../app/identity/sign-in/pending-sign-in.ts';
 import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import { Refusal } from '../../../../domain/errors.ts';
 import type { LoginTokens } from '../../auth/login-token.ts';
@@ -34,10 +34,10 @@ export const signedInAnswer =
 /** Either a session, or what to go on with at the second factor. */
 export const loginAnswer =
   (signedIn: SignedInAnswer) =>
-  (reply: FastifyReply, outcome: SignedIn | Waiting): LoginBody =>
+  (reply: FastifyReply, outcome: SignedIn | PendingSignIn): LoginBody =>
     'mfaToken' in outcome ? toWaitingBody(outcome) : signedIn(reply, outcome);
 
-const toWaitingBody = ({ mfaToken, expiresAt, methods }: Waiting): MfaRequiredBody => ({
+const toWaitingBody = ({ mfaToken, expiresAt, methods }: PendingSignIn): MfaRequiredBody => ({
   mfa_required: true,
   mfa_token: mfaToken,
   expires_at: expiresAt.toISOString(),

@@ -1,5 +1,5 @@
 import type { Guests } from '../../../../app/identity/sign-in/guest-sign-in.ts';
-import type { Accounts } from '../../../../app/identity/sign-in/registration.ts';
+import type { Registration } from '../../../../app/identity/sign-in/registration.ts';
 import type { SignIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import { orThrow } from '../../errors.ts';
 import * as schema from '../../schema/sign-in.ts';
@@ -9,7 +9,7 @@ import { clearRefreshCookie, loginAnswer, refreshCookie, signedInAnswer } from '
 const publicly = { scope: 'public' } as const;
 
 export type AuthRouteDeps = {
-  readonly accounts: Accounts;
+  readonly accounts: Registration;
   readonly guests: Guests;
   readonly signIn: SignIn;
   /** Whether browsers reach the service by https, so that the cookie must not travel otherwise. */
@@ -27,7 +27,7 @@ export const authRoutes =
 type Answer = ReturnType<typeof signedInAnswer>;
 
 const accountRoutes =
-  (accounts: Accounts, guests: Guests, answer: Answer): Routes =>
+  (accounts: Registration, guests: Guests, answer: Answer): Routes =>
   (http) => {
     http.get(
       '/api/auth/options',

@@ -4,7 +4,7 @@ import type { AuditRecord } from '../../../../domain/audit.ts';
 import { paged, timesOf } from '../../pagination.ts';
 import { AdminAuditQuery, AuditPage, AuditQuery, type AuditRecordBody } from '../../schema/audit.ts';
 import type { Routes } from '../../server.ts';
-import { endWhenStalled, type Watch } from '../../streamed-replies.ts';
+import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 import { type ExportFormat, exported, exportFormat } from './audit-export.ts';
 
 const OWN = ['created_at', 'action', 'ip_address', 'user_agent', 'details', 'user_id', 'id'] as const;
@@ -12,8 +12,8 @@ const ALL = ['created_at', 'username', ...OWN.slice(1)] as const;
 
 export type AuditRouteDeps = {
   readonly audit: Audit;
-  readonly cutOffReading: Watch;
-  readonly cutOffAdmin: Watch;
+  readonly cutOffReading: AbortGuard;
+  readonly cutOffAdmin: AbortGuard;
 };
 
 /** Pages as JSON; whole as CSV or NDJSON, where a cursor or limit has no meaning. */
@@ -75,7 +75,7 @@ function sendFile(
   columns: readonly (keyof AuditRecordBody)[],
 ): FastifyReply {
   const { type, disposition, body } = exported(records, format, columns);
-  endWhenStalled(request);
+  abortWhenStalled(request);
   return reply.type(type).header('content-disposition', disposition).send(body);
 }
 

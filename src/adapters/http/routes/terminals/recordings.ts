@@ -7,10 +7,10 @@ import { paged } from '../../pagination.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/recordings.ts';
 import type { Routes } from '../../server.ts';
-import { endWhenStalled, type Watch } from '../../streamed-replies.ts';
+import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 
 export const recordingRoutes =
-  (recordings: Recordings, cutOffReading: Watch): Routes =>
+  (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
   (http, tokens) => {
     changeRoutes(recordings)(http, tokens);
     readRoutes(recordings, cutOffReading)(http, tokens);
@@ -58,7 +58,7 @@ const changeRoutes =
   };
 
 const readRoutes =
-  (recordings: Recordings, cutOffReading: Watch): Routes =>
+  (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
   (http) => {
     http.get(
       '/api/recordings',
@@ -95,7 +95,7 @@ const readRoutes =
           await recordings.open(request.params.id, request.caller, request.origin),
         );
         cutOffReading(request, reply);
-        endWhenStalled(request);
+        abortWhenStalled(request);
         return reply
           .header('content-disposition', contentDisposition(fileName(recording)))
           .header('content-length', sizeBytes)
