@@ -1,6 +1,6 @@
 import type { CatalogueKind } from './containers/catalogue.ts';
 
-/** What happened, in the past tense. The interface's two come first. */
+/** What happened, in the past tense. */
 export type AuditAction =
   | 'session_revoked'
   | 'sessions_revoked_others'
@@ -60,22 +60,22 @@ export type AuditAction =
   | 'screen_unlock_failed';
 
 export type AuditEntry = {
-  /** Of an entry that may be written again, which then is one; else it gets an id of its own. */
+  /** Makes a repeated append of this entry write one row; without it each gets its own id. */
   readonly id?: string;
-  /** null when nobody is signed in, as for a failed sign-in. */
+  /** null when nobody is signed in, for example after a failed sign-in. */
   readonly userId: string | null;
   readonly action: AuditAction;
   readonly ipAddress: string;
   readonly userAgent: string;
-  /** The session id for session actions; otherwise what the action was about. Never a secret. */
+  /** The session id for session actions, else the subject's. Never a secret. */
   readonly details: string;
 };
 
 export type AuditRecord = Omit<AuditEntry, 'action' | 'id'> & {
   readonly id: string;
-  /** Text, as a newer version may have written ones that this one does not know. */
+  /** Text, because a newer version may have written actions unknown here. */
   readonly action: string;
   readonly createdAt: Date;
-  /** As the user is called now; null for nobody, and for somebody who is not there any more. */
+  /** The user's present name; null without a user, or when the user is gone. */
   readonly username: string | null;
 };

@@ -3,12 +3,12 @@ import type { FileError } from './containers/files.ts';
 import type { FieldFaults } from './field-faults.ts';
 import type { SessionEnd } from './identity/session.ts';
 
-/** Every refusal that the interface names, by code. HTTP statuses and words are one table in the HTTP adapter. */
+/** Every refusal that the interface names, by code. The HTTP adapter has one table of their statuses and words. */
 export type DomainError =
   | FileError
   | { readonly code: 'service_restarting' }
   | { readonly code: 'service_overloaded' }
-  /** `ended`: for who was signed in until then. */
+  /** `ended`: why the client's session ended. */
   | { readonly code: 'unauthorized'; readonly ended?: SessionEnd }
   | { readonly code: 'api_token_rejected' }
   | { readonly code: 'login_failed' }
@@ -25,17 +25,17 @@ export type DomainError =
   | { readonly code: 'container_not_running' }
   | { readonly code: 'container_busy' }
   | { readonly code: 'too_many_processes' }
-  /** It was not the caller's turn at the engine in time. */
+  /** No turn at the engine in time. */
   | { readonly code: 'engine_busy' | 'container_unresponsive'; readonly retryAfterSeconds: number }
   | { readonly code: 'container_limit_reached'; readonly max: number }
-  /** `names`: those that could be purged; empty when all of them are on their way out. */
+  /** `names`: containers that could be purged; empty when all are being erased. */
   | { readonly code: 'kept_limit_reached'; readonly max: number; readonly names: readonly string[] }
   | { readonly code: 'disk_quota_exceeded' }
   | { readonly code: 'host_disk_short' }
   | { readonly code: 'image_unavailable' }
   | { readonly code: 'name_taken' }
   | { readonly code: 'guests_disabled' }
-  /** What is missing is a field of the body. */
+  /** A missing field of the request. */
   | { readonly code: 'confirmation_required'; readonly by: 'password' | 'code' | 'current_passcode' }
   | { readonly code: 'account_required' }
   | { readonly code: 'wrong_password' }
@@ -78,13 +78,13 @@ export type DomainError =
   | { readonly code: 'role_setup_not_needed' }
   | { readonly code: 'role_setup_not_active' }
   | { readonly code: 'too_many_at_once'; readonly retryAfterSeconds: number }
-  /** Of all users behind one address together. */
+  /** For all users of one address. */
   | { readonly code: 'address_full'; readonly retryAfterSeconds: number }
   | { readonly code: 'rate_limited'; readonly retryAfterSeconds: number };
 
 export type DomainErrorCode = DomainError['code'];
 
-/** A refusal on its way out of nested calls; the HTTP adapter answers it from its table. */
+/** A refusal thrown through nested calls; the HTTP adapter answers it from its table. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly error: DomainError;

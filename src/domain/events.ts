@@ -9,12 +9,12 @@ export type EventType =
   | 'container_deleted'
   | 'container_progress';
 
-/** How long a client may come back and ask for what it missed. */
+/** How long a client may return and resume. */
 export const EVENTS_KEPT_HOURS = 24;
-/** Longer, so that of what comes after a kept event nothing is gone. */
+/** Longer, so that nothing after a kept event is missing. */
 export const EVENTS_SWEPT_HOURS = 25;
 
-/** The interface's envelope, with what decides who may see it. */
+/** The event as sent, and who may see it. */
 export type ContainerEvent = {
   readonly type: EventType;
   readonly dbId: string;
@@ -22,7 +22,7 @@ export type ContainerEvent = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** The event of a change that has left the container as it is now. `restarted` belongs to updates. */
+/** The event of a change, from the container's new state. `restarted` belongs to updates. */
 export function containerEvent(type: EventType, container: Container, restarted?: boolean): ContainerEvent {
   const { dbId, ownerId, runtimeId, name, state, resources } = container;
   const updated = {
@@ -37,13 +37,13 @@ export function containerEvent(type: EventType, container: Container, restarted?
   return { type, dbId, ownerId, data: type === 'container_updated' ? { ...data, ...updated } : data };
 }
 
-/** An operation has failed, and the container is in the state that it was in before. `reason` is for people. */
+/** The event of a failed operation, with the container back in its previous state. `reason` is for people. */
 export function failedEvent(container: Container, reason: string): ContainerEvent {
   const event = progressEvent(container);
   return { ...event, data: { ...event.data, reason } };
 }
 
-/** How far the tools of its role are; of what the installer has said, the last line. */
+/** The event of a role setup's progress, with the installer's last line. */
 export function progressEvent(container: Container): ContainerEvent {
   const { status, detail } = container.roleSetup;
   const event = containerEvent('container_progress', container);

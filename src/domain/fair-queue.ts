@@ -1,59 +1,60 @@
 /**
- * Requests that wait for one of a few slots, and those that have one. Users take turns, and neither a user nor a container has
- * all slots.
+ * Requests waiting for one of a few slots, and those that have one. Users take turns; no user or container gets all
+ * slots.
  */
 
-/** A request for a slot. `resourceId` names what it keeps busy: requests of one name start a few at a time. */
+/** A request for a slot. `resourceId` names the container that it occupies. */
 export type SlotRequest = {
   readonly id: string;
   readonly resourceId: string;
   readonly userId: string;
 };
 
-/** How many have a slot at the same time. */
+/** How many may have a slot at once. */
 export type SlotLimits = {
   readonly total: number;
   readonly perContainer: number;
   readonly perUser: number;
 };
 
-/** How many wait at the same time; whatever comes then is refused at once. */
+/** How many may wait; more are refused at once. */
 export type WaitLimits = { readonly perContainer: number; readonly perUser: number };
 
 /**
- * Terminals that are opened. Four keep two processors busy. The total leaves two of a process's ten database connections to
- * everything else while every opening waits for one, and a user or container whose openings hang leaves half of it to others.
+ * Opening terminals. Four keep two processors busy. The total leaves two of a process's ten database connections to
+ * other requests while every opening waits for one. A user or container whose openings hang leaves half of it to
+ * others.
  */
 export const OPENING_LIMITS: SlotLimits = { total: 8, perContainer: 4, perUser: 4 };
 
-/** A client waits so long for its turn; proxies and the page give up later. */
+/** How long a client waits for its turn; proxies and the page give up later. */
 export const OPENING_WAIT_MS = 15_000;
-/** When a client that waited in vain is to ask again. */
+/** Retry time for a client that waited in vain. */
 export const OPENING_RETRY_SECONDS = 5;
 
 /**
- * Calls by which the engine changes something. It takes eight side by side without getting slower for each. Two of
- * them keep the two processors of a small machine busy: a user who asks without a pause leaves others a third of it, and a
- * container leaves one of three to the user's others.
+ * The engine's mutating calls. It runs eight at once without slowing down. Two keep the two processors of a small
+ * machine busy: a user who asks without a pause leaves others a third, and a container leaves one of three to the
+ * user's others.
  */
 export const ENGINE_LIMITS: SlotLimits = { total: 8, perContainer: 2, perUser: 3 };
-/** Far more than anyone starts at once; a container that hangs leaves half of it to its owner's others. */
+/** Far more than anyone starts at once; a hanging container leaves half to its owner's others. */
 export const ENGINE_WAIT_LIMITS: WaitLimits = { perContainer: 64, perUser: 128 };
-/** As long as the engine itself may take for the start of a process. */
+/** The engine's own limit for a process start. */
 export const ENGINE_WAIT_MS = 30_000;
-/** The start of a process is late after so long: it takes half a second on a busy machine. */
+/** A later process start is late: it takes half a second on a busy machine. */
 export const ENGINE_LATE_MS = 5_000;
-/** A request waits so long for a container with a late start, which may be only slow. */
+/** How long a request waits for a container with a late start, which may only be slow. */
 export const LATE_WAIT_MS = 5_000;
 export const ENGINE_RETRY_SECONDS = 5;
 
 /**
- * What is dear for an engine beside that, each with its own turns.
+ * Other expensive engine work, each kind with its own queue.
  *
- * `transfers`: archives and uploads from begin to end. Their clients decide how long that takes, so they have a limit for each user and
- * container, and none for all. `pieces`: 256 KiB of a file on their way, so few move at the same time. One that
- * does not come within a second gives its turn to others. `figures`: a container's statistics; where they are late, others go on.
- * `sizes`: the size of a container's layer, of which the engine looks at every file.
+ * `transfers`: archives and uploads from start to end. Clients decide how long they take, so they are limited per user
+ * and container, not in all. `pieces`: 256 KiB of a file, so few move at once; one that takes over a second gives up
+ * its turn. `figures`: a container's statistics; late ones give up their turn. `sizes`: the size of a container's
+ * layer, for which the engine visits every file.
  */
 export const WORK_LIMITS = {
   transfers: {
@@ -77,28 +78,27 @@ export const WORK_LIMITS = {
 } as const satisfies Readonly<Record<string, unknown>>;
 
 export type FairQueue = {
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly waiting: readonly SlotRequest[];
   readonly underway: readonly SlotRequest[];
-  /** Those that took too long. They have no slot any more, but nothing starts in their container. */
+  /** Starts that took too long: without a slot, but nothing else starts in their container. */
   readonly late: readonly SlotRequest[];
-  /** Users with requests, the one whose turn was last at the end. */
+  /** Users with requests, the last one served at the end. */
   readonly served: readonly string[];
 };
 
 export type QueueEvent =
   | { readonly type: 'enter'; readonly request: SlotRequest }
-  /** It gives its slot to others, and keeps its container closed until it leaves. */
+  /** Gives up its slot and blocks its container until it leaves. */
   | { readonly type: 'late'; readonly id: string }
-  /** It is done, has failed, or is not wanted any more. */
+  /** Done, failed or cancelled. */
   | { readonly type: 'leave'; readonly id: string };
 
-/** Requests whose turn it is. */
 export type QueueStep = { readonly queue: FairQueue; readonly start: readonly string[] };
 
 export const EMPTY_QUEUE: FairQueue = { waiting: [], underway: [], late: [], served: [] };
 
-/** What becomes of the queue. Leaving without having entered changes nothing. */
+/** The next state of the queue. Leaving without having entered changes nothing. */
 export function nextQueue(queue: FairQueue, event: QueueEvent, limits: SlotLimits): QueueStep {
   if (event.type === 'enter')
     return startWhatMay({ ...queue, waiting: [...queue.waiting, event.request] }, limits);
@@ -115,11 +115,11 @@ export function nextQueue(queue: FairQueue, event: QueueEvent, limits: SlotLimit
   );
 }
 
-/** Whether a process start of the container took too long and is not over. */
+/** Whether a process start in the container took too long and has not ended. */
 export const isUnresponsive = ({ late }: FairQueue, resourceId: string): boolean =>
   late.some((one) => one.resourceId === resourceId);
 
-/** Whether so many wait already that no more of this user or container may. */
+/** Whether the user or container has too many waiting requests. */
 export function isFull(
   { waiting }: FairQueue,
   { resourceId, userId }: Omit<SlotRequest, 'id'>,
@@ -147,8 +147,8 @@ function startWhatMay(from: FairQueue, limits: SlotLimits): QueueStep {
 }
 
 /**
- * Of those that the limits let through: the user with the fewest under way, then the one served longest ago, then the container
- * with the fewest, then the first.
+ * Within the limits: the user with the fewest in progress, then the one served longest ago, then the container with the
+ * fewest, then the first request.
  */
 function chooseNext(queue: FairQueue, limits: SlotLimits): SlotRequest | null {
   const { waiting, underway, served } = queue;

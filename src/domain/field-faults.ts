@@ -1,2 +1,2 @@
-/** Messages by wire field name; empty means valid. */
+/** Messages by field; empty means valid. */
 export type FieldFaults = Readonly<Record<string, string>>;

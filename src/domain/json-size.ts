@@ -1,4 +1,4 @@
-/** Bytes of a text between the quotes of a JSON string, in UTF-8: a control character is six, a quote or a line feed two. */
+/** The UTF-8 length of a text inside a JSON string: a control character takes six bytes, a quote or line feed two. */
 export function jsonBytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {

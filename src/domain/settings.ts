@@ -1,19 +1,19 @@
-/** What administrators can change while the service runs. */
+/** What administrators can change at runtime. */
 export type Settings = {
   readonly openRegistration: boolean;
   readonly sessionIdleMinutes: number;
-  /** Whether people may enter without an account. Off until an administrator turns it on. */
+  /** Whether people may enter without an account. Off in a new installation. */
   readonly guestsEnabled: boolean;
   readonly guestLifetimeHours: number;
-  /** For one credential or one address; 0 for no limit. */
+  /** Per credential or address; 0 for no limit. */
   readonly requestsPerMinute: number;
-  /** How long the volume of a deleted container is kept. */
+  /** How long a deleted container's volume is kept. */
   readonly retentionDays: number;
-  /** How long to keep finished operations, ended sessions and shares, and rows of deleted containers. */
+  /** How long finished operations, ended sessions and shares, and rows of deleted containers are kept. */
   readonly historyDays: number;
-  /** What all recordings of one user may hold; 0 for none. */
+  /** The limit for all recordings of a user; 0 for none. */
   readonly recordingsMbPerUser: number;
-  /** Terminals and event sockets that are open at once from one address (of IPv6 one /64), in each process. */
+  /** Open terminals and event sockets of one address (IPv6: /64), in each process. */
   readonly socketsPerAddress: number;
 };
 

@@ -1,4 +1,4 @@
-/** Lead bytes, and what may follow them at once: RFC 3629 allows neither overlong forms nor surrogates. */
+/** Lead bytes and their next bytes: RFC 3629 allows neither overlong forms nor surrogates. */
 const SEQUENCES: readonly (readonly [
   lead: number,
   last: number,
@@ -16,13 +16,13 @@ const SEQUENCES: readonly (readonly [
   [0xf4, 0xf4, 4, 0x80, 0x8f],
 ];
 
-/** A whole character of UTF-8, the beginning of one that ends after these bytes, or bytes that are no UTF-8. */
+/** A complete UTF-8 character, a partial one at the end, or bytes that are not UTF-8. */
 export type Utf8At =
   | { readonly kind: 'character'; readonly length: number; readonly codePoint: number }
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'invalid' };
 
-/** What begins at `at`, which is less than the length of `bytes`. */
+/** What is at `at`, which is less than the length of `bytes`. */
 export function utf8At(bytes: Uint8Array, at: number): Utf8At {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return { kind: 'character', length: 1, codePoint: lead };
@@ -40,7 +40,7 @@ export function utf8At(bytes: Uint8Array, at: number): Utf8At {
   return { kind: 'character', length, codePoint };
 }
 
-/** How many bytes at the end are the beginning of a character: 0 to 3. */
+/** The number of final bytes that begin a character: 0 to 3. */
 export function incompleteBytes(bytes: Uint8Array): number {
   for (let length = Math.min(3, bytes.length); length > 0; length -= 1) {
     if (utf8At(bytes, bytes.length - length).kind === 'incomplete') return length;

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import type { Page, PageRequest } from './pagination.ts';
 
-/** What is left out is not filtered by. */
+/** Absent fields do not filter. */
 export type AuditFilter = {
   readonly userId?: string;
   readonly action?: string;
@@ -11,7 +11,7 @@ export type AuditFilter = {
   readonly to?: Date;
 };
 
-/** Only grows. */
+/** Append-only. */
 export interface AuditLog {
   append(...entries: readonly AuditEntry[]): Promise<void>;
   /** Newest first. Throws `UnknownPage`. */

@@ -1,23 +1,23 @@
-/** Flat and small: ids and names. Whoever hears it looks the rest up. */
+/** Flat and small: ids and names. Receivers query the rest. */
 export type BusMessage = { readonly [name: string]: string | number | boolean | null };
 
 export type BusHandler = (message: BusMessage) => void;
 
 /**
- * Tells the other processes on the same database that there is something to look at. A message may be lost, come twice
- * or come while the row it is about cannot be read: correctness never depends on one, only how soon it is noticed.
+ * Tells other processes on the same database what to check. A message may be lost, repeated, or arrive before its row
+ * is readable: it affects only how soon a change is noticed, never correctness.
  */
 export interface Bus {
-  /** False while messages of other processes may be missed: caches that count on them are to be passed by. */
+  /** False while messages may be missed: bypass caches that rely on them. */
   readonly connected: boolean;
   /**
-   * To the handlers of this process before it returns, to those of the others soon. Call it after the commit. What
-   * cannot be sent now is sent when that is possible again. Throws only when the message is above 7 KiB.
+   * Calls this process's handlers before returning, the others' soon. Call it after the commit. While sending is
+   * impossible, messages wait. Throws only for a message above 7 KiB.
    */
   publish(topic: string, message: BusMessage): void;
   /**
-   * `onGap` runs whenever messages may have been missed, before later ones are handed out: drop what was kept, look at
-   * everything again. Handlers must not throw. Returns what undoes it.
+   * `onGap` runs when messages may have been missed, before later ones are delivered: drop caches and check everything.
+   * Handlers must not throw. Returns the unsubscribe function.
    */
   subscribe(topic: string, handler: BusHandler, onGap: () => void): () => void;
 }

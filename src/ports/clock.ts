@@ -1,4 +1,4 @@
-/** Wall-clock time. Expiry of credentials is judged by the database's clock instead. */
+/** Wall-clock time. Credentials expire by the database's clock instead. */
 export interface Clock {
   now(): Date;
 }

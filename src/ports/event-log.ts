@@ -1,39 +1,35 @@
 import type { ContainerEvent } from '../domain/events.ts';
 
-/** An event with its place in the whole stream. */
+/** An event and its position in the stream. */
 export type StoredEvent = Omit<ContainerEvent, 'ownerId'> & {
-  /** Opaque, and the same for everybody. */
+  /** Opaque, and the same at every process. */
   readonly id: string;
   readonly time: Date;
   /** The users who may see it. */
   readonly audience: readonly string[];
 };
 
-/** A part of the stream: what comes after one position, up to and with another. */
+/** A part of the stream: after one position, up to and including another. */
 export type EventRange = { readonly after: string; readonly upTo: string };
 
 /**
- * Events are rows, written in the transaction of the change that they tell of. They are read in one order that is the
- * same for every reader, and in which the events of a container are in the order of its changes, as long as each
- * transaction holds the container's row before it writes anything. What was read once is followed by everything that
- * is committed later, however long its transaction took.
+ * Events are rows, written in the transaction of their change and read in one order for all readers. A container's
+ * events are in the order of its changes, as long as each transaction locks the container's row before it writes.
+ * Everything committed after a read comes after what was read, however long its transaction took.
  */
 export interface EventLog {
   append(event: ContainerEvent): Promise<void>;
-  /** The position of now: whatever is committed later comes after it. */
+  /** The present end: everything committed later comes after it. */
   end(): Promise<string>;
-  /**
-   * What comes after a position, oldest first. `waiting`: there is more, which cannot be handed out before another
-   * transaction has ended.
-   */
+  /** The events after a position, oldest first. `waiting`: more exist, but an earlier transaction has not ended. */
   after(
     position: string,
     limit: number,
   ): Promise<{ readonly events: readonly StoredEvent[]; readonly waiting: boolean }>;
-  /** The first of a part that this user may see now. */
+  /** The first events of a part that this user may see now. */
   seenBy(userId: string, range: EventRange, limit: number): Promise<readonly StoredEvent[]>;
-  /** Whether the id is that of an event since which everything is kept. */
+  /** Whether every event since this id is still kept. */
   keepsSince(id: string): Promise<boolean>;
-  /** Removes what is too old to be asked for. */
+  /** Removes events that are too old to be requested. */
   sweep(): Promise<void>;
 }

@@ -1,19 +1,18 @@
-/** What has ended and is kept for a while; of each kind, what belongs to it goes with it. */
+/** Kinds of ended items that are kept for a while, with their dependents. */
 export const ENDED_KINDS = ['operations', 'sessions', 'shares', 'containers'] as const;
 
 export type EndedKind = (typeof ENDED_KINDS)[number];
 
-/** So many refresh tokens at a time for each session of the limit: one session alone may have thousands. */
+/** Refresh tokens per session and batch: one session may have thousands. */
 export const TOKENS_PER_SESSION = 25;
 
-/** What has ended and is kept for a while, for lists and for whoever looks into what happened. */
+/** Ended items, kept for lists and investigations. */
 export interface HistoryRepository {
   /**
-   * Removes what ended more than `days` days ago, oldest first and at most `limit` of its kind: finished operations;
-   * sessions since they were revoked or expired, after their refresh tokens, of which at most `TOKENS_PER_SESSION` times
-   * `limit` go; shares with their participants; rows of deleted containers since their volume is gone, with all that
-   * belongs to them. What another process is removing is passed over. Answers how many went in all, refresh tokens
-   * included; 0 when none is left.
+   * Removes what ended more than `days` days ago, oldest first, at most `limit` of the kind: finished operations;
+   * revoked or expired sessions, after their refresh tokens, of which at most `TOKENS_PER_SESSION` times `limit` go;
+   * shares with their participants; rows of deleted containers, by the removal of their volume, with their dependents.
+   * Skips what another process is removing. Returns the number removed, refresh tokens included; 0 when none is left.
    */
   forget(kind: EndedKind, days: number, limit: number): Promise<number>;
 }

@@ -3,5 +3,5 @@ type Write = {
   (message: string): void;
 };
 
-/** Structured log at the edges. Never a secret, and never bytes of a terminal. */
+/** Structured log at the edges. Never a secret, never terminal bytes. */
 export type Logger = { readonly info: Write; readonly warn: Write; readonly error: Write };

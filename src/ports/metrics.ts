@@ -1,16 +1,19 @@
-/** An answer of one route, counted without looking anything up. */
+/** Counts an answer of one route, without a lookup. */
 export type AnswerCount = (status: number, seconds: number) => void;
 
 export type EngineCall = {
-  /** Port and method, as `runtime.create`. */
+  /** Port and method, such as `runtime.create`. */
   readonly kind: string;
   readonly outcome: 'ok' | 'refused' | 'unavailable' | 'error';
   readonly seconds: number;
 };
 
-/** A wait for the engine is over: the call `started`, or was refused by this code. */
+/** The end of a wait for the engine: the call `started`, or was refused with this code. */
 export type EngineWait = {
-  /** `calls` change something or start a process; `transfers` are archives and uploads, `figures` and `sizes` those of containers. */
+  /**
+   * `calls` change something or start a process; `transfers` are archives and uploads; `figures` are containers'
+   * statistics, `sizes` their sizes.
+   */
   readonly work: 'calls' | 'transfers' | 'figures' | 'sizes';
   readonly outcome: 'started' | 'engine_busy' | 'container_unresponsive';
   readonly seconds: number;
@@ -22,10 +25,10 @@ export type OperationStep = {
   readonly outcome: 'ok' | 'failed';
 };
 
-/** What is counted by whoever moves the bytes, as plain numbers: a look-up for each chunk would cost more than the chunk. */
+/** Plain counters for the code that moves the bytes: a lookup per chunk would cost more than the chunk. */
 export type TerminalBytes = { in: number; out: number };
 
-/** Numbers that are looked at when somebody asks for them. */
+/** Numbers read on request. */
 export type Gauge =
   | 'terminals_open'
   | 'address_sockets_most'
@@ -36,20 +39,20 @@ export type Gauge =
   | 'database_waiting'
   | 'reconcile_age_seconds';
 
-/** Counts of what happens in this process. No method throws or waits. */
+/** Metrics of this process. No method throws or waits. */
 export interface Metrics {
-  /** Once for each. `route` is its pattern, or `unknown`: never an address that somebody sent. */
+  /** Call once for each. `route` is its pattern, or `unknown`: never a requested address. */
   httpRoute(method: string, route: string): AnswerCount;
-  /** `outcome`: `ok`, or the code of the refusal. */
+  /** `outcome`: `ok`, or the refusal's code. */
   authenticated(credential: 'login' | 'api_token' | 'none', outcome: string): void;
   stepDone(step: OperationStep): void;
   engineCalled(call: EngineCall): void;
   engineWaited(wait: EngineWait): void;
-  /** An event went out so long after its commit. */
+  /** An event was sent this long after its commit. */
   eventSent(lagSeconds: number): void;
   readonly terminalBytes: TerminalBytes;
-  /** The last one to say so is asked. */
+  /** The last registered reader is used. */
   watch(gauge: Gauge, read: () => number): void;
-  /** All of it, for the one who collects them. */
+  /** All metrics in the text format. */
   text(): Promise<{ readonly type: string; readonly body: string }>;
 }

@@ -1,10 +1,10 @@
-/** A part of a long list. `after` is the `next` of the part before; null for the first. */
+/** A part of a long list. `after` is the previous part's `next`; null for the first. */
 export type PageRequest = { readonly after: string | null; readonly limit: number };
 
-/** `next` is null at the end. What a store makes of it is its own affair. */
+/** `next` is null at the end and opaque otherwise. */
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 
-/** `after` was never a `next`. */
+/** `after` is no `next` of this list. */
 export class UnknownPage extends Error {
   override name = 'UnknownPage';
 }

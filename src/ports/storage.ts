@@ -28,7 +28,7 @@ import type { RecordingRepository } from './terminals/recording-repository.ts';
 import type { TerminalLeaseRepository } from './terminals/terminal-lease-repository.ts';
 import type { TerminalRecordRepository } from './terminals/terminal-record-repository.ts';
 
-/** Everything that is stored. Each method writes one fact, and repeats the condition its decision rested on. */
+/** All stored data. Each method writes one fact, and repeats the condition that its decision was based on. */
 export type Repositories = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
@@ -61,23 +61,23 @@ export type Repositories = {
   readonly collaborations: CollaborationRepository;
 };
 
-/** All writes of `work` happen, or none. Nothing outside the database is done inside it. */
+/** All writes of `work` happen, or none. It must do nothing outside the database. */
 export type InTransaction = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T>;
 
-/** Storage as a whole: single statements by `repositories`, several together by `inTransaction`. */
+/** Single statements by `repositories`, transactions by `inTransaction`. */
 export type Storage = { readonly repositories: Repositories; readonly inTransaction: InTransaction };
 
-/** The database did not answer; what it holds is unknown. Never a reason to refuse a credential. */
+/** The database did not answer; its state is unknown. Never a reason to refuse a credential. */
 export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable';
 }
 
-/** The database is well, and gave the statement up as it took too long. */
+/** The database is up, but aborted the statement for taking too long. */
 export class StorageTooSlow extends StorageUnavailable {
   override name = 'StorageTooSlow';
 }
 
-/** The database may be well, but all connections to it were in use for too long. Nothing was asked of it. */
+/** All connections were in use for too long. Nothing was sent to the database. */
 export class StorageBusy extends StorageUnavailable {
   override name = 'StorageBusy';
 }

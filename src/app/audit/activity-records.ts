@@ -4,17 +4,17 @@ import type { AuditEntry } from '../../domain/audit.ts';
 import { credentialId } from '../../domain/identity/caller.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 
-/** Acts that are alike make one record in this time. */
+/** Equal acts within this time share one record. */
 export const FOLDED_FOR_MS = 60_000;
-/** So many kinds of act of one user are told apart in that time; the rest is folded by action alone. */
+/** Kinds of acts distinguished per user in that time; further ones are merged by action alone. */
 export const KINDS_PER_USER = 60;
 
-/** Acts that are alike: the last one, and how many of them no record tells yet. */
+/** Equal acts: the last one, and the number not yet recorded. */
 type Fold = {
   last: Act;
   unwritten: number;
   endsMs: number;
-  /** Written, but not known to have arrived: written once more as it is. */
+  /** Written without an answer: the same entry is written again. */
   entry: AuditEntry | null;
 };
 
@@ -22,16 +22,16 @@ export type ActRecords = ReturnType<typeof actRecords>;
 
 export type ActRecordsDeps = {
   readonly audit: Pick<AuditLog, 'append'>;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 
 /**
- * Records acts without a change of their own, so that their volume cannot fill the audit: the first of a credential,
- * container and action before it is done, those of the next minute in one record at its end.
+ * Records acts that change no row, so that their volume cannot fill the audit: the first of a credential, container and
+ * action before it happens, those of the next minute in one record at its end.
  */
 export function actRecords({ audit, monotonicMs }: ActRecordsDeps) {
-  // In the order in which their time ends.
+  // Ordered by the end of their minute.
   const folds = new Map<string, Fold>();
   const kindsOf = new Map<string, number>();
   let last: Promise<void> = Promise.resolve();
@@ -75,7 +75,7 @@ export function actRecords({ audit, monotonicMs }: ActRecordsDeps) {
   };
 
   return {
-    /** Once it resolves, the act is on record, or will be within a minute. */
+    /** Resolves when the act is on record, or will be within a minute. */
     async record(act: Act): Promise<void> {
       const key = keyOf(act);
       const fold = folds.get(key);
@@ -95,14 +95,14 @@ export function actRecords({ audit, monotonicMs }: ActRecordsDeps) {
       }
     },
 
-    /** Writes what is due; for a timer. */
+    /** Writes due records; for a timer. */
     flush: (): Promise<void> => flush(false),
-    /** Writes all of it; for the end of the process. */
+    /** Writes all records; for shutdown. */
     flushAll: (): Promise<void> => flush(true),
   };
 }
 
-/** The record of what no record tells yet; null when there is nothing. */
+/** The record of all unrecorded acts; null when there are none. */
 function taken(fold: Fold): AuditEntry | null {
   if (fold.entry === null && fold.unwritten > 0) {
     fold.entry = { id: randomUUID(), ...entryOf(fold.last, fold.unwritten) };

@@ -8,7 +8,7 @@ import type { Repositories } from '../../ports/storage.ts';
 import { oncePer } from './audit-view-log.ts';
 
 const NOTE_EVERY_MS = 600_000;
-/** So many records of an export are in memory at a time, whatever its length. */
+/** Records of an export in memory at once, whatever its length. */
 const EXPORT_PART = 500;
 const NONE: Page<AuditRecord> = { items: [], next: null };
 
@@ -18,11 +18,11 @@ type OwnFilter = Omit<AuditFilter, 'userId'>;
 /** `user`: an id, a name or an email address. */
 export type AnyFilter = OwnFilter & { readonly user?: string };
 
-/** What was done; nothing here changes it. Pages throw `UnknownPage`; everything comes newest first. */
+/** Reads the audit, newest first. Throws `UnknownPage`. */
 export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
-  /** That an administrator looked is recorded, once in a while for each session or token. */
+  /** An administrator's view is recorded, once in a while per session or token. */
   const note = async ({ user, credential }: Caller, origin: Origin, action: AuditAction): Promise<void> => {
     if (!isNew(`${credentialId(credential)} ${action}`)) return;
     await audit.append({ userId: user.id, action, ...origin, details: '' });
@@ -34,15 +34,13 @@ export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
   };
 
   return {
-    /** What was done in the caller's name. */
     own: (filter: OwnFilter, request: PageRequest, { user }: Caller): Promise<Page<AuditRecord>> =>
       audit.page({ ...filter, userId: user.id }, request),
 
-    /** The same, whole. */
     exportOwn: (filter: OwnFilter, { user }: Caller): AsyncIterable<AuditRecord> =>
       whole(audit, { ...filter, userId: user.id }),
 
-    /** What was done by anybody; who may ask is decided by the route's scope. */
+    /** Everybody's actions; the route's scope decides who may ask. */
     async all(filter: AnyFilter, request: PageRequest, caller: Caller, origin: Origin) {
       const known = await resolved(filter);
       const page = known === null ? NONE : await audit.page(known, request);
@@ -60,7 +58,7 @@ export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
 
 async function* nothing(): AsyncGenerator<AuditRecord> {}
 
-/** Every record, read in parts as they are asked for. What comes in meanwhile is newer than all of them, and left out. */
+/** Every record, read in parts on demand. Later records are newer than all of them, and omitted. */
 async function* whole(audit: Repositories['audit'], filter: AuditFilter): AsyncGenerator<AuditRecord> {
   let after: string | null = null;
   do {

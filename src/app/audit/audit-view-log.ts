@@ -1,4 +1,4 @@
-/** True for the first time in `everyMs` for each key, so that what is asked over and over is noted now and then. */
+/** Returns true once in `everyMs` per key, to record repeated requests only now and then. */
 export function oncePer(everyMs: number, nowMs: () => number): (key: string) => boolean {
   const last = new Map<string, number>();
   return (key) => {

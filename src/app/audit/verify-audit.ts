@@ -6,12 +6,12 @@ const PART = 1_000;
 export type AuditVerdict =
   | { readonly kind: 'whole'; readonly head: ChainHead }
   | { readonly kind: 'broken'; readonly link: BrokenLink }
-  /** A record that nobody sealed, though nothing waits to be sealed. */
+  /** A record that is neither sealed nor waiting. */
   | { readonly kind: 'stray'; readonly recordId: string }
-  /** The chain does not go through the head that was written down earlier. */
+  /** The chain does not contain the expected head. */
   | { readonly kind: 'other_head'; readonly expected: ChainHead };
 
-/** Follows the whole chain, a part at a time. `expected`: a head of an earlier check that must be on its way. */
+/** Verifies the whole chain in parts. `expected`: a head of an earlier check that it must contain. */
 export async function checkAudit(chain: AuditChain, expected: ChainHead | null): Promise<AuditVerdict> {
   let head = GENESIS;
   let met = expected === null || isSame(expected, GENESIS);

@@ -20,7 +20,7 @@ export type CollaborationEffectDeps = {
   readonly log: Logger;
 };
 
-/** Of a container that is deleted, in the transaction that does it; those who take part have left with their terminals. */
+/** In the transaction of the container's delete; participants' sockets close with its terminals. */
 export async function endSharesOf(tx: Repositories, dbId: string, origin: Origin): Promise<void> {
   const action = 'collaboration_ended';
   for (const ended of await tx.collaborations.endAllOf(dbId)) {
@@ -35,7 +35,7 @@ const SESSIONS_LEFT = 'could not end the sessions of a collaboration; retrying l
 
 const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
 
-/** Those that are written with the decision; the others follow its commit. */
+/** Effects written with the decision; the others follow the commit. */
 async function writeOne(
   tx: Repositories,
   collaboration: Collaboration,
@@ -65,7 +65,6 @@ async function writeOne(
   }
 }
 
-/** In the transaction of the decision. */
 async function write(
   tx: Repositories,
   collaboration: Collaboration,
@@ -75,18 +74,17 @@ async function write(
   for (const effect of effects) await writeOne(tx, collaboration, effect, origin);
 }
 
-/** What follows from decisions about collaborations: in the database, to other processes, and in containers. */
+/** The effects of decisions about collaborations: in the database, in other processes, and in containers. */
 export function collaborationEffects(deps: CollaborationEffectDeps) {
   const { log } = deps;
   const { collaborations } = deps.storage.repositories;
   return {
     write,
 
-    /** After the commit. */
     follow: (collaboration: Collaboration, effects: readonly CollaborationEffect[]): void =>
       follow(deps, collaboration, effects),
 
-    /** Ends those whose time is over, and what ended ones left in their containers; for a timer. */
+    /** Ends expired collaborations, and leftover sessions of ended ones; for a timer. */
     async keep(): Promise<void> {
       for (const id of await collaborations.overdue()) await end(deps, id);
       for (const id of await collaborations.awaitingCleanUp()) {
@@ -125,7 +123,7 @@ function follow(
   }
 }
 
-/** Whoever may type there for another reason keeps the session. */
+/** Keeps the session of a user who may type there by another collaboration. */
 async function endSessions(
   { storage: { repositories }, backend }: CollaborationEffectDeps,
   { id, dbId }: Collaboration,
@@ -139,7 +137,7 @@ async function endSessions(
   await Promise.all(left.map((userId) => backend.killMuxSession(handle, participantSession(userId))));
 }
 
-/** What is left in the container of one that ended, also of those who left before. */
+/** Ends the sessions that an ended collaboration left in its container, of earlier participants too. */
 async function cleanUpEnded(deps: CollaborationEffectDeps, id: string): Promise<void> {
   const { collaborations } = deps.storage.repositories;
   const ended = await collaborations.find(id);

@@ -30,13 +30,13 @@ export type CollaborationDeps = CollaborationEffectDeps & {
   readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
   readonly throttle: LoginThrottle;
   readonly clock: Clock;
-  /** The address that people open. */
+  /** The origin that people open. */
   readonly publicUrl: () => string;
 };
 
 export type NewShare = { readonly mode: CollaborationMode; readonly minutes?: number | undefined };
 
-/** The code is shown this once. */
+/** The code is shown only now. */
 export type Shared = { readonly collaboration: Collaboration; readonly code: string; readonly url: string };
 
 export type Joined = { readonly collaboration: Collaboration; readonly container: Container };
@@ -47,14 +47,13 @@ type State = CollaborationDeps & { readonly effects: ReturnType<typeof collabora
 
 export type Collaborations = ReturnType<typeof collaborations>;
 
-/** Sharing a main terminal: who may come, and how it ends. The sockets themselves are `shared-terminals.ts`. */
+/** Sharing a main terminal: who may join, and how it ends. `shared-terminals.ts` has the open sockets. */
 export function collaborations(deps: CollaborationDeps) {
   const { repositories } = deps.storage;
   const effects = collaborationEffects(deps);
   const state: State = { ...deps, effects };
 
   return {
-    /** Shares the caller's running container. */
     create: (
       id: string,
       share: NewShare,
@@ -69,21 +68,20 @@ export function collaborations(deps: CollaborationDeps) {
       return ok(await repositories.collaborations.listLive(found.value.dbId, caller.user.id));
     },
 
-    /** Takes part from now on. Wrong codes are counted, for the user and for the address. */
+    /** Joins. Wrong codes are counted, for the user and for the address. */
     join: (code: string, caller: Caller, origin: Origin): Promise<Result<Joined, DomainError>> =>
       join(state, code, caller, origin),
 
-    /** One that the caller owns or takes part in. */
     async get(id: string, { user }: Caller): Promise<Result<Collaboration, DomainError>> {
       const found = isUuid(id) ? await repositories.collaborations.find(id.toLowerCase()) : null;
       return found !== null && mayBeSeenBy(found, user.id) ? ok(found) : NOT_FOUND;
     },
 
-    /** Its owner ends it; a participant leaves it for good. */
+    /** The owner ends it; a participant leaves for good. */
     remove: (id: string, { user }: Caller, origin: Origin) =>
       change(state, id, { type: 'delete', userId: user.id }, origin),
 
-    /** Its owner puts a participant out, who does not come back by the same code. */
+    /** The owner removes a participant, whom the same code does not admit again. */
     putOut: (id: string, userId: string, { user }: Caller, origin: Origin) =>
       change(state, id, { type: 'put_out', by: user.id, userId: userId.toLowerCase() }, origin),
 
@@ -129,7 +127,7 @@ async function insert(
 ): Promise<Result<Collaboration, DomainError>> {
   const { dbId, ownerId } = asked;
   await tx.users.lock(ownerId);
-  // A delete that came first has ended what there was to end.
+  // An earlier delete has ended everything.
   if ((await tx.roleSetups.findForUpdate(dbId))?.state !== 'running')
     return refuse({ code: 'container_not_running' });
   const live = await tx.collaborations.listLive(dbId, ownerId);

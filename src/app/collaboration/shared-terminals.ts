@@ -7,17 +7,16 @@ import type {
   PresentPerson,
 } from '../../ports/terminals/collaboration-repository.ts';
 
-/** What somebody at a shared terminal is told. `size`: null when everybody has their own again. */
+/** A notice for users of a shared terminal. `size`: null when all windows have their own size again. */
 export type SharedTerminalNotice =
   | { readonly type: 'participants'; readonly present: readonly PresentPerson[] }
   | { readonly type: 'size'; readonly size: TerminalSize | null };
 
-/** An open terminal of this process. The owner's main one rules the size of what is shared; participants follow. */
+/** An open terminal of this process. The owner's main one decides the size of the shared terminal. */
 export type Onlooker = {
   readonly dbId: string;
   readonly role: 'owner' | 'participant' | 'independent';
   size: TerminalSize;
-  /** Makes the terminal so large. */
   resize(size: TerminalSize): Promise<void>;
 };
 
@@ -25,18 +24,18 @@ export type SharedTerminalsDeps = {
   readonly collaborations: CollaborationRepository;
   readonly bus: Bus;
   readonly log: Logger;
-  /** The parts that terminals of this process rest on, with the container of each; also of those that wait. */
+  /** The participations that this process's terminals depend on, with their containers; waiting ones included. */
   readonly participations: () => readonly (Participation & { readonly dbId: string })[];
-  /** Closes the terminals that rest on one of these. */
+  /** Closes the terminals that depend on one of these. */
   readonly shut: (over: readonly Participation[]) => void;
 };
 
-/** One open terminal among those of its container. */
+/** An open terminal, among those of its container. */
 export type SharedSeat = {
-  /** From now on; the present state follows soon. */
+  /** Future notices; the present state follows soon. */
   onNotice(listener: (notice: SharedTerminalNotice) => void): void;
   resize(size: TerminalSize): Promise<void>;
-  /** Once the record is removed. */
+  /** Call it when the record is removed. */
   leave(): void;
 };
 
@@ -50,13 +49,13 @@ const TOPIC = 'collaboration';
 const SIZE_AFTER_MS = 100;
 const NOBODY = '[]';
 
-/** To every process: who takes part in what of this container, or is there, has changed. Call it after the commit. */
+/** Tells every process that the container's participants or open terminals have changed. Call it after the commit. */
 export const publishShareChange = (bus: Bus, dbId: string): void =>
   bus.publish(TOPIC, { container_id: dbId });
 
 /**
- * The shared terminals of this process. A message only says which container to look at again; what is lost is caught up
- * with by the look of every second.
+ * The shared terminals of this process. A message only names the container to check; a check every second covers lost
+ * ones.
  */
 export class SharedTerminals {
   readonly #deps: SharedTerminalsDeps;
@@ -76,7 +75,7 @@ export class SharedTerminals {
     );
   }
 
-  /** A terminal that has opened, once its record is written. */
+  /** Adds an open terminal. Call it when its record is written. */
   enter(onlooker: Onlooker): SharedSeat {
     const { dbId } = onlooker;
     const entry: Listening = Object.assign(onlooker, {
@@ -105,7 +104,7 @@ export class SharedTerminals {
     };
   }
 
-  /** Closes what rests on a part that nobody has any more, whatever was not told of it; for a timer. */
+  /** Closes terminals whose participation has ended, whichever message was lost; for a timer. */
   recheckParticipants(): Promise<void> {
     return this.#shutOver(this.#deps.participations());
   }
@@ -160,7 +159,7 @@ export class SharedTerminals {
     if (role === 'owner' && this.#sharedNow.has(dbId)) this.#noteSize(dbId);
   }
 
-  /** The window of the owner as it is when it has rested for a moment; null when the owner has gone. */
+  /** Writes the owner's window size once it has not changed for a moment; null when the owner has left. */
   #noteSize(dbId: string): void {
     const { collaborations, bus, log } = this.#deps;
     if (this.#resizing.has(dbId)) return;
@@ -177,8 +176,8 @@ export class SharedTerminals {
 }
 
 /**
- * Publishes in which containers terminals have opened or closed. A container that nobody shares costs one query, however
- * many open at once.
+ * Publishes the containers whose terminals have opened or closed. An unshared container costs one query, however many
+ * open at once.
  */
 class ShareChanges {
   readonly #deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>;

@@ -19,19 +19,16 @@ import { orRollBack } from '../transaction.ts';
 export type CatalogueAdmin = ReturnType<typeof catalogueAdmin>;
 export type EntryAdmin<T> = ReturnType<typeof entries<T>>;
 
-/** Tiers, images and roles, for administrators; who is one is decided by the route's scope. */
+/** Tiers, images and roles, for administrators; the route's scope checks that. */
 export const catalogueAdmin = (storage: Storage) => ({
   tiers: entries<Tier>(storage, 'tier', tierFaults),
   images: entries<Image>(storage, 'image', imageFaults),
   roles: entries<Role>(storage, 'role', roleFaults),
 });
 
-/**
- * Entries of one kind. A change takes effect with what is made after it: containers keep the image, the tools and the
- * limits that they were made with.
- */
+/** Entries of one kind. Existing containers keep the image, tools and limits that they were made with. */
 function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (entry: T) => FieldFaults) {
-  // `kind` names the edits of T, which the compiler cannot follow.
+  // the compiler cannot see that `kind` determines T
   const edits = ({ catalogue }: Repositories): CatalogueEdits<T> =>
     catalogue.editing[kind] as CatalogueEditing[CatalogueKind] as unknown as CatalogueEdits<T>;
   const record = (tx: Repositories, { user }: Caller, origin: Origin, what: Happening, details: object) =>
@@ -57,7 +54,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
         return checked;
       }),
 
-    /** What is absent from `change` stays. */
+    /** Absent fields stay. */
     change: (
       key: string,
       change: Partial<T>,
@@ -75,7 +72,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
         return checked;
       }),
 
-    /** Refuses what is in use, and what the service itself needs. Answers what was removed. */
+    /** Refuses used and required entries. Returns the removed one. */
     remove: (key: string, caller: Caller, origin: Origin): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
         const before = await edits(tx).findForUpdate(key);

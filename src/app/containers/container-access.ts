@@ -5,7 +5,7 @@ import { type AccessDeps, mayContinue } from './running-container.ts';
 
 export type ContainerAccess = ReturnType<typeof containerAccess>;
 
-/** The use cases that look into containers: commands, files, logs, figures and what a recreate would lose. */
+/** The use cases inside containers: commands, files, logs, statistics and loss reports. */
 export const containerAccess = (deps: AccessDeps) => ({
   streamExec: streamExec(deps),
   openFile: openFile(deps),

@@ -7,11 +7,10 @@ import type { WarmPool } from './maintenance/warm-pool.ts';
 import type { TerminalsOfContainers } from './operations/operation-deps.ts';
 import type { Operations } from './operations/operations.ts';
 
-/** What the use cases of containers share. */
 export type ContainerDeps = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
-  /** Node that new containers are placed on. */
+  /** The engine for new containers. */
   readonly runtimeNode: string;
   readonly clock: Clock;
   readonly operations: Operations;
@@ -19,10 +18,10 @@ export type ContainerDeps = {
   readonly warmPool: Pick<WarmPool, 'claim'>;
   readonly acts: Pick<ActRecords, 'record'>;
   readonly log: Logger;
-  /** What must stay free on the host for anything new; null for the rule of `floorBytes`. */
+  /** Free space that the host needs for anything new; null for the rule of `floorBytes`. */
   readonly diskFloorMb: number | null;
-  /** How long a create waits for the container to run before it answers that it is still at it. */
+  /** How long a create waits for the container to run before it answers that it continues. */
   readonly createWaitMs: number;
-  /** Where a test ends the process. */
+  /** For fault tests, which end the process here. */
   readonly checkpoint: (name: string) => Promise<void>;
 };

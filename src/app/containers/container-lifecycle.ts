@@ -12,17 +12,17 @@ import { findOwn, handleOf } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
 import { isUnderWay, type OperationState } from './operations/operation-deps.ts';
 
-/** A container as an operation has left it; `underWay`: the engine did not answer, and the operation goes on by itself. */
+/** A container after an operation. `underWay`: the engine did not answer, and the operation continues. */
 export type Acted = { readonly container: Container; readonly underWay: boolean };
 
-/** `oldId` and `volumeKept` are there only when the container had to be made anew. */
+/** `oldId` and `volumeKept` are present only after a recreate. */
 export type Started = Acted & {
   readonly recreated: { readonly oldId: string | null; readonly volumeKept: boolean } | null;
 };
 
 const acted = (done: OperationState): Acted => ({ container: done.container, underWay: isUnderWay(done) });
 
-/** A container that holds up the engine would hold up its stop as well. */
+/** A container that blocks the engine would block its own stop as well. */
 export async function endHung(
   { runtime, log }: Pick<ContainerDeps, 'runtime' | 'log'>,
   container: Container,
@@ -32,7 +32,7 @@ export async function endHung(
   log.warn({ dbId: container.dbId }, 'killed a container in which no process started');
 }
 
-/** Has the operation done on the caller's container as it is when its turn comes. */
+/** Runs an operation on the caller's container, when its turn comes. */
 async function operate(
   deps: ContainerDeps,
   kind: OperationKind,
@@ -42,7 +42,7 @@ async function operate(
 ): Promise<Result<OperationState, DomainError>> {
   const { repositories } = deps.storage;
   const answering = deps.runtime.ping();
-  // Whoever asks for what is not there hears of that alone.
+  // An unknown container is refused as such, even while the engine is down.
   answering.catch(() => undefined);
   const found = await findOwn(repositories, id, caller);
   if (!found.ok) return found;
@@ -50,7 +50,7 @@ async function operate(
   if (kind !== 'start') await endHung(deps, found.value);
   const operationRequest = { kind, caller, origin };
   let isFirst = true;
-  // What was found is taken at its word once: the row is changed only if it still is as it was found.
+  // The first attempt uses the row already read: it fails if the row has changed.
   const prepare: Prepare = async (tx) => {
     const now = isFirst ? found : await findOwn(tx, dbId, caller);
     isFirst = false;
@@ -61,7 +61,7 @@ async function operate(
   return await deps.operations.submit(dbId, operationRequest, prepare, answering);
 }
 
-/** Starts it; when the engine has lost it, makes it anew with the same settings on the same volume. */
+/** Starts it. If the engine has lost it, recreates it with the same settings on the same volume. */
 export const startContainer =
   (deps: ContainerDeps) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Started, DomainError>> => {
@@ -79,7 +79,7 @@ export const startContainer =
     return ok({ container, recreated, underWay: isUnderWay(done.value) });
   };
 
-/** Stops it politely and closes its terminals. One that is down already is only recorded as such. */
+/** Stops it with SIGTERM first and closes its terminals. A container already down is only recorded as stopped. */
 export const stopContainer =
   (deps: ContainerDeps) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
@@ -87,7 +87,7 @@ export const stopContainer =
     return done.ok ? ok(acted(done.value)) : done;
   };
 
-/** Removes it from the engine and marks the row deleted. The volume is kept. */
+/** Removes it from the engine and marks the row deleted. The volume stays. */
 export const deleteContainer =
   (deps: ContainerDeps) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
@@ -95,7 +95,7 @@ export const deleteContainer =
     return done.ok ? ok(acted(done.value)) : done;
   };
 
-/** Undoes a delete while the volume is kept: the container is made anew, stopped. Only the row's own id will do. */
+/** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =
   (deps: ContainerDeps) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {

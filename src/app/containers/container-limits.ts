@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
 
-/** The caller's tier; a user without one is a fault of ours. */
+/** The caller's tier; a user without one is a fault. */
 export async function tierOf(
   { catalogue }: Pick<Repositories, 'catalogue'>,
   { user }: Caller,
@@ -15,7 +15,7 @@ export async function tierOf(
   return tier;
 }
 
-/** Whether one more container of that name fits. Call it with the owner's row locked, so that it stays true. */
+/** Whether another container of that name fits. Call it with the owner's row locked. */
 export async function checkContainerLimit(
   tx: Repositories,
   name: string,
@@ -28,7 +28,7 @@ export async function checkContainerLimit(
   return (await tx.containers.nameInUse(caller.user.id, name)) ? refuse({ code: 'name_taken' }) : ok(null);
 }
 
-/** Whether one more fits beside what its owner has deleted and is still kept. Call it with the owner's row locked. */
+/** Whether another container fits beside the owner's kept deleted ones. Call it with the owner's row locked. */
 export async function checkKeptLimit(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
   const ownerId = caller.user.id;
   const max = mostWithKept((await tierOf(tx, caller)).maxContainers);

@@ -10,7 +10,6 @@ import { updateContainer } from './update-container.ts';
 
 export type Containers = ReturnType<typeof containers>;
 
-/** The use cases of containers. */
 export const containers = (deps: ContainerDeps) => ({
   create: createContainer(deps),
   list: (caller: Caller) => listVisible(deps.storage.repositories, caller),

@@ -21,7 +21,7 @@ import type { ContainerDeps } from './container-deps.ts';
 import { checkContainerLimit, checkKeptLimit, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
 
-/** What a user asks for; what is left out is chosen from the catalogue and the tier. */
+/** A create request; the catalogue and the tier supply absent fields. */
 export type CreateRequest = {
   readonly name: string;
   readonly image?: string;
@@ -39,8 +39,8 @@ type Plan = {
 };
 
 /**
- * Makes a container and waits up to `createWaitMs` for it to run. The row says `creating` until then, so a caller
- * that is answered early finds the outcome there. `note` writes the id down in the transaction that makes the row.
+ * Makes a container and waits up to `createWaitMs` for it to run. The row is `creating` until then, for callers
+ * answered earlier. `note` records the id in the row's transaction.
  */
 export const createContainer =
   (deps: ContainerDeps) =>
@@ -77,7 +77,7 @@ const imageUnavailable = (error: unknown): Result<never, DomainError> => {
   throw error;
 };
 
-/** Every fault of the request at once, or what it comes to. */
+/** The complete request, or all its faults at once. */
 async function plan(
   { catalogue }: Repositories,
   request: CreateRequest,
@@ -111,7 +111,7 @@ async function plan(
   return ok({ image, role, resources });
 }
 
-/** Writes the intent. The owner's row is locked, so that two creates cannot both take the last place. */
+/** Writes the intent. The owner's row is locked, so two creates cannot both take the last place. */
 async function insert(
   { runtimeNode, warmPool }: ContainerDeps,
   tx: Repositories,
@@ -128,7 +128,7 @@ async function insert(
   if (!(await tx.catalogue.keep(image.key, role)))
     return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
   const env = request.env ?? {};
-  // What is given at the making of a container cannot be given to one that is made already.
+  // The environment is fixed when a container is made, so members cannot take one.
   const member = Object.keys(env).length === 0 ? await warmPool.claim(tx, pinned(image), resources) : null;
   const dbId = member?.dbId ?? randomUUID();
   await tx.containers.insert({
@@ -149,9 +149,9 @@ async function insert(
   return ok({ container, warmRuntimeId: member?.runtimeId ?? null });
 }
 
-/** What the work comes to, or null when the time is up; the work goes on either way. */
+/** The result, or null after the time limit; the work continues either way. */
 async function firstOf<T>(done: Promise<T>, waitMs: number): Promise<T | null> {
-  // A failure after the time is up is in the row already; without this it would end the process.
+  // A failure after the time limit is in the row already; unhandled it would end the process.
   done.catch(() => undefined);
   const waiting = new AbortController();
   const timeUp = sleep(waitMs, null, { signal: waiting.signal }).catch(() => null);

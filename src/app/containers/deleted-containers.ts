@@ -3,10 +3,10 @@ import { keptUntil } from '../../domain/containers/volume-retention.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
 import type { ContainerDeps } from './container-deps.ts';
 
-/** A deleted container that can be restored, until `keptUntil` at least. */
+/** A restorable deleted container, and the earliest end of its retention. */
 export type Kept = { readonly container: Container; readonly keptUntil: Date };
 
-/** What the caller deleted and can still restore: newest deletion first. */
+/** The caller's restorable containers, last deleted first. */
 export const listKept =
   ({ storage: { repositories } }: ContainerDeps) =>
   async ({ user }: Caller): Promise<readonly Kept[]> => {

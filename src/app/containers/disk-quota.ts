@@ -15,14 +15,14 @@ import type { ContainerDeps } from './container-deps.ts';
 import { handleOf } from './find-container.ts';
 import { stopWithReason } from './maintenance/stop-with-reason.ts';
 
-/** A little less than the minute that lies between two passes. */
+/** A little less than the minute between two passes. */
 const MEASURED_AGAIN_AFTER_SECONDS = 50;
 const AT_A_TIME = 4;
 const STOP_GRACE_SECONDS = 10;
 
 export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
 
-/** Looks at a volume now. What cannot be counted is as it was last. */
+/** Measures a volume. Unmeasurable ones keep their last value. */
 async function readUse({ runtime }: ContainerDeps, row: Container): Promise<Use> {
   const handle = handleOf(row);
   const running = row.state === 'running' ? handle : null;
@@ -35,7 +35,7 @@ async function readUse({ runtime }: ContainerDeps, row: Container): Promise<Use>
   return { quota: facts.quota, usedMb: bytes === null ? row.diskUsedMb : toMb(bytes), layer };
 }
 
-/** Looks at it, and writes down what is new. */
+/** Measures a volume and its layer, and records changes. */
 export async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
   const use = await readUse(deps, row);
   const { quota, usedMb, layer = null } = use;
@@ -47,7 +47,7 @@ export async function measure(deps: ContainerDeps, row: Container): Promise<Use>
   return use;
 }
 
-/** Whether the host has room for anything new: below its floor nothing is made. */
+/** Refuses anything new on a host below its floor. */
 export async function checkHostDisk({
   runtime,
   diskFloorMb,
@@ -56,8 +56,8 @@ export async function checkHostDisk({
 }
 
 /**
- * Whether it may be started: not above its disk size, and not when it would have to be made anew on a host that is short
- * of room. One that was above its size is counted again first.
+ * Whether it may start: not above its disk size, nor when a recreate is needed on a host short of space. A container
+ * above its size is measured again first.
  */
 export async function diskAllowsStart(
   deps: ContainerDeps,
@@ -79,7 +79,7 @@ export async function diskAllowsStart(
 const isOver = ({ resources }: Container, { quota, usedMb }: Use): boolean =>
   judgeDisk(quota, usedMb, resources.diskMb) !== 'fine';
 
-/** What speaks against another container with `diskMb` on the same volume; empty when nothing does. */
+/** Why another container with `diskMb` cannot use the same volume; empty when it can. */
 export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: number): Promise<FieldFaults> {
   const isOther = diskMb !== row.resources.diskMb;
   const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
@@ -93,7 +93,7 @@ export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: nu
     : {};
 }
 
-/** What speaks against carrying over what is outside the volume: more of it than the owner's tier allows. */
+/** Why the layer cannot be carried over: it exceeds the owner's tier. */
 export async function carryOverFaults(deps: ContainerDeps, row: Container): Promise<FieldFaults> {
   const handle = handleOf(row);
   const allowedMb = row.layerAllowedMb;
@@ -105,8 +105,8 @@ export async function carryOverFaults(deps: ContainerDeps, row: Container): Prom
 }
 
 /**
- * Looks at the volumes of running containers that nobody has looked at for a minute, and stops those that are too far
- * above a size that nothing else keeps. Nothing happens while the engine is silent.
+ * Measures running containers' volumes not measured for a minute, and stops containers too far above a soft size. Does
+ * nothing while the engine is silent.
  */
 export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => {
   const { containers } = deps.storage.repositories;
@@ -134,7 +134,7 @@ async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<voi
   if (reason !== null) await stopForDisk(deps, row, reason);
 }
 
-/** Why it must stop for what it has outside its volume, or null. */
+/** The reason to stop it because of its layer, or null. */
 export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = null }: Use): string | null =>
   layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
 

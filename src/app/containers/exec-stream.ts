@@ -5,7 +5,7 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CommandRequest, RunningCommand } from '../../ports/containers/container-commands.ts';
 import { type AccessDeps, findRunning, refuseIfStopped } from './running-container.ts';
 
-/** Starts a command whose output is read while it runs. Whoever goes away must `end` it. */
+/** Starts a command with streamed output. A caller that leaves must `end` it. */
 export const streamExec =
   (deps: AccessDeps) =>
   async (

@@ -9,7 +9,7 @@ import { findOwn, handleOf } from './find-container.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 
-/** Runs one command to its end, or to its time limit; stdout and stderr are each cut at 1 MiB. */
+/** Runs one command to its end or time limit; stdout and stderr are each cut at 1 MiB. */
 export const execInContainer =
   (deps: ContainerDeps) =>
   async (

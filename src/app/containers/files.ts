@@ -19,7 +19,9 @@ import {
 
 const MIB = 1024 * 1024;
 
-/** Opens a file for reading, or a folder as tar or as a list, of which `room` bounds what is kept. The path is looked at before the container is. */
+/**
+ * Opens a file, or a folder as tar or as a list whose buffering `room` limits. Checks the path before the container.
+ */
 export const openFile =
   (deps: AccessDeps) =>
   async (
@@ -48,7 +50,7 @@ export const openFile =
     return ok({ path: path.value, opened: opened.value });
   };
 
-/** Puts a file there, all of it or nothing. Its size is limited by what the container may have on its disk. */
+/** Writes a file completely or not at all. The container's disk limits its size. */
 export const writeFile =
   (deps: AccessDeps) =>
   async (
@@ -71,7 +73,7 @@ export const writeFile =
     return ok({ ...written.value, path: path.value });
   };
 
-/** Removes a file, or a folder with all inside. Open to guests whose time is over. */
+/** Removes a file, or a folder with its contents. Open to expired guests. */
 export const removeFile =
   (deps: AccessDeps) =>
   async (

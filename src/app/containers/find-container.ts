@@ -9,10 +9,10 @@ import type { Repositories } from '../../ports/storage.ts';
 
 type Lookups = Pick<Repositories, 'containers' | 'collaborations'>;
 
-/** A container that the caller may know of. `access`: what its owner shares; null for the owner. */
+/** A container that the caller may see. `access`: the share; null for the owner. */
 export type Visible = { readonly container: Container; readonly access: SharedAccess | null };
 
-/** The caller's container, or one that is shared with the caller, by either id. */
+/** The caller's own container or one shared with the caller, by either id. */
 export async function findVisible(
   { containers, collaborations }: Lookups,
   id: string,
@@ -27,8 +27,8 @@ export async function findVisible(
 }
 
 /**
- * The caller's container by either id. Unknown, foreign, deleted and malformed are one refusal; only who takes part in a
- * collaboration on it is told that it is another's.
+ * The caller's own container, by either id. Unknown, foreign, deleted and malformed are one refusal; only participants
+ * learn that it is another's.
  */
 export async function findOwn(
   repositories: Lookups,
@@ -40,7 +40,7 @@ export async function findOwn(
   return found.value.access === null ? ok(found.value.container) : refuse({ code: 'not_authorized' });
 }
 
-/** The caller's containers and those that are shared with the caller. */
+/** The caller's own containers and those shared with the caller. */
 export async function listVisible(
   { containers, collaborations }: Lookups,
   { user }: Caller,
@@ -52,6 +52,6 @@ export async function listVisible(
   return [...own.map((container) => ({ container, access: null })), ...shared];
 }
 
-/** Where the row's container is; null until the engine has made one. */
+/** Null until the engine has made one. */
 export const handleOf = ({ node, runtimeId, ownerId }: Container): RuntimeHandle | null =>
   runtimeId === null ? null : { node, runtimeId, ownerId };

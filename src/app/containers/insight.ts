@@ -15,7 +15,7 @@ import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts'
 import { fairTurns } from '../fair-queue.ts';
 import { type AccessDeps, findRunning, findWithHandle, refuseIfStopped } from './running-container.ts';
 
-/** The log of a container, running or not. Whoever goes away must destroy it. */
+/** The log of a container, running or not. A caller that leaves must destroy it. */
 export const readLogs =
   (deps: AccessDeps) =>
   async (id: string, request: LogRequest, caller: Caller): Promise<Result<Readable, DomainError>> => {
@@ -25,11 +25,11 @@ export const readLogs =
 
 export type UsageBesideLimits = ContainerUsage & {
   readonly limits: Resources;
-  /** Outside the volume, as it was last looked at. */
+  /** Outside the volume, at the last measurement. */
   readonly layer: { readonly usedMb: number | null; readonly allowedMb: number };
 };
 
-/** What a running container uses now, beside what it may use. */
+/** A running container's use and limits. */
 export const readUsage =
   (deps: AccessDeps) =>
   async (id: string, caller: Caller): Promise<Result<UsageBesideLimits, DomainError>> => {
@@ -44,7 +44,7 @@ export const readUsage =
     return ok({ ...usage.value, limits: container.resources, layer });
   };
 
-/** What this container has outside its volume that the image that it was made of has not. */
+/** What this container has outside its volume beyond the image that it was made of. */
 export async function lossesOf(
   insight: Pick<ContainerInsight, 'changes'>,
   handle: RuntimeHandle,
@@ -58,15 +58,15 @@ export async function lossesOf(
 
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 1000;
-/** To compare all files of a container with its image is the engine's own time, which no limit of the container covers. */
+/** Comparing a container with its image uses the engine's own processor time, which no container limit covers. */
 const LISTINGS = { maxRunning: 2, maxWaiting: 4 };
 const LISTING_RETRY_SECONDS = 5;
 
 type Losses = Result<LossReport, DomainError>;
 
 /**
- * What a recreate of the caller's container, running or not, would lose: also what was carried over before. Looked at again after
- * a minute; of each user one container at a time.
+ * What a recreate of the caller's container, running or not, would lose, including carried-over data. Cached for a
+ * minute; one container at a time per user.
  */
 export function readChanges(deps: AccessDeps) {
   const known = new Map<string, { readonly atMs: number; readonly losses: Promise<Losses> }>();
@@ -92,7 +92,7 @@ export function readChanges(deps: AccessDeps) {
     const forget = (): void => {
       if (known.get(id) === entry) known.delete(id);
     };
-    // Only what was found is remembered.
+    // only successes are cached
     entry.losses.then((found) => found.ok || forget(), forget);
   }
 

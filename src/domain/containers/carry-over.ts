@@ -2,14 +2,14 @@ import type { PackageChange } from './layer-changes.ts';
 import { type FileGroup, type LossReport, MAX_ROWS } from './loss-report.ts';
 import { shortened } from './loss-report-size.ts';
 
-/** The private image that a container is made of since what was installed in it was carried over. */
+/** A container's private image, with software carried over by a recreate. */
 export type SnapshotImage = {
   readonly image: string;
-  /** What it has beyond the image of the catalogue; null when that could not be measured. */
+  /** What it adds to the catalogue's image; null when that could not be measured. */
   readonly changes: LossReport | null;
 };
 
-/** What a recreate from the catalogue's image would lose: what was carried over, and what has come since. */
+/** What a recreate from the catalogue's image would lose: carried-over and newer changes. */
 export function withSnapshotImage(now: LossReport, snapshotImage: SnapshotImage | null): LossReport {
   if (snapshotImage === null) return now;
   if (snapshotImage.changes === null) return { ...now, complete: false };
@@ -27,10 +27,10 @@ export function withSnapshotImage(now: LossReport, snapshotImage: SnapshotImage 
   });
 }
 
-/** Packages that a report counts and does not name. */
+/** Packages that a report counts without naming. */
 const hidden = ({ packages, packageCount }: LossReport): number => packageCount - packages.length;
 
-/** The later word on a package is the one that holds; one that came and went is as if it had never been. */
+/** The later change of a package wins; one that was added and removed is omitted. */
 function mergePackages(before: readonly PackageChange[], now: readonly PackageChange[]): PackageChange[] {
   const all = new Map<string, PackageChange>();
   for (const one of before) all.set(`${one.manager} ${one.name}`, one);

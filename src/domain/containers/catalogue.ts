@@ -1,42 +1,41 @@
 import type { FieldFaults } from '../field-faults.ts';
 import type { Range, Tier } from './resources.ts';
 
-/** What the catalogue has rows of. */
 export type CatalogueKind = 'tier' | 'image' | 'role';
 
-/** An image that may be started. */
+/** An image that containers may be made of. */
 export type Image = {
   readonly key: string;
   readonly label: string;
-  /** Name and tag, as an engine takes them. */
+  /** Name and tag, as engines take them. */
   readonly reference: string;
-  /** `sha256:` and 64 hex digits: exactly this image, whatever the tag points at. null: not pinned. */
+  /** `sha256:` and 64 hex digits: exactly this image, wherever the tag points. null: not pinned. */
   readonly digest: string | null;
-  /** Absolute path of the shell that terminals open. */
+  /** Absolute path of the shell for terminals. */
   readonly shell: string;
 };
 
-/** The managers that a role can name packages for. An image is asked which one it has. */
+/** The package managers a role can serve. The image decides which one is used. */
 export const PACKAGE_MANAGERS = ['apt', 'apk', 'dnf'] as const;
 
 export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
 
-/** A set of development tools that can be installed in a container. */
+/** A set of development tools to install in a container. */
 export type Role = {
   readonly key: string;
   readonly label: string;
   readonly packages: Readonly<Partial<Record<PackageManager, readonly string[]>>>;
-  /** For `sh`, run after the packages; it may run again. null: none. */
+  /** For `sh`, run after the packages, possibly more than once. null: none. */
   readonly script: string | null;
 };
 
 export const DEFAULT_IMAGE_KEY = 'debian';
 export const DEFAULT_ROLE_KEY = 'standard';
 
-/** Tiers that the service gives by itself: to guests, to whoever registers, to administrators. */
+/** The tiers of guests, registered users and administrators. */
 export const TIER_OF = { guest: 'guest', user: 'free', admin: 'enterprise' } as const;
 
-/** Entries that the service cannot do without. */
+/** Entries that cannot be deleted. */
 export const NEEDED: { readonly [K in CatalogueKind]: readonly string[] } = {
   tier: Object.values(TIER_OF),
   image: [DEFAULT_IMAGE_KEY],
@@ -52,15 +51,15 @@ const REFERENCE = new RegExp(
 );
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const SHELL = /^(?=.{2,255}$)(?:\/[A-Za-z0-9._+-]+)+$/;
-// No manager takes one of these for an option, a path, a pattern or, with a hyphen at its end, a removal.
+// No package manager takes such a name for an option, a path, a pattern or, by a final hyphen, a removal.
 const PACKAGE = /^[A-Za-z0-9][A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+]$|^[A-Za-z0-9]$/;
 const MAX_PACKAGES = 200;
 const MAX_SCRIPT_BYTES = 16_384;
 
-/** Images below this name are made on the machine of the engine and never asked of a registry. */
+/** Images below this name are built on the engine's machine, never pulled. */
 export const isMadeHere = (reference: string): boolean => reference.startsWith('berth/');
 
-/** The image as an engine is asked for it. */
+/** The reference for the engine. */
 export const pinned = ({ reference, digest }: Pick<Image, 'reference' | 'digest'>): string =>
   digest === null ? reference : `${reference}@${digest}`;
 
@@ -145,11 +144,10 @@ export function tierFaults(tier: Tier): FieldFaults {
 const liesIn = ({ min, max }: Range, bounds: Range): boolean =>
   Number.isInteger(min) && Number.isInteger(max) && bounds.min <= min && min <= max && max <= bounds.max;
 
-/** Whether a container of that role has anything to install. */
 export const installsSomething = ({ packages, script }: Role): boolean =>
   script !== null || Object.values(packages).some((names) => names.length > 0);
 
-/** Smallest first: by memory, then by what else a tier allows. */
+/** Smallest first: by memory, then by the other limits. */
 export function compareTiers(a: Tier, b: Tier): number {
   const sizes = ({
     memoryMb,

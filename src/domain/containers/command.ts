@@ -1,7 +1,7 @@
 import type { FieldFaults } from '../field-faults.ts';
 import { envFaults } from './environment.ts';
 
-/** Of a program and its arguments, with a byte for the end of each: what Linux takes of a single one. */
+/** Program and arguments, each with a final byte: Linux's limit for a single argument. */
 export const MAX_COMMAND_BYTES = 131_072;
 
 type Command = {
@@ -9,7 +9,7 @@ type Command = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** What the engine would have to carry for a command is bounded: its arguments, and its environment as for a container. */
+/** Limits what the engine has to carry for a command: its arguments, and its environment as for a container. */
 export function commandFaults({ command, env = {} }: Command): FieldFaults {
   const bytes = command.reduce((sum, argument) => sum + Buffer.byteLength(argument) + 1, 0);
   const tooLong = bytes > MAX_COMMAND_BYTES ? { command: 'must be at most 128 KiB in all' } : {};

@@ -1,6 +1,6 @@
 import { isUuid } from '../uuid.ts';
 
-/** An id in a path: the row's UUID, or the engine's id. Anything else names nothing, and the engine is not asked. */
+/** An id in a path: the row's UUID, or the engine's id. Anything else is unknown without asking the engine. */
 export type ContainerRef =
   | { readonly kind: 'db_id'; readonly dbId: string }
   | { readonly kind: 'runtime_id'; readonly prefix: string }
@@ -8,7 +8,7 @@ export type ContainerRef =
 
 const RUNTIME_ID = /^[0-9a-f]{12,64}$/;
 
-/** null: not an id at all, so the answer is the same as for an unknown one. */
+/** null when it is no id, which answers like an unknown one. */
 export function parseContainerRef(text: string): ContainerRef | null {
   if (isUuid(text)) return { kind: 'db_id', dbId: text.toLowerCase() };
   if (RUNTIME_ID.test(text)) return { kind: 'runtime_id', prefix: text };

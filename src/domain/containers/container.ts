@@ -34,32 +34,31 @@ export type Container = {
   readonly resources: Resources;
   readonly env: Readonly<Record<string, string>>;
   readonly state: ContainerState;
-  /** Why it is in that state, in words for people; null when nothing needs saying. */
+  /** Why it is in that state, in plain words; null when there is nothing to say. */
   readonly stateReason: string | null;
-  /** Counts the engine containers made for this row, so that their names never collide. */
+  /** Counts the engine containers made for this row, so their names never collide. */
   readonly generation: number;
   /** null until the engine has made one. */
   readonly runtimeId: string | null;
   readonly node: string;
-  /** Engine name of the volume: derived from the id, so that a rename keeps the data. */
+  /** The volume's engine name, derived from the id so that a rename keeps the data. */
   readonly volume: string;
-  /** How the volume keeps its size. */
   readonly diskQuota: Quota;
-  /** What the volume held when it was last looked at; null when it never was. */
+  /** The volume's use at the last measurement; null before the first. */
   readonly diskUsedMb: number | null;
-  /** What it has outside its volume, when that was last looked at; null when it never was. */
+  /** The use outside the volume at the last measurement; null before the first. */
   readonly layerUsedMb: number | null;
-  /** What it may have there: by the tier that its owner has now. */
+  /** The limit outside the volume, by the owner's present tier. */
   readonly layerAllowedMb: number;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly startedAt: Date | null;
   readonly deletedAt: Date | null;
-  /** The tools of `role`, as far as they are installed. */
+  /** The installation of the role's tools. */
   readonly roleSetup: RoleSetup;
 };
 
-/** What the engine says of a row's container now. */
+/** The state of a row's container in the engine. */
 export type Observation =
   | { readonly kind: 'running' }
   | { readonly kind: 'paused' }
@@ -73,8 +72,8 @@ export const nameFaults = (name: string): FieldFaults =>
   NAME.test(name) ? {} : { name: 'must be 1 to 64 letters, digits or hyphens' };
 
 /**
- * The state that a row should show once what its engine says is known; null when it already does. What is paused does
- * not run: a start makes it go on.
+ * The state that the row should have, given the engine's; null when it already has it. A paused container does not run:
+ * a start resumes it.
  */
 export function syncedState(container: Container, observation: Observation): ContainerState | null {
   if (container.state === 'deleted') return null;
@@ -83,17 +82,16 @@ export function syncedState(container: Container, observation: Observation): Con
   return container.state === state ? null : state;
 }
 
-/** Engine name of the volume of a row. */
 export const volumeName = (dbId: string): string => `ws-${dbId}`;
 
-/** An engine container that no row accounts for is stopped at once and removed after an hour, unless claimed. */
+/** An engine container without a row is stopped at once, and removed after this time unless claimed. */
 export const QUARANTINE_MINUTES = 60;
 
 export type OrphanDecision = 'keep' | 'remove' | 'quarantine';
 
 /**
- * What to do with an engine container of ours, given its row. One of a deleted row goes; one that its row does not
- * point at may still be claimed, say by a database that is restored; nothing is decided while an operation is at work.
+ * What to do with an engine container of ours, given its row. A deleted row's container is removed. One that its row
+ * does not point at may still be claimed, for example by a restored database. During an operation nothing is decided.
  */
 export function decideOrphan(
   runtimeId: string,

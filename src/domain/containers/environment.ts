@@ -1,10 +1,10 @@
 import type { FieldFaults } from '../field-faults.ts';
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-/** A runtime looks through all of them for each it sets, so the time that they take grows with the square. */
+/** For each variable a runtime searches all of them, so the time grows with the square. */
 const MAX_ENV_NAMES = 512;
 
-/** Names as a shell takes them, at most 512; values without NUL, all together at most 32 KiB. */
+/** Names valid in a shell, at most 512; values without NUL, at most 32 KiB in all. */
 export function envFaults(env: Readonly<Record<string, string>>): FieldFaults {
   const entries = Object.entries(env);
   if (entries.length > MAX_ENV_NAMES) return { env: `must have at most ${MAX_ENV_NAMES} names` };

@@ -11,12 +11,11 @@ export type FileEntry = {
   readonly name: string;
   readonly kind: FileKind;
   readonly sizeBytes: number;
-  /** The twelve permission bits. */
   readonly mode: number;
   readonly modifiedAt: Date;
 };
 
-/** Why a path can not be had. Every one is an answer of a working container. */
+/** Why a path is unavailable. The container itself works. */
 export type FileError = {
   readonly code:
     | 'file_not_found'
@@ -35,25 +34,21 @@ export const FILE_LIMITS = {
   depth: 64,
   /** Entries of one listing. */
   listed: 10_000,
-  /** Of the same as JSON: a name may consist of control characters, which are six bytes each. */
+  /** The same as JSON: a control character in a name takes six bytes. */
   listedJsonBytes: 2 * 1_048_576,
-  /** Entries and content of a folder that is downloaded whole. */
+  /** Entries, and bytes, of a folder downloaded as an archive. */
   archived: 1_000_000,
   archiveBytes: 64 * 1024 ** 3,
 } as const;
 
-/** Of an entry without its name. */
 const ENTRY_JSON_BYTES = 112;
 
-/** What an entry takes in the JSON of a listing, at most. */
+/** The most that an entry takes in a listing's JSON. */
 export const entryJsonBytes = ({ name }: FileEntry): number => ENTRY_JSON_BYTES + jsonBytes(name);
 
 const HOME = '/workspace';
 
-/**
- * A path as clients write it: below the home, or absolute and inside it. `..` is refused rather than resolved,
- * since what it means depends on links.
- */
+/** Parses a path: below the home, or absolute and inside it. `..` is refused, since its meaning depends on links. */
 export function parseFilePath(
   text: string,
 ): Result<FilePath, { readonly code: 'validation_failed'; readonly fields: FieldFaults }> {
@@ -72,7 +67,7 @@ export function parseFilePath(
   return ok(names);
 }
 
-/** The path of something that can be written or removed: anything but the home itself. */
+/** A path that can be written or removed: anything but the home itself. */
 export function parseTarget(text: string): ReturnType<typeof parseFilePath> {
   const parsed = parseFilePath(text);
   if (parsed.ok && parsed.value.length === 0) {
@@ -84,5 +79,5 @@ export function parseTarget(text: string): ReturnType<typeof parseFilePath> {
   return parsed;
 }
 
-/** As clients see it: absolute. */
+/** The absolute path that clients see. */
 export const pathText = (path: FilePath): string => [HOME, ...path].join('/');

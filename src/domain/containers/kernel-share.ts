@@ -1,8 +1,9 @@
 /**
- * Counters of the kernel that all containers share, beside memory and processor. `descriptorsInFlight`: file descriptors in messages
- * over unix sockets that nobody has received. `terminals`: pseudo-terminals. `pipePages`: room in pipes, in pages of 4 KiB.
- * `pendingSignals`: signals that wait, and timers. `messageQueueBytes`: room in POSIX message queues. `keys`: of sessions, one for each
- * process that the engine starts. `aioRequests`: of io_setup. `connections`: entries of the packet filter's table.
+ * Kernel counters that all containers share, besides memory and processor. `descriptorsInFlight`: file descriptors in
+ * undelivered messages over unix sockets. `terminals`: pseudo-terminals. `pipePages`: pipe buffers, in pages of 4 KiB.
+ * `pendingSignals`: queued signals, and timers. `messageQueueBytes`: POSIX message queues. `keys`: session keys, one
+ * for each process that the engine starts. `aioRequests`: of io_setup. `connections`: entries of the packet filter's
+ * table.
  */
 export type SharedCounter =
   | 'descriptorsInFlight'
@@ -29,21 +30,21 @@ export const NO_COUNTS: SharedCounts = {
   connections: 0,
 };
 
-/** What one container has of each. */
+/** One container's use of each counter. */
 export type KernelShare = { readonly runtimeId: string; readonly counts: SharedCounts };
 
 export type KernelReading = {
-  /** What all together may have; a counter without a limit here has none. */
+  /** The limits for all containers; a missing counter has none. */
   readonly limits: Partial<SharedCounts>;
-  /** What all together have, where the kernel says so; else it is the sum of the shares. */
+  /** The use of all, where the kernel reports it; else the sum of the shares. */
   readonly totals: Partial<SharedCounts>;
   readonly shares: readonly KernelShare[];
 };
 
-/** A container with its owner, who is charged for all of theirs. */
+/** A container and its owner, who is charged. */
 export type OwnedShare = KernelShare & { readonly ownerId: string };
 
-/** One that is to be stopped. `used` is what all containers of its owner have. */
+/** A container to stop. `used`: by all containers of its owner. */
 export type Hog = {
   readonly runtimeId: string;
   readonly ownerId: string;
@@ -52,11 +53,11 @@ export type Hog = {
   readonly limit: number;
 };
 
-/** Above this part of a limit the counter is short, so that there is still room while something is done about it. */
+/** Above this share of its limit a counter is short, with enough left to react. */
 export const SHORT_ABOVE = 1 / 2;
-/** What one owner may have of a counter that is short. */
+/** One owner's allowance of a short counter. */
 export const ALLOWANCE = 1 / 8;
-/** Above this part of a limit, taken by all owners together, one is stopped although none is above the allowance. */
+/** Above this share, for all owners, a container is stopped although no owner exceeds the allowance. */
 export const NEARLY_GONE_ABOVE = 3 / 4;
 
 const WORDS: Readonly<Record<SharedCounter, string>> = {
@@ -71,7 +72,7 @@ const WORDS: Readonly<Record<SharedCounter, string>> = {
   connections: 'packet filter connections',
 };
 
-/** Shown to the owner of a container that was stopped. */
+/** Shown to the owner of a stopped container. */
 export function hogReason({ counter, used, limit }: Pick<Hog, 'counter' | 'used' | 'limit'>): string {
   const what = `${used} of ${limit} ${WORDS[counter]} that all containers share`;
   return used > limit * ALLOWANCE
@@ -79,7 +80,6 @@ export function hogReason({ counter, used, limit }: Pick<Hog, 'counter' | 'used'
     : `few were left, and it used the most: ${what}. Use fewer, or start it later`;
 }
 
-/** The counters that are short. */
 export function shortCounters({ limits, totals, shares }: KernelReading): readonly SharedCounter[] {
   const sum = (counter: SharedCounter): number =>
     shares.reduce((total, { counts }) => total + counts[counter], 0);
@@ -90,8 +90,8 @@ export function shortCounters({ limits, totals, shares }: KernelReading): readon
 }
 
 /**
- * Which containers to stop, one for each counter that is short: the largest of the owner who has most of it, if that is above the
- * allowance, or if the owners together have nearly all. Nobody is stopped while enough is left, or for what containers do not have.
+ * The containers to stop, one per short counter: the largest of the owner with most of it, if that owner exceeds the
+ * allowance or the owners use nearly all. None is stopped for what other programs use.
  */
 export function findHogs(reading: KernelReading, owned: readonly OwnedShare[]): readonly Hog[] {
   const hogs = shortCounters(reading).flatMap((counter) => {

@@ -1,4 +1,4 @@
-/** One path outside the volume that differs from the image. */
+/** A path outside the volume that differs from the image. */
 export type PathChange = {
   readonly path: string;
   readonly kind: 'added' | 'changed' | 'removed';
@@ -7,22 +7,22 @@ export type PathChange = {
   readonly isFolder: boolean;
 };
 
-/** A Debian package of a running container, as its own database has it. */
+/** A Debian package of a running container, from its package database. */
 export type DebianPackage = {
   readonly name: string;
   readonly version: string;
-  /** Came along with another one. */
+  /** Installed as a dependency. */
   readonly automatic: boolean;
   readonly files: readonly string[];
 };
 
-/** What the engine knows of a container's private layer. */
+/** The engine's view of a container's layer. */
 export type LayerChanges = {
   readonly paths: readonly PathChange[];
-  /** False when there is more than was read. */
+  /** False when paths were left unread. */
   readonly complete: boolean;
   readonly layerBytes: number | null;
-  /** Of the packages that `debianNames` finds in the paths; null when they could not be asked for. */
+  /** The packages that `debianNames` finds in the paths; null when the container could not be asked. */
   readonly debian: readonly DebianPackage[] | null;
 };
 
@@ -34,7 +34,7 @@ export type PackageChange = {
   readonly automatic: boolean;
 };
 
-/** Names of Debian packages that were added, updated or removed, as the paths of their books show. */
+/** Debian packages that were added, updated or removed, according to changed files of dpkg. */
 export function debianNames(paths: readonly PathChange[]): ReadonlyMap<string, PackageChange['change']> {
   const names = new Map<string, PackageChange['change']>();
   for (const { path, kind } of paths) {
@@ -44,19 +44,19 @@ export function debianNames(paths: readonly PathChange[]): ReadonlyMap<string, P
   return names;
 }
 
-/** As the engine's paths and, when it could be asked, the package database show them. */
+/** From the engine's paths and, if available, the package database. */
 export function debianPackages(layer: LayerChanges, paths: readonly PathChange[]): PackageChange[] {
   const known = layer.debian === null ? null : new Map(layer.debian.map((each) => [each.name, each]));
   return [...debianNames(paths)].flatMap(([name, change]): PackageChange[] => {
     const found = known?.get(name);
-    // Its books are there, and yet it is not installed (any more).
+    // dpkg's files are there, but it is not installed.
     if (known !== null && found === undefined && change !== 'removed') return [];
     const { version = null, automatic = false } = found ?? {};
     return [{ manager: 'apt', name, version, change, automatic }];
   });
 }
 
-/** What pip and npm installed for everybody; the packages of Debian lie elsewhere. */
+/** What pip and npm installed globally; Debian's packages are elsewhere. */
 export function otherPackages(paths: readonly PathChange[]): PackageChange[] {
   return paths.flatMap(({ path, kind }): PackageChange[] => {
     if (kind === 'changed' || path.startsWith('/usr/lib/python3/')) return [];

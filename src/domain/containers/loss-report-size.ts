@@ -1,9 +1,9 @@
 import { jsonBytes } from '../json-size.ts';
 import type { PackageChange } from './layer-changes.ts';
 
-/** What the rows of a report may take as JSON. A usual one takes 20 KB. */
+/** The limit of a report's rows as JSON. A usual report has 20 KB. */
 export const REPORT_JSON_BYTES = 262_144;
-/** Of a row without its texts: names of fields and figures. */
+/** A row without its texts: field names and numbers. */
 const ROW_BYTES = 128;
 
 type Rows = {
@@ -12,7 +12,7 @@ type Rows = {
   readonly complete: boolean;
 };
 
-/** The report without rows that are too long for an answer; a container decides what its paths and versions look like. */
+/** The report without rows too long for an answer, since the container controls its paths and versions. */
 export function shortened<Report extends Rows>(report: Report): Report {
   let left = REPORT_JSON_BYTES;
   const fits = (...texts: readonly string[]): boolean => {

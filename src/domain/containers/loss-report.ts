@@ -7,24 +7,24 @@ import {
 } from './layer-changes.ts';
 import { shortened } from './loss-report-size.ts';
 
-/** Files of one folder, or a single file under its own path. */
+/** The files of one folder, or a single file under its own path. */
 export type FileGroup = {
   readonly path: string;
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
-  /** null when no file of it could be measured. */
+  /** null when none of its files could be measured. */
   readonly sizeBytes: number | null;
-  /** Caches, logs and the books of package managers: nobody misses them. */
+  /** Caches, logs and package managers' data, which nobody misses. */
   readonly disposable: boolean;
 };
 
-/** What a recreate would lose, small enough to be read by a person. */
+/** What a recreate would lose, short enough to read. */
 export type LossReport = {
-  /** Those that were asked for first. */
+  /** Explicitly installed packages first. */
   readonly packages: readonly PackageChange[];
   readonly packageCount: number;
-  /** Without the files of the packages above. Biggest first, disposable ones last. */
+  /** Without the files of those packages. Largest first, disposable ones last. */
   readonly files: readonly FileGroup[];
   readonly layerBytes: number | null;
   readonly complete: boolean;
@@ -32,7 +32,7 @@ export type LossReport = {
 
 export const MAX_ROWS = 200;
 
-/** Made once for each folder: a list has tens of thousands of paths. */
+/** Prepared once per folder: a list has tens of thousands of paths. */
 const below = (folder: string): ((path: string) => boolean) => {
   const inside = `${folder}/`;
   return (path) => path.startsWith(inside) || path === folder;
@@ -47,7 +47,7 @@ const WRITTEN_BY_THE_ENGINE = [
   '/usr/sbin/docker-init',
 ];
 
-/** Mounts, and what the engine writes for each container anew. */
+/** Mounts, and files that the engine writes for each container. */
 const NOT_OF_THE_LAYER = [
   ...['/workspace', '/dev', '/proc', '/sys', '/opt/berth'].map(below),
   (path: string) => WRITTEN_BY_THE_ENGINE.includes(path),
@@ -68,16 +68,16 @@ const DISPOSABLE = [
 
 const CACHES = DISPOSABLE.map((folder) => ({ folder, has: below(folder) }));
 
-/** Where a folder of its own begins one level deeper than elsewhere. */
+/** Folders whose subfolders are reported one level deeper. */
 const DEEPER = ['/usr/local', '/var/lib', '/home'].map(below);
 
-/** Whether a path is the container's own, and lost with it. */
+/** Whether a path belongs to the container and is lost with it. */
 export const isOfTheLayer = (path: string): boolean => !NOT_OF_THE_LAYER.some((test) => test(path));
 
-/** Paths that are looked at in one go: about two milliseconds. */
+/** Paths handled in one step: about two milliseconds. */
 const PIECE = 500;
 
-/** Groups what is outside the volume until it is short. */
+/** Groups the changes outside the volume until the report is short. */
 export function lossReport(layer: LayerChanges): LossReport {
   const steps = lossSteps(layer);
   for (;;) {
@@ -86,10 +86,10 @@ export function lossReport(layer: LayerChanges): LossReport {
   }
 }
 
-/** The same in steps of a few milliseconds, so that others have their turn between them. */
+/** The same in steps of a few milliseconds, so that other requests run in between. */
 export function* lossSteps(layer: LayerChanges): Generator<void, LossReport> {
   const paths: PathChange[] = [];
-  // Also those of what is left out: a folder is not known as one when nothing could be measured.
+  // Includes skipped paths: without sizes nothing else marks a path as a folder.
   const parents = new Set<string>();
   for (const [at, each] of layer.paths.entries()) {
     if (at % PIECE === 0) yield;
@@ -128,7 +128,7 @@ export function* lossSteps(layer: LayerChanges): Generator<void, LossReport> {
 
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')));
 
-/** /bin, /lib and /sbin are links into /usr: packages name one, the engine the other. */
+/** /bin, /lib and /sbin are links into /usr: packages name the one, the engine the other. */
 const merged = (path: string): string => (/^\/(bin|sbin|lib\d*)\//.test(path) ? `/usr${path}` : path);
 
 type Group = { path: string; files: PathChange[]; disposable: boolean };
@@ -148,7 +148,7 @@ function* rowsOf(groups: Map<string, Group>): Generator<void, readonly FileGroup
   return [...groups.values()].map(toRow).sort(byWeight);
 }
 
-/** The row that a file belongs to. */
+/** The row for a file. */
 function placeOf(path: string): { readonly path: string; readonly disposable: boolean } {
   if (path.includes('/__pycache__/')) return { path: '**/__pycache__', disposable: true };
   const cache = CACHES.find(({ has }) => has(path))?.folder;
@@ -160,14 +160,13 @@ function placeOf(path: string): { readonly path: string; readonly disposable: bo
   return { path: folder || '/', disposable: false };
 }
 
-/** The first `depth` names of an absolute path. */
 function firstOf(path: string, depth: number): string {
   let end = 0;
   for (let names = 0; names < depth && end >= 0; names += 1) end = path.indexOf('/', end + 1);
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** Puts all rows of a folder into one, fullest folders first, until the rows are few or every folder had its turn. */
+/** Merges the rows of a folder into one, fullest folders first, until the report is short or all folders are merged. */
 function foldDeepest(groups: Map<string, Group>): void {
   const siblings = new Map<string, Group[]>();
   for (const group of groups.values()) {

@@ -2,18 +2,17 @@ import type { Container } from './container.ts';
 import type { Resources } from './resources.ts';
 
 /**
- * A change to a container that takes several steps in the engine. It is written down before the first step and
- * planned anew after each one from what is seen, so any process can go on where a killed one stopped.
+ * A change to a container that takes several engine steps. It is recorded before the first step and planned again after
+ * each one from what the engine shows, so any process can continue a killed one's operation.
  *
  *   forward --commit--> committed --clean up--> done
  *      |
  *      +--a step fails--> back --undo--> failed
  *      |
- *      +--the engine cannot be looked at before the first step--> failed
+ *      +--the engine cannot be observed before the first step--> failed
  *
- * "old" is the engine's container at the start, "fresh" the one that the operation makes: each has its own
- * generation, so neither can be taken for the other. What was installed in the old one is in an image of its own
- * before the fresh one is made of that, when it shall be kept.
+ * "old" is the engine's container at the start, "fresh" the one that the operation makes; their generations distinguish
+ * them. With `carryOver` an image of the old one is captured first, and the fresh one is made from it.
  */
 export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore';
 
@@ -22,48 +21,48 @@ export type Operation = {
   readonly dbId: string;
   readonly kind: OperationKind;
   readonly phase: 'forward' | 'back' | 'committed';
-  /** The row as it was when the operation was asked for. */
+  /** The row at the time of the request. */
   readonly before: Pick<Container, 'state' | 'runtimeId' | 'generation' | 'resources'>;
-  /** What an update or a restore leads to. */
+  /** The result of an update or a restore. */
   readonly target: { readonly name: string; readonly resources: Resources };
-  /** The fresh container was seen running for a second. */
+  /** The fresh container was observed running for a second. */
   readonly verified: boolean;
-  /** The fresh container comes from the warm pool and has the limits that it was made with. */
+  /** The fresh container is from the warm pool and still has its original limits. */
   readonly unfitted: boolean;
-  /** Whether the volume was there before anything was made; null until it was looked at. */
+  /** Whether the volume existed before; null until checked. */
   readonly volumeKept: boolean | null;
   /** Keep what was installed outside the volume. */
   readonly carryOver: boolean;
-  /** What the old container has outside the volume was looked at, with or without success. */
+  /** The old container's layer was measured, successfully or not. */
   readonly measured: boolean;
-  /** Image that what was installed is kept in; null until there is one. */
+  /** The image with what was installed; null until it exists. */
   readonly snapshotImage: string | null;
 };
 
 export type ObservedState = 'running' | 'paused' | 'stopped' | 'gone';
 
-/** Whether it has programs, which hold on to the volume. */
+/** Whether it has programs, which use the volume. */
 const isUp = (state: ObservedState): boolean => state === 'running' || state === 'paused';
 
-/** What the engine says of the two containers that an operation can touch. */
+/** The engine's view of the operation's two containers. */
 export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState };
 
 export type Step =
-  /** Look at what the old container has outside the volume. */
+  /** Measure the old container's changes outside the volume. */
   | { readonly do: 'measure_old' }
-  /** Make an image of the old container, which is down. */
+  /** Capture an image of the old container, which is stopped. */
   | { readonly do: 'capture_old' }
   | { readonly do: 'create_fresh' }
   | { readonly do: 'start'; readonly which: 'old' | 'fresh' }
   | { readonly do: 'stop_old' }
-  /** Give the fresh container the limits that were asked for. */
+  /** Apply the requested limits to the fresh container. */
   | { readonly do: 'fit_fresh' }
   /** Watch the fresh container run for a second. */
   | { readonly do: 'verify_fresh' }
   | { readonly do: 'remove'; readonly which: 'old' | 'fresh' }
   /** Row, audit record and event in one transaction. */
   | { readonly do: 'commit'; readonly now: 'old' | 'fresh' | 'none' }
-  /** The row says what the engine shows; announced when that is not what it said before. */
+  /** Set the row to what the engine shows; announce it if it changed. */
   | { readonly do: 'put_back' }
   | { readonly do: 'finish'; readonly outcome: 'done' | 'unchanged' | 'failed' };
 
@@ -73,7 +72,7 @@ const commit = (now: 'old' | 'fresh' | 'none'): Step => ({ do: 'commit', now });
 const DONE: Step = { do: 'finish', outcome: 'done' };
 const UNCHANGED: Step = { do: 'finish', outcome: 'unchanged' };
 
-/** The next step of an operation, given what is seen now. Asking again after a step that was not done gives it again. */
+/** The next step of an operation, given the facts. If a step was not done, the same one is planned again. */
 export function nextStep(operation: Operation, facts: Facts): Step {
   switch (operation.phase) {
     case 'forward':
@@ -137,7 +136,7 @@ function forwardUpdate(operation: Operation, facts: Facts): Step {
   return operation.verified ? commit('fresh') : { do: 'verify_fresh' };
 }
 
-/** The old container runs for as long as possible: only what shall be kept has to hold still. */
+/** The old container runs as long as possible; only a capture requires it to stop earlier. */
 function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }: Facts): Step {
   if (old === 'gone') return { do: 'create_fresh' };
   if (!measured) return { do: 'measure_old' };
@@ -145,7 +144,7 @@ function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }
   return isUp(old) ? { do: 'stop_old' } : { do: 'capture_old' };
 }
 
-/** A name can change while the container runs; limits and disk come with a container of their own. */
+/** A new name needs no restart; new limits or disk need a fresh container. */
 export function needsFresh({ before, target }: Pick<Operation, 'before' | 'target'>): boolean {
   const { memoryMb, cpuMillicores, diskMb } = target.resources;
   const same = before.resources;
@@ -153,8 +152,8 @@ export function needsFresh({ before, target }: Pick<Operation, 'before' | 'targe
 }
 
 /**
- * What was made is removed, and what ran runs again, before the row is put back. What the engine has done after all,
- * although its answer was lost, is committed.
+ * Removes what was made and restarts what ran, then restores the row. What the engine did although its answer was lost
+ * is committed.
  */
 function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
   if (fresh !== 'gone') return remove('fresh');
@@ -166,17 +165,17 @@ function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
   return { do: 'put_back' };
 }
 
-/** After the commit the row points at the fresh container; the one that it replaced goes. */
+/** After the commit the row points at the fresh container; the old one is removed. */
 function cleanUp(operation: Operation, { old }: Facts): Step {
   return operation.kind === 'update' && needsFresh(operation) && old !== 'gone' ? remove('old') : DONE;
 }
 
-/** What was being done when an operation met a fault. `touchesEngine`: a step of it may have reached the engine. */
+/** When an operation met a fault. `touchesEngine`: a step may have reached the engine. */
 export type OperationFault = { readonly during: 'look' | 'step'; readonly touchesEngine: boolean };
 
 /**
- * What a fault leads to: `back`, undo what was done; `abandon`, end it as failed at once, as nothing was done that
- * could need undoing; `leave`, another try goes on with it later.
+ * The reaction to a fault: `back` undoes what was done; `abandon` fails at once, as nothing was done; `leave` retries
+ * later.
  */
 export function afterFault({ phase }: Operation, fault: OperationFault): 'back' | 'abandon' | 'leave' {
   if (phase !== 'forward') return 'leave';
@@ -185,8 +184,8 @@ export function afterFault({ phase }: Operation, fault: OperationFault): 'back' 
 }
 
 /**
- * What the caller is told of an operation: `under_way`, its outcome is still open and may be what was asked for;
- * `failed`, what was asked for is not done and will not be.
+ * The state for the caller. `under_way`: the outcome is open and may be the requested one. `failed`: the request is not
+ * done and will not be.
  */
 export function standing(
   { kind, phase }: Operation,
@@ -194,7 +193,7 @@ export function standing(
 ): 'done' | 'under_way' | 'failed' {
   if (outcome === 'failed') return 'failed';
   if (outcome !== null || phase === 'committed') return 'done';
-  // A request that the engine did not answer may still be carried out by it; what is made anew is removed again.
+  // The engine may still carry out an unanswered request; what it makes is removed again.
   const mayStillBeDone = phase === 'forward' || kind === 'start' || kind === 'stop' || kind === 'delete';
   return mayStillBeDone ? 'under_way' : 'failed';
 }

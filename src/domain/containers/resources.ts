@@ -2,17 +2,16 @@ import type { FieldFaults } from '../field-faults.ts';
 import type { UseLimits } from '../identity/use-limits.ts';
 import { ok, type Result, refuse } from '../result.ts';
 
-/** What a container may use. `cpuMillicores` is the interface's `cpu_shares`: a hard cap, not a weight. */
+/** A container's limits. `cpuMillicores` is a hard cap, not a weight. */
 export type Resources = {
   readonly memoryMb: number;
   readonly cpuMillicores: number;
   readonly diskMb: number;
 };
 
-/** An inclusive range. */
 export type Range = { readonly min: number; readonly max: number };
 
-/** What a user of a tier may ask for. */
+/** The limits of a tier's users. */
 export type Tier = {
   readonly name: string;
   readonly memoryMb: Range;
@@ -42,7 +41,7 @@ export function resourceFaults(resources: Resources, tier: Tier): FieldFaults {
   return faults;
 }
 
-/** What a new container gets when nothing is asked: a quarter of the tier, inside its range. */
+/** The defaults of a new container: a quarter of the tier, inside its range. */
 export function defaultResources(tier: Tier): Resources {
   const quarter = ({ min, max }: Range): number => Math.min(max, Math.max(min, Math.floor(max / 4)));
   return {
@@ -52,7 +51,6 @@ export function defaultResources(tier: Tier): Resources {
   };
 }
 
-/** The resources, or every fault at once. */
 export function withinTier(
   resources: Resources,
   tier: Tier,

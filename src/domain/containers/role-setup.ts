@@ -2,14 +2,14 @@ import type { DomainError } from '../errors.ts';
 import { ok, type Result, refuse } from '../result.ts';
 
 /**
- * The tools of a container's role, on their way into the engine's container that it has now.
+ * The installation of a role's tools in the present engine container.
  *
- *   none ---made anew, retry---> installing ---installed---> ready ---retry---> installing
+ *   none ---recreated, retry---> installing ---installed---> ready ---retry---> installing
  *    ^                             |      |
  *    |                             |      +---fault, cancel---> failed ---retry---> installing
- *    +---the container stops-------+            whatever it is: made anew begins again, deleted forgets it
+ *    +---the container stops-------+            from any state: a recreate restarts it, a delete forgets it
  *
- * What a stop interrupted is `none` with an id: it is due as soon as the container runs again.
+ * A stopped installation is `none` with an id: it is due when the container runs again.
  */
 export type RoleSetup =
   | { readonly status: 'none'; readonly id: string | null; readonly detail: string | null }
@@ -18,9 +18,9 @@ export type RoleSetup =
 
 export const NO_ROLE_SETUP: RoleSetup = { status: 'none', id: null, detail: null };
 
-/** What happens to a setup by itself. `id` names the try that begins with it. */
+/** What happens to a setup by itself. `id` identifies the attempt that it starts. */
 export type RoleSetupInput =
-  /** Another engine container, in which nothing of the earlier one is left unless it was carried over. */
+  /** A new engine container, which has the earlier one's tools only if they were carried over. */
   | {
       readonly what: 'made_anew';
       readonly installs: boolean;
@@ -33,14 +33,14 @@ export type RoleSetupInput =
   | { readonly what: 'printed'; readonly detail: string }
   | { readonly what: 'ended'; readonly well: boolean; readonly detail: string };
 
-/** Said of one that is due in a container that does not run. */
+/** Shown for a due setup of a stopped container. */
 export const WAITS = 'continues as soon as the container runs';
 export const CANCELLED = 'cancelled';
 
 const due = (id: string, running: boolean): RoleSetup =>
   running ? { status: 'installing', id, detail: null } : { status: 'none', id, detail: WAITS };
 
-/** The setup after that. What does not concern it leaves it as it is. */
+/** The setup after the input. Irrelevant input changes nothing. */
 export function nextRoleSetup(setup: RoleSetup, input: RoleSetupInput): RoleSetup {
   switch (input.what) {
     case 'made_anew': {
@@ -49,7 +49,7 @@ export function nextRoleSetup(setup: RoleSetup, input: RoleSetupInput): RoleSetu
       return installs ? due(id, running) : NO_ROLE_SETUP;
     }
     case 'stopped':
-      // As another try, so that whoever still works on this one has lost it.
+      // A new attempt, so that a worker still on this one loses it.
       return setup.id === null ? setup : due(input.id, false);
     case 'deleted':
       return NO_ROLE_SETUP;
@@ -60,7 +60,7 @@ export function nextRoleSetup(setup: RoleSetup, input: RoleSetupInput): RoleSetu
   }
 }
 
-/** Begins anew, also what is ready: the catalogue may have changed. One that is under way stays under way. */
+/** Restarts it, even a ready one: the catalogue may have changed. A running one continues. */
 export function retryRoleSetup(
   setup: RoleSetup,
   installs: boolean,
@@ -70,17 +70,15 @@ export function retryRoleSetup(
   return ok(setup.status === 'installing' ? setup : due(id, true));
 }
 
-/** Ends what is under way or due. */
 export function cancelRoleSetup(setup: RoleSetup): Result<RoleSetup, DomainError> {
   if (setup.id === null) return refuse({ code: 'role_setup_not_active' });
   const said = setup.status === 'installing' ? setup.detail : null;
   return ok({ status: 'failed', id: null, detail: said === null ? CANCELLED : `${said}\n${CANCELLED}` });
 }
 
-/** How much of an installer's output is kept. */
 export const TAIL_CHARACTERS = 4_000;
 
-// Sequences for terminals: CSI, OSC up to its end or that of the line, and those of two characters.
+// Terminal sequences: CSI; OSC up to its end or that of the line; and those of two characters.
 const [ESC, BEL] = [String.fromCharCode(27), String.fromCharCode(7)];
 const SEQUENCES = new RegExp(
   `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BEL}${ESC}\n]*(?:${BEL}|${ESC}\\\\)?|[@-Z\\\\^_])`,
@@ -88,7 +86,7 @@ const SEQUENCES = new RegExp(
 );
 const UNPRINTABLE = /[^\P{C}\n\t]/gu;
 
-/** The end of an output as plain text: whole lines, of each only what a terminal would show in the end. */
+/** The end of an output as plain text: whole lines, each as a terminal would finally show it. */
 export function outputTail(output: string): string {
   const lines = output
     .replace(SEQUENCES, '')
@@ -106,6 +104,6 @@ export function outputTail(output: string): string {
   return cut.slice(cut.indexOf('\n') + 1).replace(UNPRINTABLE, '');
 }
 
-/** What an event tells of it. */
+/** The part of the detail that events carry. */
 export const lastLine = (detail: string | null): string | null =>
   detail === null ? null : [...detail.slice(detail.lastIndexOf('\n') + 1)].slice(0, 200).join('');

@@ -1,40 +1,35 @@
 /**
- * What becomes of the volume of a container that is deleted. It is never removed in one go, so that whoever notices
- * has time:
+ * What happens to the volume of a deleted container. Two steps leave time to notice a mistake:
  *
- *   kept --retention is over--> condemned --a day later--> removed, for good
+ *   kept --retention expires--> condemned --a day later--> removed, for good
  *     ^                             |
  *     +---restored, or kept longer--+
  *
- * What its owner purges, and what a guest deletes, skips the day.
+ * An owner's purge and a guest's delete skip the day.
  */
 export type DeletedVolume = {
   readonly deletedAt: Date;
   /** null while it is kept. */
   readonly condemnedAt: Date | null;
-  /** Its owner gave it up for good. */
+  /** Given up by its owner for good. */
   readonly isPurged?: boolean;
   readonly isGuests?: boolean;
 };
 
 export const CONDEMNED_HOURS = 24;
-/** How long one process has for removing a volume before another one tries. */
+/** How long a process may take to remove a volume before another tries. */
 export const CLAIM_MINUTES = 10;
-/** Guests keep nothing longer than an hour; the rest of it is for the pass that removes. */
+/** Guests keep nothing longer than an hour; the rest is for the removing pass. */
 export const GUEST_KEEPS_MINUTES = 50;
-/** Live and kept containers of an owner may be so many times what the tier allows live. */
+/** Live and kept containers may be this many times the tier's live limit. */
 const KEPT_FACTOR = 2;
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** How many live and kept containers an owner may have in all. */
 export const mostWithKept = (maxContainers: number): number => KEPT_FACTOR * maxContainers;
 
-/**
- * Until when a deleted container can be restored, at least: a pass that removes may come a little later. A purge ends it at
- * once. `retentionDays` as they are set now.
- */
+/** The earliest end of a deleted container's retention; a removing pass may come later. A purge ends it at once. */
 export function keptUntil(
   { deletedAt, isGuests = false }: Pick<DeletedVolume, 'deletedAt' | 'isGuests'>,
   retentionDays: number,

@@ -1,20 +1,20 @@
 import type { Resources } from './resources.ts';
 
 /**
- * Containers that are started before anybody asks for them.
+ * Containers started in advance.
  *
- *   making --> ready --claimed by a create--> the row is gone, a container's row has its place
+ *   making --> ready --claimed by a create--> the row is gone, a container's row replaces it
  *      |         |
- *      +---------+--> removing --> gone, with its volume: nobody was ever given it
+ *      +---------+--> removing --> gone, with its volume, which was never used
  *
- * A claim takes only what is ready, a removal first makes it not so: no member is both given away and removed.
+ * A claim takes only ready members, and a removal ends `ready` first, so no member is both claimed and removed.
  */
 export type PoolMember = {
   readonly dbId: string;
   readonly state: 'making' | 'ready' | 'removing';
   readonly node: string;
   readonly image: string;
-  /** What the reference stood for when the member was made. */
+  /** The image that the reference named when the member was made. */
   readonly imageId: string;
   readonly resources: Resources;
   readonly volume: string;
@@ -22,23 +22,22 @@ export type PoolMember = {
   readonly runtimeId: string | null;
 };
 
-/** A member, and whether whoever was making or removing it has gone. */
+/** A member, and whether the process making or removing it is gone. */
 export type WatchedMember = PoolMember & { readonly abandoned: boolean };
 
-/** What the pool shall be made of; null when there is nothing to make it of now. */
+/** What members are made of; null when they cannot be made now. */
 export type PoolModel = Pick<PoolMember, 'node' | 'image' | 'imageId' | 'resources'>;
 
 export type PoolPlan = { readonly remove: readonly PoolMember[]; readonly make: number };
 
-/** Members are the first of their row. */
 export const POOL_GENERATION = 1;
 
-/** A member cannot know what it will be called, and no engine gives a running container another host name. */
+/** A member's future name is unknown, and engines cannot rename a running container's host. */
 export const POOL_HOSTNAME = 'workspace';
 
 /**
- * What to remove and how many to make, so that `size` good ones are there or on their way. Members come oldest first;
- * `running` are those whose containers were seen to run after the rows were read.
+ * Which members to remove and how many to make, so that `size` good ones exist or are being made. Members come oldest
+ * first; `running` are those whose containers were seen running after the rows were read.
  */
 export function planPool(
   members: readonly WatchedMember[],
@@ -66,8 +65,8 @@ const isOf = (one: PoolMember, { node, image, imageId, resources }: PoolModel): 
   one.resources.diskMb === resources.diskMb;
 
 /**
- * Which disk a member must have been made with to serve a request, in MB; null when any will do. Memory and processor
- * can be set afterwards. A disk whose size the engine enforces cannot, so it must have the size already.
+ * The `disk_mb` that a member must have been made with; null when any will do. Memory and processor can be set later,
+ * an enforced disk size cannot.
  */
 export const diskToClaim = (wanted: Resources, quota: 'hard' | 'soft'): number | null =>
   quota === 'hard' ? wanted.diskMb : null;

@@ -8,31 +8,30 @@ export type Credential =
   | {
       readonly kind: 'api_token';
       readonly tokenId: string;
-      /** Its first characters, by which its owner knows it. */
+      /** Its first characters, which its owner sees. */
       readonly prefix: string;
       readonly scopes: readonly Scope[];
     };
 
-/** The id of the session or the token. */
 export const credentialId = (credential: Credential): string =>
   credential.kind === 'login' ? credential.sessionId : credential.tokenId;
 
-/** Who asks: the user as the database has it now, the credential, and where the request came from. */
+/** Who asks: the user's present state, the credential, and where the request came from. */
 export type Caller = { readonly user: User; readonly credential: Credential };
 
-/** Where a request came from, for sessions and audit records. */
+/** A request's source, for sessions and audit records. */
 export type Origin = { readonly ipAddress: string; readonly userAgent: string };
 
-/** An administrator's right is looked at now: the user's role, and for an API token its scope as well. */
+/** By the user's present role and, for an API token, its scope. */
 export function isAdmin(caller: Caller): boolean {
   const scoped = caller.credential.kind === 'login' || caller.credential.scopes.includes('admin');
   return scoped && caller.user.role === 'admin';
 }
 
-/** A session whose screen is locked. API tokens have no screen. */
+/** API tokens have no screen. */
 export const isLocked = ({ credential }: Caller): boolean => credential.kind === 'login' && credential.locked;
 
-/** Whether this caller may use a route of that scope; `whileLocked` is for the few that a locked session may. */
+/** Whether the caller may use a route with this scope; `whileLocked` marks the few open to a locked session. */
 export function authorize(
   caller: Caller,
   scope: RouteScope,

@@ -1,7 +1,7 @@
-/** Nothing to see, or text that runs the other way: spaces, controls, formats, fillers, the empty Braille cell. */
+/** Invisible, or reversing the direction: spaces, controls, formats, fillers, the empty Braille cell. */
 const UNSEEN = /[\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Scripts whose languages are written in several at once, as in Unicode's "highly restrictive" profile (UTS 39). */
+/** Languages written in several scripts at once, as in Unicode's "highly restrictive" profile (UTS 39). */
 const WRITTEN_WITH: readonly RegExp[] = [
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Latin}]*$/u,
   /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Latin}]*$/u,
@@ -14,17 +14,17 @@ const SINGLE: readonly RegExp[] = [
   /^[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]*$/u,
 ];
 
-/** Cyrillic and Greek letters that pass for a Latin one (UTS 39, confusables). */
+/** Cyrillic and Greek letters that look Latin (UTS 39, confusables). */
 const PASS_FOR_LATIN = /^[асеорхуіјѕһԁԛԝӏѵԍԚԜАВЕКМНОРСТХУІЈЅαοικνρτυχωϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]+$/u;
-/** Letters of Latin that pass for another one: without their dot, or made for phonetics. */
+/** Latin letters that look like others: without their dot, or phonetic. */
 const PHONETIC = /[ıȷĸſƅƨƽǀɑɡɩɪʀʏꞌꓲ\u1d00-\u1dbf\ua720-\ua7ff]/u;
 
-/** Whether something in a text cannot be seen, or changes the direction of what follows. */
+/** Whether a text has invisible characters or ones that change the direction of what follows. */
 export const hasUnseen = (text: string): boolean => UNSEEN.test(text);
 
 /**
- * Whether a name can pass for another one: a label (what stands between dots, @, hyphens and the like) with letters of
- * several alphabets, or of letters alone that are drawn like Latin ones.
+ * Whether a name can imitate another: a label (between dots, @, hyphens and the like) that mixes alphabets, or whose
+ * letters all look Latin.
  */
 export const canPassForAnother = (name: string): boolean =>
   name.split(/[^\p{L}\p{M}\p{N}]+/u).some((label) => {
@@ -33,5 +33,5 @@ export const canPassForAnother = (name: string): boolean =>
     return !oneAlphabet || PASS_FOR_LATIN.test(letters) || PHONETIC.test(letters);
   });
 
-/** The form in which names are stored and compared: look-alikes by width, ligature or composition are one (NFKC). */
+/** The form in which names are stored and compared: NFKC, which unifies width, ligatures and composition. */
 export const comparable = (name: string): string => name.normalize('NFKC');

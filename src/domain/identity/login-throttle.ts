@@ -1,8 +1,8 @@
 import { addressGroup } from './request-rate.ts';
 
 /**
- * How often a secret may be guessed. Failures are counted under keys; what is counted decides how long to wait.
- * A bucket forgets steadily, a delay doubles with each failure in a row.
+ * How often a secret may be guessed. Failures are counted under keys, and the counts decide how long to wait. A bucket
+ * empties steadily; a delay doubles with each failure in a row.
  */
 export type Tally = { readonly count: number; readonly at: Date };
 
@@ -12,24 +12,24 @@ export type Limit =
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 3_600_000;
-/** A row of failures ends when nothing failed for so long. */
+/** After this time without a failure the count starts over. */
 export const FORGET_AFTER_MS = 86_400_000;
 
-/** Failures of an account and of a code that cost nothing yet, so that a slip of the finger does not. */
+/** Failures of an account or code without a delay, for typing errors. */
 const FREE_FAILURES = 5;
 
 export const ADDRESS_LIMIT: Limit = { kind: 'bucket', perMinute: 20 };
-// A network is larger, so that one bad neighbour does not shut out the others in it.
+// Larger for a network, so that one bad neighbour does not shut out the others.
 export const NETWORK_LIMIT: Limit = { kind: 'bucket', perMinute: 100 };
 export const ACCOUNT_LIMIT: Limit = { kind: 'delay', free: FREE_FAILURES };
-/** Guesses of a code or password by somebody who is half or wholly signed in. */
+/** Guesses of a code or password during or after a sign-in. */
 export const CODE_LIMIT: Limit = { kind: 'delay', free: FREE_FAILURES };
 const PAIR_LIMIT: Limit = { kind: 'delay', free: 1 };
 
-/** From so many failures in a row on, only addresses that the account was signed in from before may try. */
+/** From this many failures in a row only addresses that signed in to the account before may try. */
 export const TRUSTED_ONLY_FROM = 100;
 
-/** Milliseconds until the next try; 0 when it may be made now. */
+/** Milliseconds until the next try; 0 for now. */
 export function guessWaitMs(limit: Limit, tally: Tally | null, now: Date): number {
   if (tally === null) return 0;
   if (limit.kind === 'bucket') {
@@ -41,7 +41,6 @@ export function guessWaitMs(limit: Limit, tally: Tally | null, now: Date): numbe
   return Math.max(0, tally.at.getTime() + delay - now.getTime());
 }
 
-/** The tally with one more failure. */
 export function withFailure(limit: Limit, tally: Tally | null, now: Date): Tally {
   if (tally === null) return { count: 1, at: now };
   const before = limit.kind === 'bucket' ? levelOf(tally, limit.perMinute, now) : tally.count;
@@ -53,7 +52,7 @@ const levelOf = ({ count, at }: Tally, perMinute: number, now: Date): number =>
 
 const forgotten = ({ at }: Tally, now: Date): boolean => now.getTime() - at.getTime() > FORGET_AFTER_MS;
 
-/** What is known of a sign-in's failures: of the account, of this address on it, of the address, of its network. */
+/** The failure counters of a sign-in: of the account, of this address on it, of the address, of its network. */
 export type SignInTallies = {
   readonly account: Tally | null;
   readonly pair: Tally | null;
@@ -62,9 +61,9 @@ export type SignInTallies = {
 };
 
 /**
- * Milliseconds until this address may try this account. While an account is guessed at, the addresses that took part
- * wait; an address without a failure of its own is let through, so that the owner is never locked out. Once too many
- * failed, from wherever, that holds for addresses only that the account was signed in from before (`trusted`).
+ * Milliseconds until this address may try this account. While an account is being guessed, the addresses that took part
+ * wait; an address without a failure may try, so the owner is never locked out. After too many failures from anywhere,
+ * only addresses with an earlier sign-in may try (`trusted`).
  */
 export function signInWaitMs(tallies: SignInTallies, trusted: boolean, now: Date): number {
   const { account, pair, address, network } = tallies;
@@ -77,7 +76,6 @@ export function signInWaitMs(tallies: SignInTallies, trusted: boolean, now: Date
   return Math.max(addressWaitMs, shut ? wait : Math.min(wait, guessWaitMs(PAIR_LIMIT, pair, now)));
 }
 
-/** The tallies after a failed sign-in. */
 export const afterFailedSignIn = (tallies: SignInTallies, now: Date) => ({
   account: withFailure(ACCOUNT_LIMIT, tallies.account, now),
   pair: withFailure(PAIR_LIMIT, tallies.pair, now),
@@ -87,7 +85,7 @@ export const afterFailedSignIn = (tallies: SignInTallies, now: Date) => ({
 
 export type ClientNetwork = { readonly address: string; readonly network: string };
 
-/** What counts as one address and as one network: a.b.c.d and its /24; of IPv6, which is dealt out whole, /64 and /48. */
+/** What counts as one address and one network: a.b.c.d and its /24; for IPv6 the /64 and /48. */
 export function clientNetworkOf(ip: string): ClientNetwork {
   const address = addressGroup(ip);
   const network = address.includes(':')

@@ -1,18 +1,17 @@
 import type { FieldFaults } from '../field-faults.ts';
 
-/** A credential of WebAuthn that a user registered. */
+/** A user's registered WebAuthn credential. */
 export type Passkey = {
   readonly id: string;
   readonly userId: string;
   readonly name: string;
-  /** The authenticator's name for it, base64url. */
+  /** The authenticator's id for it, base64url. */
   readonly credentialId: string;
-  /** COSE. */
   readonly publicKey: Buffer;
-  /** The authenticator's count of its uses; one that goes back gives a copy away. 0 where it does not count. */
+  /** The authenticator's use counter; a decrease reveals a copy. 0 if it does not count. */
   readonly counter: number;
   readonly transports: readonly string[];
-  /** Whether the user's other devices have it as well. */
+  /** Whether it is synchronised to the user's other devices. */
   readonly backedUp: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
@@ -21,12 +20,12 @@ export type Passkey = {
 export const MAX_PASSKEYS = 20;
 export const DEFAULT_PASSKEY_NAME = 'Passkey';
 
-/** Whom passkeys are made for: a domain name, and the origin that the browser must have been at. */
+/** Where passkeys are valid: a domain name, and the browser's origin. */
 export type RelyingParty = { readonly id: string; readonly origin: string };
 
 /**
- * The relying party at an address, or null where browsers offer no passkeys: on an IP address, and without https.
- * This machine is known by its name, `localhost`, under which they do.
+ * The relying party of a public address; null where browsers offer no passkeys: for IP addresses and without https,
+ * except `localhost`.
  */
 export function relyingPartyAt(publicUrl: string): RelyingParty | null {
   if (!URL.canParse(publicUrl)) return null;
@@ -38,7 +37,7 @@ export function relyingPartyAt(publicUrl: string): RelyingParty | null {
   return url.protocol !== 'https:' || isAddress ? null : { id: url.hostname, origin: url.origin };
 }
 
-/** The challenge that a browser says it answered; null when that cannot be read. What it is worth is checked later. */
+/** The challenge that a browser claims to answer; null when unreadable. It is verified later. */
 export function challengeIn(clientDataJson: string): string | null {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJson, 'base64url').toString());
@@ -49,15 +48,15 @@ export function challengeIn(clientDataJson: string): string | null {
   }
 }
 
-/** How authenticators know a user: the bytes of its id, base64url. */
+/** The user's id for authenticators, base64url. */
 export const userHandleOf = (userId: string): string =>
   Buffer.from(userId.replaceAll('-', ''), 'hex').toString('base64url');
 
-/** Whether a use with this count may follow: it must grow, unless the authenticator does not count at all. */
+/** Whether a use with this counter is valid: it must grow, unless the authenticator does not count. */
 export const counterHolds = (before: number, now: number): boolean =>
   now > before || (now === 0 && before === 0);
 
-/** A name is trimmed; 1 to 100 characters without control characters. */
+/** Trimmed; 1 to 100 characters without control characters. */
 export function passkeyNameFaults(name: string): FieldFaults {
   const { length } = [...name];
   return length >= 1 && length <= 100 && !/\p{Cc}/u.test(name)

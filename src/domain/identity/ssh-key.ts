@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FieldFaults } from '../field-faults.ts';
 
-/** A public key that its user may show to prove who it is. */
 export type SshKey = {
   readonly id: string;
   readonly userId: string;
@@ -22,7 +21,7 @@ const MAX_RSA_BITS = 16_384;
 
 export type ParsedKey = Pick<SshKey, 'type' | 'publicKey' | 'fingerprint'> & { readonly comment: string };
 
-/** Reads the fields of the wire format (RFC 4251): each a length of four bytes and so many bytes. */
+/** Reads the fields of the wire format (RFC 4251): each a four-byte length and its bytes. */
 function fieldsOf(blob: Buffer): readonly Buffer[] | null {
   const fields: Buffer[] = [];
   for (let at = 0; at < blob.length; ) {
@@ -42,7 +41,7 @@ const point = (coordinateBytes: number) => (field: Buffer) =>
   field.length === 1 + 2 * coordinateBytes && field[0] === 4;
 const application = (field: Buffer): boolean => field.length > 0 && field.length <= 255;
 
-/** A positive number as RFC 4251 writes it: without needless zeros, and with one where the first bit is set. */
+/** The bits of a positive number in RFC 4251's form: no needless zeros, but one where the first bit is set. */
 function bitsOf(field: Buffer): number {
   const [first = 0x80, second = 0] = field;
   if (first >= 0x80 || (first === 0 && second < 0x80)) return 0;
@@ -56,7 +55,7 @@ const exponent = (field: Buffer): boolean => {
 };
 const modulus = (field: Buffer): boolean => bitsOf(field) >= MIN_RSA_BITS && bitsOf(field) <= MAX_RSA_BITS;
 
-/** What follows the name of the type, for every type that OpenSSH still takes. */
+/** The fields after the type's name, for every type that OpenSSH accepts. */
 const TYPES: ReadonlyMap<string, readonly ((field: Buffer) => boolean)[]> = new Map([
   ['ssh-ed25519', [bytes(32)]],
   ['ecdsa-sha2-nistp256', [text('nistp256'), point(32)]],
@@ -68,8 +67,8 @@ const TYPES: ReadonlyMap<string, readonly ((field: Buffer) => boolean)[]> = new 
 ]);
 
 /**
- * Reads one line as `id_*.pub` has it: type, base64, perhaps a comment. Options as in `authorized_keys`, several lines,
- * private keys, DSA and short RSA keys are not taken. A word for people when it cannot be read.
+ * Reads one line of an `id_*.pub` file: type, base64, an optional comment. Refuses options as in `authorized_keys`,
+ * several lines, private keys, DSA and short RSA keys, each with a message.
  */
 export function parseSshKey(given: string): ParsedKey | { readonly fault: string } {
   const line = given.trim();
@@ -94,7 +93,7 @@ export function parseSshKey(given: string): ParsedKey | { readonly fault: string
   return { type, publicKey: `${type} ${base64}`, fingerprint, comment: comment.join(' ') };
 }
 
-/** The name that a key gets: the one given, else its comment, else its type. */
+/** The key's name: the given one, else its comment, else its type. */
 export const sshKeyName = (name: string | undefined, { comment, type }: ParsedKey): string =>
   name?.trim() || [...comment].slice(0, MAX_NAME).join('').trim() || type;
 

@@ -5,15 +5,15 @@ import type { Scope } from './scope.ts';
 import type { User } from './user.ts';
 
 /**
- * API tokens. Facts are stored, the state is derived:
+ * API tokens. Times are stored, the state is derived:
  *
- *   active --revoke--> revoked      active --its time passes--> expired      any of them --delete--> deleted (no row)
+ *   active --revoke--> revoked      active --time passes--> expired      any --delete--> deleted (no row)
  */
 export type ApiToken = {
   readonly id: string;
   readonly userId: string;
   readonly name: string;
-  /** The first characters of the secret, to tell tokens apart in a list. */
+  /** The first characters of the secret, which tell tokens apart in a list. */
   readonly prefix: string;
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
@@ -28,51 +28,50 @@ export type ApiTokenState = 'active' | 'revoked' | 'expired' | 'deleted';
 export const TOKEN_START = 'svc_';
 export const TOKEN_PREFIX_LENGTH = 12;
 export const TOKEN_RANDOM_BYTES = 32;
-/** Tokens that still open something, for one user. */
+/** Live tokens per user. */
 export const MAX_LIVE_TOKENS = 100;
-/** Tokens in a list, the ended ones included, so that making and revoking for ever does not fill the database. */
+/** Tokens in a list, ended ones included, so that endless creation does not fill the database. */
 export const MAX_KEPT_TOKENS = 10_000;
 
 const SECRET = /^svc_[0-9a-f]{64}$/;
 
-/** Whether the text can be an API token at all; what cannot is refused without asking the database. */
+/** Whether the text can be an API token; otherwise it is refused without a query. */
 export const isTokenShaped = (text: string): boolean => SECRET.test(text);
 
-/** `now` is the database's clock; null is a token that is not there any more. */
+/** `now` is the database's clock; null is a missing token. */
 export function tokenState(token: ApiToken | null, now: Date): ApiTokenState {
   if (token === null) return 'deleted';
   if (token.revokedAt !== null) return 'revoked';
   return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
 }
 
-/** A token authenticates while it is active and its user is not disabled. */
+/** A token authenticates while it is active and its user is enabled. */
 export const tokenAccepted = (token: ApiToken, user: User, now: Date): boolean =>
   tokenState(token, now) === 'active' && user.disabledAt === null;
 
-/** The secret made of `random`, which has `TOKEN_RANDOM_BYTES` bytes, and what of it may be shown later. */
+/** The secret from `TOKEN_RANDOM_BYTES` random bytes, and the prefix that may be shown. */
 export function mintToken(random: Buffer): { readonly secret: string; readonly prefix: string } {
   if (random.length !== TOKEN_RANDOM_BYTES) throw new Error('a token has 32 random bytes');
   const secret = `${TOKEN_START}${random.toString('hex')}`;
   return { secret, prefix: secret.slice(0, TOKEN_PREFIX_LENGTH) };
 }
 
-/** Whether one more token fits; `live` and `kept` count those of the user before it. */
+/** Whether another token fits beside `live` and `kept` ones. */
 export function checkTokenLimit(live: number, kept: number): Result<null, DomainError> {
   return live < MAX_LIVE_TOKENS && kept < MAX_KEPT_TOKENS
     ? ok(null)
     : refuse({ code: 'token_limit_reached', max: MAX_LIVE_TOKENS });
 }
 
-/** A token holds at most what its user may do: `admin` is for administrators. */
+/** A token allows at most what its user may do: `admin` is for administrators. */
 export function mayGrant(user: User, scopes: readonly Scope[]): Result<null, DomainError> {
   return scopes.includes('admin') && user.role !== 'admin' ? refuse({ code: 'not_authorized' }) : ok(null);
 }
 
-/** What somebody asks for, checked. */
 export type TokenRequest = {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Whole milliseconds, at least 1; null for a token that does not expire. */
+  /** At least 1; null for a token that does not expire. */
   readonly lifeMs: number | null;
 };
 
@@ -82,10 +81,10 @@ const MAX_NAME_LENGTH = 100;
 const MAX_LIFE_DAYS = 3650;
 const DAY_MS = 86_400_000;
 const FIELDS: ReadonlySet<string> = new Set(['name', 'scopes', 'expires_in']);
-/** Control characters, and halves of a surrogate pair, which no database can hold. */
+/** Control characters, and unpaired surrogates, which no database can store. */
 const NOT_TEXT = /[\p{Cc}\p{Cs}]/u;
 
-/** Reads the body of a creation, whatever it is. The name's fault comes first: it is the one the interface words. */
+/** Reads a creation's body, whatever it is. The name's fault comes first, since the interface words it. */
 export function readTokenRequest(body: unknown): Result<TokenRequest, DomainError> {
   const given: Readonly<Record<string, unknown>> = isRecord(body) ? body : {};
   const name = typeof given['name'] === 'string' ? given['name'].trim() : '';

@@ -1,4 +1,4 @@
-/** What one user may do in a minute, over all its credentials, and at once in each process of the service. */
+/** A user's limits: requests a minute, for all credentials, and concurrent uses, in each process. */
 export type UseLimits = {
   /** 0 for no limit. */
   readonly requestsPerMinute: number;
@@ -6,11 +6,11 @@ export type UseLimits = {
   readonly maxEventSockets: number;
   readonly maxCommands: number;
   readonly maxUploads: number;
-  /** Files, archives, recordings, exports of the audit and logs, as long as they are read. */
+  /** Files, archives, recordings, audit exports and logs being read. */
   readonly maxDownloads: number;
 };
 
-/** What is counted while it lasts. */
+/** Uses that count while they last. */
 export type LastingUse = 'terminals' | 'event_sockets' | 'commands' | 'uploads' | 'downloads';
 
 const LIMITS: Readonly<Record<LastingUse, Exclude<keyof UseLimits, 'requestsPerMinute'>>> = {
@@ -21,10 +21,9 @@ const LIMITS: Readonly<Record<LastingUse, Exclude<keyof UseLimits, 'requestsPerM
   downloads: 'maxDownloads',
 };
 
-/** How much of that use a user may have at once. */
 export const limitOf = (use: LastingUse, limits: UseLimits): number => limits[LIMITS[use]];
 
-/** Of tier `free`, and of a new tier that names none. */
+/** For tier `free`, and for a new tier without limits of its own. */
 export const DEFAULT_USE_LIMITS: UseLimits = {
   requestsPerMinute: 1200,
   maxTerminals: 64,

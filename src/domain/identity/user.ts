@@ -14,18 +14,18 @@ export type User = {
   readonly tier: string;
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
-  /** End of a guest's life; null for everyone else. */
+  /** null for all but guests. */
   readonly guestUntil: Date | null;
 };
 
 export type NewPerson = { readonly email: string; readonly username: string; readonly password: string };
 
-/** Quotes, brackets and lists belong to the header of a mail, not to the addresses that people have. */
+/** Quotes, brackets and commas belong to mail headers, not to addresses. */
 const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+$/u;
 const MAX_EMAIL = 254;
 const USERNAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,38}$/;
 
-/** Faults of the text that a new user gives, by wire field. Lengths follow OWASP's and NIST SP 800-63B's advice. */
+/** Faults of a new user's text. Lengths follow OWASP and NIST SP 800-63B. */
 export function personFaults(person: NewPerson): FieldFaults {
   return {
     ...emailFaults(person.email),
@@ -34,7 +34,6 @@ export function personFaults(person: NewPerson): FieldFaults {
   };
 }
 
-/** Faults of an address in its comparable form. */
 function emailFaults(email: string): FieldFaults {
   if (hasUnseen(email)) return { email: 'must have no spaces and no invisible characters' };
   if (!EMAIL.test(email) || email.length > MAX_EMAIL) return { email: 'must be an email address' };
@@ -46,14 +45,14 @@ export const usernameFaults = (username: string): FieldFaults =>
     ? {}
     : { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' };
 
-/** Names that people take for the service or for who runs it. */
+/** Names that look like the service or its operators. */
 const OFFICIAL = new Set([
   ...['root', 'admin', 'admins', 'administrator', 'administrators', 'sysadmin', 'superuser', 'sudo'],
   ...['berth', 'system', 'service', 'server', 'operator', 'owner', 'staff', 'team', 'moderator'],
   ...['support', 'helpdesk', 'help', 'security', 'info', 'official', 'noreply', 'postmaster', 'daemon'],
 ]);
 
-/** A guest is known to nobody, so its name must not pass for an official one: digits and separators do not count. */
+/** A guest is unknown, so its name must not look official; digits and separators do not count. */
 export function guestNameFaults(username: string): FieldFaults {
   const plain = username
     .toLowerCase()
@@ -63,25 +62,25 @@ export function guestNameFaults(username: string): FieldFaults {
   return OFFICIAL.has(plain) ? { username: 'is reserved' } : usernameFaults(username);
 }
 
-/** A password is never trimmed; 8 to 1,024 characters. */
+/** Not trimmed; 8 to 1,024 characters. */
 export function passwordFaults(password: string): FieldFaults {
   return password.length >= 8 && password.length <= 1024
     ? {}
     : { password: 'must have 8 to 1024 characters' };
 }
 
-/** A guest whose time is over may read and delete, but start nothing. */
+/** An expired guest may read and delete, but start nothing. */
 export const guestExpired = (user: User, now: Date): boolean =>
   user.guestUntil !== null && user.guestUntil <= now;
 
-/** What an administrator may change of a user; what is absent stays. */
+/** An administrator's change of a user; absent fields stay. */
 export type UserChange = {
   readonly tier?: string;
   readonly role?: UserRole;
   readonly disabled?: boolean;
 };
 
-/** What that leaves of the change: only what differs. Whoever is the last administrator stays an enabled one. */
+/** The effective change: only what differs. The last administrator stays an enabled one. */
 export function decideUserChange(
   user: User,
   change: UserChange,

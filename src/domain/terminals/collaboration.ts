@@ -3,38 +3,37 @@ import type { DomainError } from '../errors.ts';
 import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
 
-/** `view`: sees the owner's main terminal. `control`: types in it as well. */
+/** `view`: sees the owner's main terminal. `control`: types in it too. */
 export type CollaborationMode = 'view' | 'control';
 
 export type Participant = { readonly userId: string; readonly username: string; readonly joinedAt: Date };
 
 /**
- * A main terminal that its owner shares with whoever brings the code.
+ * A main terminal that its owner shares with users who have the code.
  *
- *   live --owner ends it, time is over, container or owner is gone--> ended
- *   a participant: absent --join--> taking part --leave, end--> absent
- *                                   taking part --put out by the owner--> absent for good
+ *   live --owner ends it, it expires, container or owner is gone--> ended
+ *   a participant: absent --join--> present --leave, end--> absent
+ *                                   present --removed by the owner--> absent for good
  */
 export type Collaboration = {
   readonly id: string;
-  /** Id of the container's row. */
   readonly dbId: string;
   readonly ownerId: string;
   readonly mode: CollaborationMode;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly endedAt: Date | null;
-  /** Those who take part, in the order they came. */
+  /** In order of joining. */
   readonly participants: readonly Participant[];
-  /** Ids of those whom the owner put out. */
+  /** Ids of users whom the owner removed. */
   readonly removed: readonly string[];
 };
 
 export type CollaborationEvent =
   | { readonly type: 'join'; readonly userId: string; readonly now: Date }
-  /** The owner's end, or a participant's good-bye. */
+  /** The owner ends it, or a participant leaves. */
   | { readonly type: 'delete'; readonly userId: string }
-  /** The owner puts a participant out. */
+  /** The owner removes a participant. */
   | { readonly type: 'put_out'; readonly by: string; readonly userId: string }
   | { readonly type: 'time_over' };
 
@@ -44,16 +43,16 @@ export type CollaborationEffect =
   /** As `dismiss`, and never admitted again. */
   | { readonly do: 'put_out'; readonly userId: string }
   | { readonly do: 'end' }
-  /** `userId`: in whose name. `participantId`: whom it was done to. */
+  /** `userId`: the actor. `participantId`: the participant concerned. */
   | {
       readonly do: 'record';
       readonly action: AuditAction;
       readonly userId: string;
       readonly participantId?: string;
     }
-  /** Every process closes the sockets of those who take part no more, and tells the others. */
+  /** Every process closes the sockets of former participants and sends the others the new list. */
   | { readonly do: 'announce' }
-  /** The sessions of these users in the container end. */
+  /** End these users' sessions in the container. */
   | { readonly do: 'end_sessions'; readonly userIds: readonly string[] };
 
 const NOT_FOUND = refuse({ code: 'collaboration_not_found' } as const);
@@ -61,7 +60,7 @@ const NOT_FOUND = refuse({ code: 'collaboration_not_found' } as const);
 const isLive = ({ endedAt, expiresAt }: Pick<Collaboration, 'endedAt' | 'expiresAt'>, now: Date): boolean =>
   endedAt === null && expiresAt > now;
 
-/** What is to be done about an event, or why nothing is. An event that changes nothing has no effects. */
+/** The effects of an event, or its refusal. An event that changes nothing has no effects. */
 export function decideCollaboration(
   collaboration: Collaboration,
   event: CollaborationEvent,
@@ -139,7 +138,7 @@ function ending(collaboration: Collaboration): readonly CollaborationEffect[] {
   ];
 }
 
-/** Who only looks on has no session of their own. */
+/** A viewer has no session. */
 const endSessions = ({ mode }: Collaboration, userIds: readonly string[]): readonly CollaborationEffect[] =>
   mode === 'control' && userIds.length > 0 ? [{ do: 'end_sessions', userIds }] : [];
 
@@ -152,8 +151,8 @@ export const minutesFaults = (minutes: number): FieldFaults =>
     ? {}
     : { expires_in_minutes: `must be a whole number from 1 to ${MAX_MINUTES}` };
 
-/** The multiplexer session of somebody who types along: grouped with the owner's, and ended apart from it. */
+/** The multiplexer session of a participant in `control`: grouped with the owner's, but ending alone. */
 export const participantSession = (userId: string): string => `user-${userId}`;
 
-/** What one has of the shared terminals of a container: the most that any of them gives. */
+/** A user's access to a container's shared terminals: the most permissive one. */
 export type SharedAccess = { readonly collaborationId: string; readonly mode: CollaborationMode };

@@ -1,8 +1,8 @@
 import { MAIN_CONNECTION } from './terminal.ts';
 
-/** Recordings of terminals as asciicast v2: a header line, then one line for each event. What is typed is never in one. */
+/** Recordings of terminals as asciicast v2: a header line, then a line per event. Input is never recorded. */
 
-/** `truncated`: ended by the service, as the user's recordings had become too large or the file could not be written. */
+/** `truncated`: ended by the service, because the quota was reached or the file could not be written. */
 export type RecordingState = 'recording' | 'ended' | 'truncated';
 
 export type CastSize = { readonly cols: number; readonly rows: number };
@@ -13,21 +13,20 @@ export type Recording = CastSize &
   CastFacts & {
     readonly id: string;
     readonly userId: string;
-    /** Id of the container's row. */
     readonly dbId: string;
     readonly containerName: string;
     readonly connectionId: string;
     readonly startedAt: Date;
     readonly endedAt: Date | null;
     readonly state: RecordingState;
-    /** The process that has the file. */
+    /** The process whose disk has the file. */
     readonly replica: string;
   };
 
-/** Why a recording ends without having been asked to. */
+/** Why the service ended a recording. */
 export type CutReason = 'quota' | 'too_fast' | 'failed';
 
-/** What those who watch a terminal are told. */
+/** Notices for the terminal's viewers. */
 export const RECORDING_WORDS: { readonly [W in CutReason | 'started' | 'ended']: string } = {
   started: 'This terminal is being recorded.',
   ended: 'The recording has ended.',
@@ -36,13 +35,15 @@ export const RECORDING_WORDS: { readonly [W in CutReason | 'started' | 'ended']:
   failed: 'The recording has ended: its file could not be written.',
 };
 
-/** A recording began or ended. */
+/** A recording started or ended. */
 export type RecordingNotice = Pick<Recording, 'id' | 'userId' | 'dbId' | 'connectionId'> & {
   readonly on: boolean;
   readonly message: string;
 };
 
-/** Whether a socket shows what is recorded: it is that terminal, or a guest's view of the owner's main one. */
+/**
+ * Whether a socket shows the recorded terminal: it is that terminal, or a participant's view of the owner's main one.
+ */
 export const watches = (
   entry: Pick<Recording, 'userId' | 'dbId' | 'connectionId'> & { readonly owner: boolean },
   of: Pick<RecordingNotice, 'userId' | 'dbId' | 'connectionId'>,
@@ -52,7 +53,7 @@ export const watches = (
     ? entry.connectionId === of.connectionId
     : of.connectionId === MAIN_CONNECTION && !entry.owner);
 
-/** A recording as far as it was made; `limitBytes` is what its file may hold. */
+/** A recording so far; `limitBytes` limits its file. */
 export type Cast = CastSize & CastFacts & { readonly limitBytes: number };
 
 export type CastEvent =
@@ -61,19 +62,18 @@ export type CastEvent =
 
 export type CastStep = { readonly cast: Cast; readonly line: string; readonly full: boolean };
 
-/** What any recording counts for: what its file takes on a disk, and the room that it needs for anything worth it. */
+/** The least that a recording counts, and the least free quota to start one: a disk block. */
 export const LEAST_BYTES = 4_096;
 
-/** What a recording of this size takes of the room that its user has. */
+/** What a recording of this size uses of its user's quota. */
 export const countedBytes = (sizeBytes: number): number => Math.max(LEAST_BYTES, sizeBytes);
 
-/** What is left for one more recording; null when that is too little. */
+/** The quota left for another recording; null when that is too little. */
 export function remainingQuota(quotaMb: number, usedBytes: number): number | null {
   const room = quotaMb * 1_048_576 - usedBytes;
   return room < LEAST_BYTES ? null : room;
 }
 
-/** A recording that begins, and its first line. */
 export function beginCast({ cols, rows }: CastSize, startedAt: Date, limitBytes: number): CastStep {
   const timestamp = Math.floor(startedAt.getTime() / 1000);
   const header = { version: 2, width: cols, height: rows, timestamp, env: { TERM: 'xterm-256color' } };
@@ -81,7 +81,7 @@ export function beginCast({ cols, rows }: CastSize, startedAt: Date, limitBytes:
   return written(cast, 0, JSON.stringify(header));
 }
 
-/** The recording with one more event, and the line for it. Without a line: nothing to say, or no room for it. */
+/** The recording after an event, and the line for it; null when nothing is to be written or the limit is reached. */
 export function nextCast(cast: Cast, event: CastEvent): CastStep {
   const atMs = Math.max(cast.durationMs, Math.round(event.atMs));
   if (event.type === 'output') {
@@ -100,10 +100,7 @@ function written(cast: Cast, atMs: number, json: string): CastStep {
   return { cast: { ...cast, sizeBytes, durationMs: atMs }, line, full: false };
 }
 
-/**
- * How much of the end of a file is whole: bytes up to the end of the last line that can be read, and the time it tells.
- * null when none of it can.
- */
+/** The valid part of a file's end: bytes up to the last readable line, and its time. null without such a line. */
 export function wholePart(end: Buffer): CastFacts | null {
   let lineEnd = end.lastIndexOf(10);
   while (lineEnd >= 0) {
@@ -115,7 +112,7 @@ export function wholePart(end: Buffer): CastFacts | null {
   return null;
 }
 
-/** null for what is no line of a recording. */
+/** The time of a line; null for anything else. */
 function timeOf(line: string): number | null {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,35 +1,35 @@
 import { CLOSE, type CloseReason } from './terminal.ts';
 import { type ContainerStatus, takedownReason } from './terminal-close-reason.ts';
 
-/** How the stream of a terminal ended. */
+/** How a terminal's stream ended. */
 export type StreamEnd =
-  /** Its program has ended; `code` is null where it is not known, as after a kill from outside. */
+  /** The program has exited; `code` is null when unknown, as after a kill from outside. */
   | { readonly kind: 'exited'; readonly code: number | null }
-  /** The connection broke, or the program was detached from: it may run on. */
+  /** The connection broke or the client was detached; the program may still run. */
   | { readonly kind: 'lost' };
 
 /**
- * Why a terminal could not be opened. `no_processes`: its container has as many as it may have. `storage`: the database did not
- * answer. `unresponsive`: no process starts in the container.
+ * Why a terminal could not be opened. `no_processes`: the container is at its process limit. `storage`: the database
+ * did not answer. `unresponsive`: no process starts in the container.
  */
 export type OpenFault = 'no_processes' | 'storage' | 'unresponsive' | 'other';
 
-/** What the engine says of a terminal's container. `silent`: it does not answer. */
+/** The engine's view of a terminal's container. `silent`: no answer. */
 export type EngineSight = 'running' | 'paused' | 'stopped' | 'gone' | 'silent';
 
-/** Exit codes of SIGHUP, SIGKILL and SIGTERM: what a container that goes down sends to its programs. */
+/** Exit codes of SIGHUP, SIGKILL and SIGTERM, which a stopping container sends to its programs. */
 const CODES_OF_A_STOP: readonly number[] = [129, 137, 143];
 
-/** Whether the container may have ended the program, so that the engine is to be asked. */
+/** Whether the container may have ended the program, so the engine must be asked. */
 export const mayBeContainers = (end: StreamEnd): boolean =>
   end.kind === 'lost' || end.code === null || CODES_OF_A_STOP.includes(end.code);
 
-/** A multiplexer that dies this soon, and with it a shell whose end nobody saw, has not begun. */
+/** A multiplexer that dies this early without an exit code did not start its shell. */
 const NOT_BEGUN_WITHIN_MS = 1_000;
 
 /**
- * Why the stream of a terminal in the engine's container `runtimeId` has ended. `row` is undefined when the database
- * does not answer, and null when there is no such container; `engine` is null where it needs not be asked.
+ * Why the stream of a terminal in the engine's container `runtimeId` ended. `row` is undefined without an answer of the
+ * database, null for no such container; `engine` is null when it need not be asked.
  */
 export function closeAfterEnd(
   end: StreamEnd & { readonly ranMs: number },
@@ -43,7 +43,7 @@ export function closeAfterEnd(
   return end.kind === 'exited' ? CLOSE.ended : CLOSE.detached;
 }
 
-/** Why the opening of a terminal failed, as its client is told. */
+/** The reason given to the client when opening its terminal failed. */
 export function closeAfterFault(
   fault: OpenFault,
   row: ContainerStatus | null | undefined,
@@ -57,7 +57,7 @@ export function closeAfterFault(
   return fault === 'no_processes' ? CLOSE.tooManyProcesses : CLOSE.notOpened;
 }
 
-/** The row knows why; the engine knows whether. */
+/** The row knows the reason; the engine knows whether the container is down. */
 function downReason(
   row: ContainerStatus | null | undefined,
   runtimeId: string,

@@ -1,17 +1,17 @@
-/** Output that went by too fast to be drawn on a screen that is kept for a redraw. */
+/** Output too fast to be drawn on the screen kept for redraws. */
 
-/** No private mode that matters is longer. */
+/** No relevant private mode is longer. */
 const MAX_SEQUENCE_BYTES = 32;
 const MAX_MODES = 256;
 const START = '\x1b[?';
 const SWITCH = /^[0-9;]{1,28}[hl]/;
 
 /**
- * Keeps of such output what lasts beyond it: the private modes that it switched, as bracketed paste, the mouse and the
- * alternate screen. Its text has long scrolled away when the screen goes on behind it.
+ * Keeps the lasting part of such output: the private modes that it set, such as bracketed paste, the mouse and the
+ * alternate screen. Its text has scrolled away when drawing resumes.
  */
 export function trackModes() {
-  /** In the order of their last switch. */
+  /** In the order of the last change. */
   const switches = new Set<string>();
   let tail = Buffer.alloc(0);
   let isEmpty = true;
@@ -42,9 +42,9 @@ export function trackModes() {
       );
     },
 
-    /** Output that does to a terminal what all of it did, as far as that lasts; then it is forgotten. */
+    /** Output with the lasting effects of everything tracked, which is then forgotten. */
     take(): Buffer {
-      // What was cut off is given up, and the pen and the character set are the usual ones.
+      // Cancels a partial sequence and resets the pen and the character set.
       const output = ['\x18\x1b[m\x1b(B', ...[...switches].map((found) => START + found)].join('');
       switches.clear();
       tail = Buffer.alloc(0);

@@ -1,53 +1,49 @@
-/** What terminals leave behind in containers when the process that had them was killed, and what of it is ended. */
+/** What a killed process leaves in containers, and what of it is ended. */
 
-/** A terminal in a container, by the marker in the environment of its programs, and the process that opened it. */
+/** A terminal in a container, identified by the marker in its programs' environment, and the process that opened it. */
 export type TerminalLease = {
   readonly streamId: string;
   readonly runtimeId: string;
-  /** Where it is attached, in images with a multiplexer. */
+  /** The session it is attached to, in images with a multiplexer. */
   readonly muxSession: string;
   readonly replica: string;
   /** One start of the replica. */
   readonly incarnation: string;
-  /** Its process is ending it: nobody is shown it any more. */
+  /** Its process is ending it: it has no viewer any more. */
   readonly isEnding: boolean;
-  /** How long that run has not been heard of. */
+  /** Time since that run last renewed its lease. */
   readonly silentSeconds: number;
 };
 
 /** What is in a container now. */
 export type Leftovers = {
-  /** Names of multiplexer sessions. */
   readonly sessions: readonly string[];
-  /** Markers of programs. */
   readonly marks: readonly string[];
 };
 
-/** Who decides. */
+/** The deciding process. */
 export type Reaper = {
   readonly replica: string;
   readonly incarnation: string;
-  /** Streams that it has, or is opening or ending. */
+  /** Its streams, including those being opened or ended. */
   readonly streamIds: ReadonlySet<string>;
-  /**
-   * Whether it has been heard of itself for a while. Right after an outage of the database everybody seems to be dead.
-   */
+  /** Whether its own lease has been renewed for a while. Right after a database outage all others look dead. */
   readonly isSteady: boolean;
 };
 
 export type Reaping = {
   readonly marks: readonly string[];
   readonly sessions: readonly string[];
-  /** Leases of which nothing is left. */
+  /** Leases without leftovers. */
   readonly forget: readonly string[];
 };
 
-/** A run that was not heard of for longer is dead. It is also how long a client may take to come back to its pane. */
+/** A run silent for longer is dead. A client may return to its pane for as long. */
 export const DEAD_AFTER_SECONDS = 75;
 
 /**
- * `leased`: by a process that lives. `reclaimable`: its process is dead, and a client may come back to its session, but to
- * nothing else of it.
+ * `leased`: by a live process. `reclaimable`: its process is dead, but a client may return to its session. `abandoned`:
+ * nobody can return.
  */
 type Standing = 'leased' | 'reclaimable' | 'abandoned';
 
@@ -58,17 +54,16 @@ function standingOf(
   if (incarnation === me.incarnation) return me.streamIds.has(streamId) ? 'leased' : 'abandoned';
   const isOver = me.isSteady && silentSeconds > DEAD_AFTER_SECONDS;
   if (isOver) return 'abandoned';
-  // A replica runs once: an earlier run of this one is dead.
+  // A replica runs once, so its earlier runs are dead.
   if (replica !== me.replica) return 'leased';
   return isEnding ? 'abandoned' : 'reclaimable';
 }
 
-/** Those of split panes and of participants; the session of the main pane lives as long as its container does. */
+/** Sessions of split panes and of participants; that of the main pane lives as long as its container. */
 const endsWithItsTerminals = (session: string): boolean => /^(pane|user)-/.test(session);
 
 /**
- * What to end in a container; `runtimeId` is its id in the engine, null when nothing runs in it. `seen` was looked at before `leases` were
- * read.
+ * What to end in a container; `runtimeId` is null when it does not run. `seen` was observed before `leases` were read.
  */
 export function decideReaping(
   seen: Leftovers,

@@ -1,15 +1,15 @@
-/** Terminal output and input as byte streams with offsets: what a client that comes back is sent, and what is taken from it. */
-
 /**
- * Output that is still there: from `start` up to `end`. Before `exactFrom` an offset may count bytes of a picture that a
- * client was sent in place of output.
+ * Terminal output and input as byte streams with offsets: what a returning client is sent, and what is accepted from
+ * it.
  */
+
+/** Buffered output from `start` to `end`. Offsets before `exactFrom` may count bytes of a screen snapshot. */
 export type BufferedRange = { readonly start: number; readonly end: number; readonly exactFrom?: number };
 
-/** `redraw`: what follows does not continue what the client has, so its screen starts afresh. */
+/** `redraw`: the output does not continue the client's, so its screen starts empty. */
 export type ResumeFrom = { readonly offset: number; readonly redraw: boolean };
 
-/** Where the output for a client begins that has received `after` bytes of this stream; null: none of it. */
+/** The start of the output for a client that has received `after` bytes of this stream; null without a resume. */
 export function resumeFrom({ start, end, exactFrom = 0 }: BufferedRange, after: number | null): ResumeFrom {
   if (after !== null && after >= Math.max(start, exactFrom) && after <= end)
     return { offset: after, redraw: false };
@@ -17,32 +17,32 @@ export function resumeFrom({ start, end, exactFrom = 0 }: BufferedRange, after: 
 }
 
 /**
- * Where a picture of all output before `end` begins, so that what a client counts goes on with the output behind it; null
- * when it is longer than the output itself.
+ * The offset of a screen snapshot of all output before `end`, so that the client's count continues with the output
+ * after it; null when the snapshot is longer than that output.
  */
 export const snapshotFrom = (end: number, bytes: number): number | null =>
   bytes <= end ? end - bytes : null;
 
 export type TakenInput = {
-  /** Bytes at the front that were taken before. */
+  /** Bytes at the start that were received before. */
   readonly known: number;
   readonly received: number;
   readonly position: number;
 };
 
-/** Takes `bytes` of input at `position` of a stream of which `received` are taken: each byte once, and in order. */
+/** Accepts `bytes` of input at `position` of a stream with `received` accepted: each byte once and in order. */
 export function takeInput(received: number, position: number, bytes: number): TakenInput {
   const end = position + bytes;
   const known = Math.min(bytes, Math.max(0, received - position));
   return { known, received: Math.max(received, end), position: end };
 }
 
-/** Whether input may go on at this offset: a gap would lose what is in it. */
+/** Whether input may continue at this offset: a gap would lose input. */
 export const continuesInput = (received: number, offset: number): boolean => offset <= received;
 
 /**
- * Questions that a terminal answers by itself: attributes, reports, colours, settings. Answered once more, when old
- * output is shown anew, the answers would be typed into the shell.
+ * Terminal queries for attributes, reports, colours, settings. Replayed in old output, their answers would be typed
+ * into the shell.
  */
 const QUESTIONS = new RegExp(
   [
@@ -56,7 +56,7 @@ const QUESTIONS = new RegExp(
   'g',
 );
 
-/** A copy of old output, as long as it was, in which such questions are filled with NULs, which terminals skip. */
+/** A copy of old output with queries replaced by NULs, which terminals skip; its length is unchanged. */
 export function withoutQuestions(output: Buffer): Buffer {
   const text = output.toString('latin1');
   return Buffer.from(

@@ -2,13 +2,12 @@ import { CLOSE, type CloseReason } from './terminal.ts';
 import { forParticipant } from './terminal-close-reason.ts';
 
 /**
- * What stands under one key of the registry: a stream (a program's terminal in the engine, by its id) and the
- * socket that shows it. Sockets have ids of their own, so that the late close of one that was replaced is told
- * from the close of the present one.
+ * The state of one terminal key: a stream (a program's terminal in the engine, by its id) and the socket that shows it.
+ * Sockets have ids, so the late close of a replaced one is distinguished from the close of the present one.
  *
- *   empty --connect--> opening --opened--> attached --line lost--> kept --connect--> attached
- *     ^                   |                   |                      |
- *     +--open failed------+-------------------+--closed for good-----+--not resumed in time
+ *   empty --connect--> opening --opened--> attached --connection lost--> kept --connect--> attached
+ *     ^                   |                   |                           |
+ *     +--open failed------+-------------------+--closed for good----------+--not resumed in time
  */
 export type Slot =
   | { readonly kind: 'empty' }
@@ -17,9 +16,8 @@ export type Slot =
   | ({ readonly kind: 'kept'; readonly untilMs: number } & Running);
 
 /**
- * `over`: the stream has ended; what was written last may not have been seen yet. `detached`: its program may run on,
- * and only another stream shows it. `known`: a client may come back for it, as one was told of the stream, or saw what it
- * shows through another one.
+ * `over`: the stream has ended, but its last output may be unseen. `detached`: its program may run on, and only another
+ * stream shows it. `known`: a client may return, because one was told of the stream or saw its program before.
  */
 type Running = {
   readonly stream: string;
@@ -29,12 +27,12 @@ type Running = {
   readonly known: boolean;
 };
 
-/** Who waits for a stream that is being opened: a socket, or nobody any more. */
+/** Whose stream is being opened: a socket's, or a client's that left. */
 type Watcher = { readonly socket: string } | { readonly left: Leaving };
 
 /**
- * `deliberate`: the client closed its terminal. `expelled`: it lost the right to it, as by a screen lock.
- * Everything else is a lost line. After the last two a client may come back.
+ * `deliberate`: the client closed its terminal. `expelled`: it lost the right to it, for example by a screen lock.
+ * `lost`: any other disconnect. After the last two it may return.
  */
 export type Leaving = 'deliberate' | 'expelled' | 'lost';
 
@@ -42,19 +40,19 @@ export type SlotEvent =
   | {
       readonly type: 'connect';
       readonly socket: string;
-      /** Id for the stream that is opened if one is. */
+      /** The id for a new stream. */
       readonly fresh: string;
-      /** The stream that the client has seen part of. */
+      /** The stream to resume. */
       readonly resumes: string | null;
       readonly forceNew: boolean;
-      /** What is there was opened to look on, and the socket is to type, or the other way round. */
+      /** Whether the present stream is for viewing and the socket for typing, or the reverse. */
       readonly otherMode: boolean;
     }
   | {
       readonly type: 'opened';
       readonly stream: string;
       readonly muxed: boolean;
-      /** What it shows was not there before. */
+      /** Whether its program is new. */
       readonly isNew: boolean;
       readonly nowMs: number;
     }
@@ -70,9 +68,9 @@ export type SlotEvent =
   | { readonly type: 'program_ended'; readonly stream: string }
   | { readonly type: 'detached'; readonly stream: string }
   | { readonly type: 'tick'; readonly nowMs: number }
-  /** Another process has opened the same terminal since. */
+  /** Another process has opened the same terminal. */
   | { readonly type: 'taken'; readonly nowMs: number }
-  /** The container goes, or the service. `takesPart`: the terminal is one of a participant. */
+  /** The container or the service stops. `takesPart`: it is a participant's terminal. */
   | { readonly type: 'shut'; readonly reason: CloseReason; readonly isParticipant: boolean };
 
 export type SlotEffect =
@@ -80,12 +78,12 @@ export type SlotEffect =
   | { readonly do: 'attach'; readonly stream: string; readonly socket: string }
   | { readonly do: 'refuse'; readonly socket: string; readonly fault: unknown }
   | { readonly do: 'close_socket'; readonly socket: string; readonly reason: CloseReason }
-  /** `withContainer`: the container goes down, and all in it. */
+  /** `withContainer`: the whole container goes down. */
   | { readonly do: 'end_stream'; readonly stream: string; readonly withContainer: boolean };
 
 export type SlotStep = { readonly slot: Slot; readonly effects: readonly SlotEffect[] };
 
-/** How long a terminal waits for a client whose line was lost: the main pane, and any other. */
+/** How long the main pane, and any other, waits for a lost client. */
 export const KEEP_MAIN_MS = 300_000;
 export const KEEP_PANE_MS = 60_000;
 
@@ -104,7 +102,7 @@ const endStream = (stream: string, withContainer = false): SlotEffect => ({
   withContainer,
 });
 
-/** What becomes of a slot, and what is to be done about it. Events that come too late change nothing. */
+/** The next state of a slot, and its effects. Late events change nothing. */
 export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotStep {
   switch (event.type) {
     case 'connect':
@@ -139,15 +137,14 @@ type Event<T extends SlotEvent['type']> = Extract<SlotEvent, { type: T }>;
 
 type Wish = Pick<Event<'connect'>, 'resumes' | 'forceNew' | 'otherMode'>;
 
-/** Whether a socket that asks for this gets a stream of its own, which is then opened in the engine. */
+/** Whether the socket needs a new stream, to be opened in the engine. */
 export const needsOpening = (slot: Slot, wish: Wish): boolean => reusable(slot, wish) === null;
 
 /**
- * What is there for a socket that connects, if it can have it.
+ * The stream that a connecting socket can take over, if any.
  *
- * A program without a multiplexer can only be shown by the stream that it has; a multiplexer draws its screen
- * anew for every stream, so that an exact continuation is the only reason to go on with the old one. What a stream lets
- * its client do was settled when it was opened, also while it is being opened.
+ * A program without a multiplexer has only its one stream. A multiplexer redraws its screen for each new stream, so
+ * only an exact resume takes over the old one. A stream's mode is fixed when its opening starts.
  */
 function reusable(
   slot: Slot,
@@ -174,7 +171,7 @@ function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Ev
   });
 }
 
-/** A multiplexer shows its main session to whoever comes next; what is new shows nothing that anybody could miss. */
+/** A multiplexer shows its main session to the next client; nobody misses a new one. */
 function opened(slot: Slot, { stream, muxed, isNew, nowMs }: Event<'opened'>, isMain: boolean): SlotStep {
   if (slot.kind !== 'opening' || slot.stream !== stream) return step(slot, endStream(stream));
   const running = { stream, muxed, over: false, detached: false, known: !isNew && !(muxed && isMain) };
@@ -190,7 +187,7 @@ function left(slot: Slot, { socket, how, nowMs }: Event<'left'>, isMain: boolean
   return letGo(slot, how, isMain, nowMs);
 }
 
-/** What has no multiplexer can be shown by nobody else, so it waits for whoever comes back to it. */
+/** A program without a multiplexer exists only here, so it waits for its client. */
 function taken(slot: Slot, { nowMs }: Event<'taken'>, isMain: boolean): SlotStep {
   const replaced = closing(slot, CLOSE.replaced);
   if (slot.kind === 'empty' || slot.kind === 'opening' || slot.muxed)
@@ -201,13 +198,13 @@ function taken(slot: Slot, { nowMs }: Event<'taken'>, isMain: boolean): SlotStep
 }
 
 /**
- * The main pane's program is never ended by a close: in a multiplexer it lives on, without one it is waited for. Nobody comes
- * back for what nobody knows of.
+ * A close never ends the main pane's program: in a multiplexer it lives on, without one it waits. An unknown stream has
+ * no client to wait for.
  */
 function letGo(running: Running, how: Leaving, isMain: boolean, nowMs: number): SlotStep {
   const { stream, muxed, over, detached, known } = running;
   const isDone = how === 'deliberate' && (over || muxed || !isMain);
-  // A multiplexer shows it again; until then nothing reads it for somebody who may not.
+  // A multiplexer shows it again; until then it is not read for a client without the right to it.
   const isShownAgain = how === 'expelled' && muxed && isMain;
   if (!known || isDone || isShownAgain) return step(EMPTY, endStream(stream));
   const untilMs = nowMs + (isMain ? KEEP_MAIN_MS : KEEP_PANE_MS);
@@ -230,6 +227,6 @@ const refusing = (slot: Slot, fault: unknown): readonly SlotEffect[] =>
 const closing = (slot: Slot, reason: CloseReason): readonly SlotEffect[] =>
   socketsOf(slot).map((socket) => ({ do: 'close_socket', socket, reason }));
 
-/** A stream that is still being opened is ended when it is there and nobody expects it. */
+/** A stream still being opened ends when it is open and unclaimed. */
 const ending = (slot: Slot, withContainer = false): readonly SlotEffect[] =>
   slot.kind === 'attached' || slot.kind === 'kept' ? [endStream(slot.stream, withContainer)] : [];

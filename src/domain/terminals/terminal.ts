@@ -1,10 +1,10 @@
 /**
- * Terminal sessions: one for each WebSocket. A key is in use by at most one of them; the newer one closes and
- * replaces the older. What may happen under a key is in terminal-slot.ts.
+ * Terminals, one per WebSocket. At most one has a key; a newer one closes and replaces it. The states of a key are in
+ * terminal-slot.ts.
  */
 export type TerminalKey = `${string}:${string}:${string}`;
 
-/** The key of the registry. Runtime ids of agents contain colons, so a key is never parsed back. */
+/** Runtime ids of agents contain colons, so a key is never parsed. */
 export const terminalKey = (runtimeId: string, userId: string, connectionId: string): TerminalKey =>
   `${runtimeId}:${userId}:${connectionId}`;
 
@@ -13,13 +13,12 @@ export const MAIN_CONNECTION = 'main';
 export type TerminalSize = { readonly cols: number; readonly rows: number };
 
 /**
- * Name of the multiplexer session behind a connection. The owner's panes share one program each:
- * `main` for the main pane, so that it is found again after a dropped line, a reload or a restart.
+ * The multiplexer session of a connection. The owner's sessions are `main` for the main pane, so that it is found after
+ * a disconnect, a reload or a restart, and one per other pane.
  */
 export const muxSessionName = (connectionId: string): string =>
   connectionId === MAIN_CONNECTION ? 'main' : `pane-${connectionId}`;
 
-/** Why the service closes a terminal's socket. */
 export const CLOSE = {
   inputGap: 'input gap',
   ended: 'ended',
@@ -31,13 +30,13 @@ export const CLOSE = {
   containerStopped: 'container stopped',
   containerRestarted: 'container restarted',
   notOpened: 'failed to open terminal',
-  /** The database gave no answer, or had no connection free: nothing is wrong with the terminal. */
+  /** The database did not answer or had no free connection; the terminal is intact. */
   tryAgainLater: 'try again later',
   serviceRestarting: 'service restarting',
-  /** The line to the program broke, but not the program: it is shown again as soon as the engine answers. */
+  /** The connection to the program broke, but not the program: it is shown again when the engine answers. */
   detached: 'detached',
   tooManyProcesses: 'too many processes',
-  /** An earlier start of a process in the container has not come to an end. */
+  /** An earlier process start in the container has not ended. */
   unresponsive: 'container unresponsive',
 } as const;
 

@@ -1,11 +1,11 @@
 import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 
-/** Which container is made of a private image of its own. */
+/** The private images that containers are made of. */
 export interface SnapshotImageRepository {
-  /** null for one that is made of the catalogue's image. */
+  /** null when it is made of the catalogue's image. */
   find(dbId: string): Promise<SnapshotImage | null>;
-  /** null: of the catalogue's image again. */
+  /** null: the catalogue's image again. */
   put(dbId: string, snapshotImage: SnapshotImage | null): Promise<void>;
-  /** Every private image that a row, deleted or not, would be made of. */
+  /** Every private image in use by a row, deleted or not. */
   inUse(): Promise<ReadonlySet<string>>;
 }

@@ -10,25 +10,24 @@ export interface CatalogueRepository {
   /** The default first. */
   roles(): Promise<readonly Role[]>;
   role(key: string): Promise<Role | null>;
-  /** Whether both are there; if so they stay until the transaction ends. */
+  /** Whether both exist; if so they stay until the transaction ends. */
   keep(imageKey: string, roleKey: string): Promise<boolean>;
   readonly editing: CatalogueEditing;
 }
 
-/** By the words of the domain for what is edited. */
 export type CatalogueEditing = {
   readonly tier: CatalogueEdits<Tier>;
   readonly image: CatalogueEdits<Image>;
   readonly role: CatalogueEdits<Role>;
 };
 
-/** For one kind of entry, inside a transaction. Keys never change. */
+/** Edits one kind of entry, inside a transaction. Keys never change. */
 export interface CatalogueEdits<T> {
   /** False when the key is taken. */
   insert(entry: T): Promise<boolean>;
-  /** As it is, and unchanged by others until the transaction ends; null when there is none. */
+  /** Locks the entry until the transaction ends; null when there is none. */
   findForUpdate(key: string): Promise<T | null>;
-  /** Writes all of an entry that is locked. */
+  /** Replaces a locked entry. */
   replace(entry: T): Promise<void>;
   /** Whether a user has the tier, or a container that is not deleted the image or the role. */
   isUsed(key: string): Promise<boolean>;

@@ -4,17 +4,17 @@ export type CommandRequest = Omit<ExecRequest, 'maxOutputBytes' | 'room'>;
 
 export type CommandEvent =
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly data: Buffer }
-  /** The last one. null: ended by the time limit. */
+  /** The last event. null: ended by the time limit. */
   | { readonly kind: 'exit'; readonly exitCode: number | null };
 
 export interface RunningCommand {
-  /** To be read once, in the order of writing. What is not read blocks the program. Throws when the engine is lost. */
+  /** Read once, in the order of writing. Unread output blocks the program. Throws when the engine is lost. */
   readonly events: AsyncIterable<CommandEvent>;
-  /** Ends all that the command started, and with it the events. After the end it does nothing. Never throws. */
+  /** Ends everything that the command started, and the events. Does nothing after the end. Never throws. */
   end(): Promise<void>;
 }
 
-/** Commands whose output is followed while they run. */
+/** Commands with streamed output. */
 export interface ContainerCommands {
   /** Throws `ContainerNotRunning`. */
   open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;

@@ -3,7 +3,7 @@ import type { FileEntry, FileError, FilePath } from '../../domain/containers/fil
 import type { Result } from '../../domain/result.ts';
 import type { OutputRoom, RuntimeHandle } from './container-runtime.ts';
 
-/** Destroying `content` ends the reading inside the container. It fails rather than end early or late. */
+/** Destroying `content` ends the program inside the container. It fails if it is cut off or longer than announced. */
 export type Opened =
   | {
       readonly kind: 'file';
@@ -11,20 +11,19 @@ export type Opened =
       readonly modifiedAt: Date;
       readonly content: Readable;
     }
-  /** A folder as tar: regular files and folders alone, below its own name. */
+  /** A folder as tar: regular files and folders only, below its own name. */
   | { readonly kind: 'archive'; readonly content: Readable }
-  /** Sorted by name. Cut at the limits of number and size, and without names that are not UTF-8: then `complete` is false. */
+  /** Sorted by name. `complete` is false when limits cut it, or names that are not UTF-8 are omitted. */
   | { readonly kind: 'listing'; readonly entries: readonly FileEntry[]; readonly complete: boolean };
 
 export type Written = { readonly sizeBytes: number; readonly isNew: boolean };
 
 /**
- * Files below the home of a running container, with the rights of its user. The last name of a path is never
- * followed when it is a link; folders on the way may be links that stay inside the home.
- * Throws `ContainerNotRunning`.
+ * Files below the home of a running container, with its user's rights. The last name of a path is never followed as a
+ * link; folders on the way may be links inside the home. Throws `ContainerNotRunning`.
  */
 export interface ContainerFiles {
-  /** `room`: how much of a listing may be kept; above `freeBytes` of JSON it asks for more. */
+  /** `room`: how much of a listing may be buffered; above `freeBytes` of JSON it asks for more. */
   open(
     handle: RuntimeHandle,
     path: FilePath,
@@ -32,8 +31,8 @@ export interface ContainerFiles {
     room?: OutputRoom,
   ): Promise<Result<Opened, FileError>>;
   /**
-   * Makes missing folders and puts the whole content there at once: until then, and after any failure, what was
-   * there stays. Leaves unread content unread.
+   * Creates missing folders and replaces the target atomically: until then, and after a failure, the old content stays.
+   * Leaves unread content unread.
    */
   write(
     handle: RuntimeHandle,
@@ -41,6 +40,6 @@ export interface ContainerFiles {
     content: Readable,
     maxBytes: number,
   ): Promise<Result<Written, FileError>>;
-  /** Removes a file, a link, or a folder with all inside. */
+  /** Removes a file, a link, or a folder with its contents. */
   remove(handle: RuntimeHandle, path: FilePath): Promise<Result<null, FileError>>;
 }

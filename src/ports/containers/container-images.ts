@@ -1,5 +1,5 @@
-/** What keeping containers in stock needs of an engine, beside running them. */
+/** What a warm pool needs of an engine besides running containers. */
 export interface WarmPoolEngine {
-  /** What the reference stands for now; null when the engine does not have it. Never pulls. */
+  /** The image that the reference names now; null when the engine lacks it. Never pulls. */
   imageId(reference: string): Promise<string | null>;
 }

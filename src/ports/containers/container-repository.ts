@@ -18,7 +18,6 @@ export type NewContainer = Pick<
   | 'volume'
 >;
 
-/** A change of state with what goes along with it. */
 export type StateChange = {
   readonly state: ContainerState;
   readonly reason?: string | null;
@@ -37,38 +36,36 @@ export type DiskFindings = {
   readonly layerUsedMb?: number;
 };
 
-/** The owner's live containers have different names. */
+/** The owner has a live container of that name. */
 export class NameTaken extends Error {
   override name = 'NameTaken';
 }
 
-/** Reads by a user carry the owner in the query: a foreign row is as absent as an unknown one. */
+/** Reads for a user have the owner in the query, so a foreign row looks unknown. */
 export interface ContainerRepository {
-  /** Throws `NameTaken` when the owner has a live container of that name. */
   insert(container: NewContainer): Promise<void>;
   nameInUse(ownerId: string, name: string): Promise<boolean>;
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
   /** Newest first, without deleted ones. */
   listOwned(ownerId: string): Promise<readonly Container[]>;
-  /** Those that were deleted and can be restored still: newest deletion first. */
+  /** Deleted ones that can be restored, last deleted first. */
   listDeleted(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
-  /** Deleted ones that ran once and whose volume is not removed yet. */
+  /** Deleted ones that have run and still have their volume. */
   countKept(ownerId: string): Promise<number>;
-  /** Moves it only if it is in one of `from`; answers the row as it is then, or null. Throws `NameTaken`. */
+  /** Changes the row only in one of the states `from`; returns the new row, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
-  /** Sets last_used_at to now. */
   touch(dbId: string): Promise<void>;
-  /** What has been found out about its volume and its layer; what is absent stays. */
+  /** Absent fields stay. */
   recordDisk(dbId: string, disk: DiskFindings): Promise<void>;
-  /** Running ones whose volume nobody has claimed to look at for so long; they count as looked at now. */
+  /** Running containers whose last claimed measurement is older than this; claims them. */
   claimDiskMeasure(seconds: number): Promise<readonly Container[]>;
-  /** By id alone, deleted ones too: for work that was allowed when it was asked for. */
+  /** By id alone, deleted ones included: for work that was authorized before. */
   findAny(dbId: string): Promise<Container | null>;
-  /** One that is deleted, not purged, and whose volume is not being removed: nor is it until the transaction ends. */
+  /** A deleted, unpurged container whose volume is not being removed, and will not be until the transaction ends. */
   findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
-  /** When an unaccounted engine container was first seen: now, if never before. Forgets those not named. */
+  /** When each unknown engine container was first seen, which is now if never before. Forgets all others. */
   rememberOrphans(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
-  /** Every live row of every owner, for the reconciler only. */
+  /** All live rows, for the reconciler only. */
   listAllLive(): Promise<readonly Container[]>;
 }

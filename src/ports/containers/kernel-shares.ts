@@ -1,10 +1,10 @@
 import type { KernelReading } from '../../domain/containers/kernel-share.ts';
 
-/** What containers take of counters of the kernel that they share. */
+/** Use of kernel counters that containers share. */
 export interface KernelShares {
   /**
-   * What running containers of this installation have now; null where their processes cannot be seen, as on another machine. Each look
-   * is bounded: a container with very many open files is looked through over several.
+   * The present use of this installation's running containers; null where their processes are invisible, as on another
+   * machine. Each pass is bounded: a container with very many open files takes several.
    */
   read(): Promise<KernelReading | null>;
 }

@@ -4,20 +4,20 @@ import type { Origin } from '../../domain/identity/caller.ts';
 
 export type OperationOutcome = 'done' | 'unchanged' | 'failed';
 
-/** An operation with who asked for it and how far it is. */
+/** An operation, its requester and its progress. */
 export type StoredOperation = Operation & {
   readonly requestedBy: string;
   readonly origin: Origin;
   /** null until the engine has made the fresh container. */
   readonly freshRuntimeId: string | null;
-  /** What the old container has outside the volume; null when that is not known. */
+  /** The loss report of the old container; null when unknown. */
   readonly leftBehind: LossReport | null;
   readonly leaseOwner: string;
   /** null while it is active. */
   readonly outcome: OperationOutcome | null;
 };
 
-/** What has become true while an operation is at work. */
+/** Newly known facts of an operation. */
 export type Progress = Partial<
   Pick<
     StoredOperation,
@@ -32,28 +32,28 @@ export type Progress = Partial<
   >
 > & { readonly step?: string };
 
-/** `owner` is the process that works on it; writes of one that has lost its lease change nothing. */
+/** `owner` is the working process. Writes after its lease has expired change nothing. */
 export interface OperationRepository {
-  /** False when the container has an active one already. `step` is the one that comes first. */
+  /** False when the container has an active one. `step` is the first step. */
   begin(operation: Omit<StoredOperation, 'outcome'>, leaseSeconds: number, step?: string): Promise<boolean>;
   find(id: string): Promise<StoredOperation | null>;
   active(dbId: string): Promise<StoredOperation | null>;
-  /** Containers that have an active one. */
+  /** Containers with an active operation. */
   busy(): Promise<ReadonlySet<string>>;
   /**
-   * False when the lease is another's, or it is finished, or it is committed and would not stay so. The owner may not
-   * know of its commit, as the answer to that can be lost.
+   * False when the lease is another's, or the operation is finished, or a commit would be undone: its owner may not
+   * know of the commit, whose answer can be lost.
    */
   record(id: string, owner: string, progress: Progress): Promise<boolean>;
-  /** False as with `record`; what is committed cannot fail. */
+  /** False as with `record`; a committed one cannot fail. */
   finish(id: string, owner: string, outcome: OperationOutcome, progress?: Progress): Promise<boolean>;
-  /** Lengthens the owner's leases of these; one that nobody works on has to end, also when its owner lives. */
+  /** Renews the owner's leases of these. Others expire although their owner lives. */
   renew(owner: string, ids: readonly string[], leaseSeconds: number): Promise<void>;
-  /** Ends the lease of one, so that any process may go on with it at once. */
+  /** Ends a lease, so that any process may continue at once. */
   release(id: string, owner: string): Promise<void>;
   /**
-   * Takes those whose lease is over; of several processes exactly one gets each. With `own` also those that the owner
-   * holds itself: what an earlier run of the same replica has left.
+   * Takes over expired ones; exactly one process gets each. `own`: also the owner's, left by an earlier run of this
+   * replica.
    */
   takeOver(owner: string, leaseSeconds: number, own: boolean): Promise<readonly StoredOperation[]>;
 }

@@ -1,21 +1,23 @@
 import type { Container } from '../../domain/containers/container.ts';
 import type { RoleSetup } from '../../domain/containers/role-setup.ts';
 
-/** The setups of roles, which are part of the rows of containers. Whoever works on one holds a lease. */
+/** The role setups, part of the containers' rows. A worker has a lease. */
 export interface RoleSetupRepository {
-  /** The row as it is, and changed by nobody else until the transaction ends; null when there is none. */
+  /** Locks the row until the transaction ends; null when there is none. */
   findForUpdate(dbId: string): Promise<Container | null>;
-  /** Writes the setup, whoever works on it: that one has lost it. Answers the row as it is then. */
+  /** Writes the setup; a worker on it loses it. Returns the new row. */
   set(dbId: string, setup: RoleSetup): Promise<Container>;
   /**
-   * Takes at most `limit` that are due, in containers that run and that nobody works on; of several processes exactly
-   * one gets each. With `own` also those that the owner holds itself: what an earlier run of the same replica has left.
+   * Takes at most `limit` due setups, in running containers without a worker; exactly one process gets each. `own`:
+   * also the owner's, left by an earlier run of this replica.
    */
   takeUp(owner: string, leaseSeconds: number, own: boolean, limit: number): Promise<readonly Container[]>;
-  /** Writes the setup of that id while the owner holds it; answers the row, or null when it is another's or over. */
+  /**
+   * Writes the setup with that id while the owner has its lease; returns the row, or null when it is lost or finished.
+   */
   record(id: string, owner: string, setup: RoleSetup): Promise<Container | null>;
-  /** Lengthens the leases of those ids that the owner still holds. */
+  /** Renews the owner's leases of these ids. */
   renew(ids: readonly string[], owner: string, leaseSeconds: number): Promise<void>;
-  /** Ends the lease of one, so that any process may go on with it at once. */
+  /** Ends a lease, so that any process may continue at once. */
   release(id: string, owner: string): Promise<void>;
 }

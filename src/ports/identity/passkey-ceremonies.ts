@@ -1,6 +1,6 @@
 import type { Passkey, RelyingParty } from '../../domain/identity/passkey.ts';
 
-/** What browsers take and give, in the JSON forms of WebAuthn Level 3. */
+/** Browser input and output, in the JSON forms of WebAuthn Level 3. */
 export type BrowserOptions = { readonly challenge: string } & { readonly [name: string]: unknown };
 
 type Answer = { readonly id: string; readonly rawId: string; readonly type: string };
@@ -24,7 +24,7 @@ export type AssertionAnswer = Answer & {
 
 export type Registered = Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'backedUp'>;
 
-/** The cryptography of passkeys. Challenges are base64url; whether one was handed out is for the caller. */
+/** The cryptography of passkeys. Challenges are base64url; the caller checks that it issued them. */
 export interface PasskeyCeremonies {
   creationOptions(
     party: RelyingParty,
@@ -32,15 +32,15 @@ export interface PasskeyCeremonies {
     challenge: string,
     exclude: readonly Passkey[],
   ): Promise<BrowserOptions>;
-  /** `allow` null: any passkey that the authenticator knows for this party, which must then verify its user. */
+  /** `allow` null: any passkey of the authenticator for this party; it must then verify its user. */
   requestOptions(
     party: RelyingParty,
     challenge: string,
     allow: readonly Passkey[] | null,
   ): Promise<BrowserOptions>;
-  /** null for an answer that proves nothing. */
+  /** null for an invalid answer. */
   register(party: RelyingParty, challenge: string, answer: RegistrationAnswer): Promise<Registered | null>;
-  /** null for an answer that proves nothing, or whose count went back. */
+  /** null for an invalid answer or a decreased counter. */
   assert(
     party: RelyingParty,
     challenge: string,

@@ -1,20 +1,20 @@
-/** What something that may be used once, soon, was handed out for. */
+/** The purpose of a short-lived one-time secret. */
 export type PendingPurpose =
   | 'second_factor'
   | 'passkey_registration'
   | 'passkey_sign_in'
   | 'passkey_second_factor';
 
-/** Secrets of one use and a short life, by their SHA-256. One that is past its life does not exist. */
+/** Short-lived one-time secrets, by their SHA-256. An expired one does not exist. */
 export interface PendingProofRepository {
-  /** Its end. */
+  /** Returns the expiry time. */
   insert(hash: Buffer, purpose: PendingPurpose, userId: string | null, lifeMinutes: number): Promise<Date>;
   find(hash: Buffer, purpose: PendingPurpose): Promise<{ readonly userId: string | null } | null>;
-  /** Locks it until the transaction ends; `tries` are the wrong ones so far. */
+  /** Locks it until the transaction ends; `tries` counts the wrong ones. */
   lock(hash: Buffer, purpose: PendingPurpose): Promise<{ readonly tries: number } | null>;
   countTry(hash: Buffer): Promise<void>;
-  /** Uses it up. Of several at once exactly one gets it, the others null. */
+  /** Uses it up: exactly one of several concurrent calls gets it, the others null. */
   spend(hash: Buffer, purpose: PendingPurpose): Promise<{ readonly userId: string | null } | null>;
-  /** Ends all of a user's for one purpose. */
+  /** Removes all of a user's secrets with one purpose. */
   endAll(userId: string, purpose: PendingPurpose): Promise<void>;
 }

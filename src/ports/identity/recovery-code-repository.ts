@@ -1,7 +1,7 @@
-/** Recovery codes of users by their SHA-256. */
+/** Users' recovery codes, by their SHA-256. */
 export interface RecoveryCodeRepository {
   replace(userId: string, hashes: readonly Buffer[]): Promise<void>;
-  /** Uses the code up. Of several at once exactly one gets true. */
+  /** Uses the code up: exactly one of several concurrent calls returns true. */
   spend(userId: string, hash: Buffer): Promise<boolean>;
   left(userId: string): Promise<number>;
 }

@@ -3,12 +3,12 @@ import type { RefreshToken, UserSession } from '../../domain/identity/session.ts
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
 
-/** When something was used last. */
+/** A last use. */
 export type Use = { readonly id: string; readonly at: Date };
 
 export type NewSession = { readonly userId: string; readonly ipAddress: string; readonly userAgent: string };
 
-/** A session with all that decides whether it holds, read in one round trip; `now` is the database's clock. */
+/** A session and all that decides its validity, read in one round trip; `now` is the database's clock. */
 export type SessionWithUser = {
   readonly session: UserSession;
   readonly user: User;
@@ -16,11 +16,10 @@ export type SessionWithUser = {
   readonly idleMinutes: number;
   readonly lock: LockFacts;
   readonly requestsPerMinute: number;
-  /** Of the user's tier. */
   readonly limits: UseLimits;
 };
 
-/** With what decides which of them are active; `now` is the database's clock. */
+/** With what decides their state; `now` is the database's clock. */
 export type OwnedSessions = {
   readonly sessions: readonly UserSession[];
   readonly now: Date;
@@ -28,20 +27,20 @@ export type OwnedSessions = {
 };
 
 export interface SessionRepository {
-  /** Lives for `SESSION_LIFE_DAYS` at most. */
+  /** Lives for at most `SESSION_LIFE_DAYS`. */
   insert(session: NewSession): Promise<UserSession>;
   findWithUser(id: string): Promise<SessionWithUser | null>;
-  /** Those of these ids that exist, whatever their state. */
+  /** The existing ones of these ids, in any state. */
   findAllWithUser(ids: readonly string[]): Promise<readonly SessionWithUser[]>;
-  /** Sets last_seen_at, which never goes back. */
+  /** Sets last_seen_at, never to an earlier time. */
   touch(uses: readonly Use[]): Promise<void>;
-  /** Newest first, at most 1,000: those whose absolute life is not over, and those revoked lately. */
+  /** Newest first, at most 1,000: sessions within their absolute life, and recently revoked ones. */
   listOwned(userId: string): Promise<OwnedSessions>;
-  /** False when it is not the user's, or revoked already. */
+  /** False when it is not the user's, or already revoked. */
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
-  /** Revokes all of the user's but one; their ids. */
+  /** Revokes all of the user's but one; returns their ids. */
   revokeOthers(userId: string, keepId: string | null, reason: string): Promise<readonly string[]>;
-  /** Whether the user has signed in from that address group, as far as sessions are kept. */
+  /** Whether a kept session of the user came from that address group. */
   seenAt(userId: string, ipAddress: string): Promise<boolean>;
   insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;
   /** Locks the token until the transaction ends. */

@@ -3,12 +3,12 @@ import type { SshKey } from '../../domain/identity/ssh-key.ts';
 export type NewSshKey = Pick<SshKey, 'userId' | 'name' | 'type' | 'publicKey' | 'fingerprint'>;
 
 export interface SshKeyRepository {
-  /** null when the user has that key already. */
+  /** null when the user already has that key. */
   insert(key: NewSshKey): Promise<SshKey | null>;
   /** Newest first. */
   listOwned(userId: string): Promise<readonly SshKey[]>;
-  /** True for as long as the user's row is locked. */
+  /** Exact while the user's row is locked. */
   count(userId: string): Promise<number>;
-  /** The key that is gone; null when it was not the user's. */
+  /** Returns the removed key; null when it is not the user's. */
   remove(id: string, userId: string): Promise<SshKey | null>;
 }

@@ -1,4 +1,4 @@
-/** What an authenticator app needs to make the codes of a secret. */
+/** What an authenticator app needs. */
 export type Enrolment = {
   /** Base32, to be typed. */
   readonly secret: string;
@@ -10,6 +10,6 @@ export type Enrolment = {
 /** Codes of authenticator apps (TOTP, RFC 6238). */
 export interface OneTimeCodes {
   enrolment(secret: Buffer, account: string): Promise<Enrolment>;
-  /** The step of time that the code belongs to, at most one away from that of `at`; null for a wrong code. */
+  /** The code's time step, at most one from that of `at`; null for a wrong code. */
   stepOf(secret: Buffer, code: string, at: Date): number | null;
 }

@@ -8,12 +8,12 @@ export type NewCollaboration = Pick<Collaboration, 'id' | 'dbId' | 'ownerId' | '
   readonly minutes: number;
 };
 
-/** Somebody's part in a collaboration. */
+/** A user's participation in a collaboration. */
 export type Participation = { readonly collaborationId: string; readonly userId: string };
 
 export type SharedContainer = { readonly container: Container; readonly access: SharedAccess };
 
-/** Who has a terminal of a shared container open now. */
+/** A user with a terminal of a shared container open. */
 export type PresentPerson = {
   readonly userId: string;
   readonly username: string;
@@ -21,47 +21,47 @@ export type PresentPerson = {
   readonly mode: Collaboration['mode'];
 };
 
-/** `size`: that of the owner's window; null while the owner is away. */
+/** `size`: the owner's window; null while the owner is away. */
 export type SharedScene = { readonly size: TerminalSize | null; readonly present: readonly PresentPerson[] };
 
 /**
- * Shared terminals. One is live until it is ended, its time is over, its container is deleted or its owner may open
- * nothing any more; that is judged by the clock of the storage.
+ * Shared terminals. One is live until it is ended, it expires, its container is deleted or its owner may open no
+ * terminals, by the storage's clock.
  */
 export interface CollaborationRepository {
   insert(collaboration: NewCollaboration): Promise<Collaboration>;
-  /** Ended ones too. Nobody else changes it until the transaction ends. */
+  /** Ended ones too. Locked until the transaction ends. */
   findForUpdate(id: string): Promise<Collaboration | null>;
   find(id: string): Promise<Collaboration | null>;
-  /** The live one of this code, locked like `findForUpdate` does, and its container with it. */
+  /** The live one with this code, locked like `findForUpdate`, and its container. */
   findByCodeForUpdate(codeHash: Buffer): Promise<Collaboration | null>;
-  /** The live ones of a container of this owner's, newest first. */
+  /** The live ones of an owner's container, newest first. */
   listLive(dbId: string, ownerId: string): Promise<readonly Collaboration[]>;
-  /** From now on; what happened before is not for them, nor what happens while they are away. Comes again is success. */
+  /** Counts from now on: earlier events, and those during an absence, are not visible. Repeating it succeeds. */
   admit(participation: Participation): Promise<void>;
   dismiss(participation: Participation): Promise<void>;
-  /** Dismisses for good: the collaboration names the user among the removed from now on. */
+  /** Dismisses for good: adds the user to the collaboration's removed ones. */
   putOut(participation: Participation): Promise<void>;
   end(id: string): Promise<void>;
-  /** Those of a container that nobody has ended yet, ended; without who takes part. */
+  /** Ends those of a container; returns them without participants. */
   endAllOf(dbId: string): Promise<readonly Collaboration[]>;
-  /** Ids of those that are live no more, and that nobody has ended yet. */
+  /** Ids of those no longer live but not ended. */
   overdue(): Promise<readonly string[]>;
-  /** Ids of those that ended, and whose sessions may still be there. */
+  /** Ids of ended ones whose sessions may remain. */
   awaitingCleanUp(): Promise<readonly string[]>;
   markCleanedUp(id: string): Promise<void>;
-  /** Users that ever took part in this one, and in no other live one of its container that lets them type. */
+  /** Users who ever took part in this one and may type in no other live one of its container. */
   leftovers(id: string): Promise<readonly string[]>;
 
-  /** The live container that is shared with this user, with the most that is given. */
+  /** The live container shared with this user, with the most permissive access. */
   findShared(ref: ContainerRef, userId: string): Promise<SharedContainer | null>;
   /** All of them, newest container first. */
   listShared(userId: string): Promise<readonly SharedContainer[]>;
-  /** Those of these parts that are taken still. */
+  /** The parts that are still live. */
   stillActive(participations: readonly Participation[]): Promise<readonly Participation[]>;
   isShared(dbId: string): Promise<boolean>;
   /** null when no live collaboration shares the container. */
   scene(dbId: string): Promise<SharedScene | null>;
-  /** The size of the owner's window, in every live collaboration of the container. */
+  /** Sets the size of the owner's window in every live collaboration of the container. */
   noteSize(dbId: string, size: TerminalSize | null): Promise<void>;
 }

@@ -11,20 +11,20 @@ export type RecordingEnd = CastFacts & { readonly state: Exclude<RecordingState,
 export interface RecordingRepository {
   insert(recording: NewRecording): Promise<Recording>;
   find(id: string, userId: string): Promise<Recording | null>;
-  /** Newest first; of one container when it is named. */
+  /** Newest first; of one container if named. */
   page(userId: string, dbId: string | null, request: PageRequest): Promise<Page<Recording>>;
-  /** What all recordings of the user count for (`countedBytes`). */
+  /** What the user's recordings count (`countedBytes`). */
   usedBytes(userId: string): Promise<number>;
-  /** Notes how far one has come; false when it is not going on any more, or is gone. */
+  /** Records progress; false when it has ended or is gone. */
   progress(id: string, userId: string, facts: CastFacts): Promise<boolean>;
-  /** Ends one that goes on; null when it has ended already, or is gone. */
+  /** Ends a running one; null when it has ended or is gone. */
   end(id: string, userId: string, end: RecordingEnd): Promise<Recording | null>;
-  /** Those of a container that go on, whoever makes them. */
+  /** The running ones of a container, of any user. */
   activeIn(dbId: string): Promise<readonly Recording[]>;
-  /** The one that is gone; null when it was not the user's. */
+  /** Returns the removed one; null when it was not the user's. */
   remove(id: string, userId: string): Promise<Recording | null>;
-  /** Those that go on by their row, but of which nothing was heard for so long; of one process when it is named. */
+  /** Running ones without progress for this long; of one process if named. */
   silent(forSeconds: number, replica: string | null): Promise<readonly Recording[]>;
-  /** Which of these there are. */
+  /** The existing ones of these. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -8,38 +8,39 @@ export type TerminalRequest = {
   readonly cols: number;
   readonly rows: number;
   /**
-   * Name of the multiplexer session to attach to, made when absent. Images without a multiplexer get a plain
-   * login shell instead; `PtyStream.muxSession` tells which it was.
+   * The multiplexer session to attach to, created when absent. Images without a multiplexer get a plain login shell;
+   * `PtyStream.muxSession` tells which.
    */
   readonly muxSession: string;
-  /** End the session of that name first, so that a fresh shell answers. */
+  /** End an existing session of that name first, for a new shell. */
   readonly forceNew: boolean;
   /**
-   * Shows the session to somebody else than its owner, whose size counts only while nobody else is attached. `view`: what
-   * they type has no effect. `control`: they get a session of this name, which shares the windows of `muxSession`.
+   * Attaches another user than the session's owner. The window's size counts only while nobody else is attached.
+   * `view`: input has no effect. `control`: the user gets a session of this name, which shares the windows of
+   * `muxSession`.
    */
   readonly sharedAs?: { readonly mode: 'view' } | { readonly mode: 'control'; readonly session: string };
-  /** Set as BERTH_TERM in the environment of the whole process tree, so that it can be found and ended. */
+  /** Set as BERTH_TERM in the environment of the whole process tree, to find and end it. */
   readonly marker: string;
   /** Shell of the catalogue image, for example /bin/bash. */
   readonly shell: string;
 };
 
-/** What is on a terminal that somebody wants to scroll back. `full_screen`: one program, such as vim or less, has all of it. */
+/** What a terminal shows. `full_screen`: one program, such as vim or less, uses all of it. */
 export type OnScreen = 'shell' | 'full_screen';
 
-/** A shell inside a multiplexer at one moment: the newest of its history and, without a gap, its screen. */
+/** A shell in a multiplexer at one moment: its newest history and, without a gap, its screen. */
 export type ScrollbackSnapshot = {
   readonly cols: number;
   readonly rows: number;
-  /** Rows above the screen, also those that are too old for `text`. */
+  /** All rows above the screen, including those too old for `text`. */
   readonly historyRows: number;
   /** On the screen, from 0. */
   readonly cursorX: number;
   readonly cursorY: number;
   /**
-   * Lines with a line feed between them and their colours as escape sequences. A terminal of the same size wraps them to the same
-   * rows; the last `rows` of these are the screen.
+   * Lines, with colours as escape sequences. A terminal of the same size wraps them to the same rows, of which the last
+   * `rows` are the screen.
    */
   readonly text: string;
 };
@@ -52,40 +53,40 @@ export type Scrollback =
 /** A live pseudo-terminal. Pausing the stream stops the program: back-pressure reaches the engine. */
 export interface PtyStream {
   /**
-   * Output, binary-safe. `end` or `close` when the program or the connection ended. Input that waits for the program counts as
-   * its `writableLength`, and `drain` tells that more can be taken; but input goes in by `write` alone.
+   * Output, binary-safe. `end` or `close`: the program or the connection ended. `writableLength` counts waiting input,
+   * and `drain` signals space for more; but input enters by `write` alone.
    */
   readonly stream: Duplex;
   /**
-   * Takes input, binary-safe: every byte reaches the program, wherever one write ends and the next begins. Part of a
-   * character may be held back for a moment; `done` when the engine has all of this input.
+   * Writes input, binary-safe: every byte reaches the program, wherever writes are cut. A partial character may wait
+   * briefly; `done` when the engine has all of this input.
    */
   write(input: Buffer | string, done?: () => void): void;
-  /** Where its bytes are counted, if anywhere. */
+  /** Counters of its bytes, if any. */
   readonly bytes?: TerminalBytes;
-  /** null when the image has no multiplexer, and when it could not start. */
+  /** null when the image has no multiplexer, or it could not start. */
   readonly muxSession: string | null;
-  /** The image has a multiplexer that could not start: this is a plain shell. */
+  /** The multiplexer could not start: this is a plain shell. */
   readonly isFallback?: boolean;
   /** cols and rows from 1 to 1000. Never throws after the end. */
   resize(cols: number, rows: number): Promise<void>;
   /**
-   * What there is to scroll back to. A multiplexer does not draw all that scrolls by, but keeps it. `room`: how much of it may be
-   * kept; without more of it there is no snapshot. Never throws.
+   * The scrollback, which a multiplexer keeps and does not draw completely. `room`: how much may be buffered; without
+   * it there is no snapshot. Never throws.
    */
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
-  /** Where a multiplexer draws: it draws all of its screen once more. Never throws. */
+  /** Makes a multiplexer redraw its whole screen. Never throws. */
   drawAnew(): Promise<void>;
-  /** Waits for the end of the stream, and tells what it was. Never throws. */
+  /** Waits for the end of the stream and returns it. Never throws. */
   ending(): Promise<StreamEnd>;
   /**
-   * Detaches: ends this attachment's processes, and leaves the multiplexer session running. Throws when they go on, and can
-   * be called again.
+   * Ends this attachment's processes; the multiplexer session keeps running. Throws when they remain, and can be
+   * repeated.
    */
   close(): Promise<void>;
 }
 
-/** A terminal was to be opened in a container that runs, and its shell did not begin. */
+/** The shell of a new terminal in a running container did not start. */
 export class TerminalNotStarted extends Error {
   override name = 'TerminalNotStarted';
   readonly fault: OpenFault;
@@ -95,25 +96,24 @@ export class TerminalNotStarted extends Error {
   }
 }
 
-/** Opens terminals inside containers. */
 export interface TerminalBackend {
   /**
-   * A plain shell where the multiplexer does not start. Throws `TerminalNotStarted` when no shell begins, and what every
-   * call to an engine throws.
+   * Opens a plain shell if the multiplexer does not start. Throws `TerminalNotStarted` when no shell starts, and engine
+   * errors.
    */
   open(handle: RuntimeHandle, request: TerminalRequest): Promise<PtyStream>;
-  /** Whether sessions of this running container can be shown to several. */
+  /** Whether sessions of this running container can be shared. */
   hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;
   /**
-   * Ends the multiplexer session and all that runs in it; one that shares its windows ends alone. Absent is success, and
-   * so is one that is wanted after all, which is asked just before. Throws when it is still there.
+   * Ends the multiplexer session and its programs; one grouped with others ends alone. Succeeds when it is absent, or
+   * when `isWanted`, called just before, says so. Throws when it remains.
    */
   killMuxSession(handle: RuntimeHandle, muxSession: string, isWanted?: () => Promise<boolean>): Promise<void>;
-  /** What is there of all terminals, whoever opened them. The container runs. */
+  /** What all terminals of a running container have left in it. */
   leftovers(handle: RuntimeHandle): Promise<Leftovers>;
   /**
-   * Ends every program with this marker, and what they started: hung up on, and killed after 5 s. Never throws; whether it
-   * worked is seen in `leftovers`.
+   * Ends every program with this marker and its children: SIGHUP, then SIGKILL after 5 s. Never throws; `leftovers`
+   * shows the result.
    */
   endMarked(handle: RuntimeHandle, marker: string): Promise<void>;
 }

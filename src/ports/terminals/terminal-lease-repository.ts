@@ -1,25 +1,26 @@
 import type { TerminalLease } from '../../domain/terminals/terminal-reaping.ts';
 
-/** A terminal in a container that a process has opened. */
+/** A process's terminal in a container. */
 export type NewTerminalLease = Omit<TerminalLease, 'silentSeconds' | 'isEnding'> & {
-  /** Id of the container's row. */
   readonly dbId: string;
 };
 
-/** Which terminals in containers belong to whom, so that what a killed process leaves is found and ended. */
+/** The terminals that each process has in containers, so that a killed process's leftovers are found and ended. */
 export interface TerminalLeaseRepository {
-  /** Before anything is opened. Whether no other lease is of the same session in the same container of the engine. */
+  /**
+   * Call it before opening anything. Returns whether no other lease has the same session of the same engine container.
+   */
   put(lease: NewTerminalLease): Promise<boolean>;
-  /** It is about to be ended. Absent is success. */
+  /** Call it before ending the session. Absent is success. */
   markEnding(streamId: string): Promise<void>;
-  /** When it has ended in the container. Absent is success. */
+  /** Call it when it has ended in the container. Absent is success. */
   remove(streamIds: readonly string[]): Promise<void>;
-  /** This run lives. */
+  /** Marks this run as live. */
   renew(incarnation: string): Promise<void>;
   inContainer(dbId: string): Promise<readonly TerminalLease[]>;
   /**
-   * Ids of containers with a terminal that nobody seems to have: of a run that said nothing for so long, of an earlier
-   * run of `replica`, or of `run` itself and not in `streams`.
+   * Ids of containers with an orphaned terminal: of a run silent for this long, of an earlier run of `replica`, or of
+   * `run` itself and not in `streams`.
    */
   unattended(
     by: { readonly replica: string; readonly incarnation: string; readonly streamIds: readonly string[] },

@@ -2,65 +2,62 @@ import type { ContainerState } from '../../domain/containers/container.ts';
 import type { OperationKind } from '../../domain/containers/operation.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 
-/** A terminal session as every process can see it. */
+/** A terminal as all processes see it. */
 export type TerminalRecord = {
   readonly id: string;
   readonly key: TerminalKey;
   readonly userId: string;
-  /** Id of the container's row. */
   readonly dbId: string;
   readonly connectionId: string;
   readonly muxSession: string | null;
   readonly owner: boolean;
   readonly cols: number;
   readonly rows: number;
-  /** The process that has the socket. */
+  /** The process with the socket. */
   readonly replica: string;
-  /** By the database's clock, in whole milliseconds: those of one key are compared by it, then by their id. */
+  /** By the database's clock, in whole milliseconds: records of one key are ordered by it, then by id. */
   readonly createdAt: Date;
   readonly lastPingAt: Date;
 };
 
 export type NewTerminalRecord = Omit<TerminalRecord, 'createdAt' | 'lastPingAt'>;
 
-/** With the names as they are now. */
+/** With the present names. */
 export type ListedTerminal = TerminalRecord & { readonly username: string; readonly containerName: string };
 
-/** Where a terminal is, as the database has it now. */
+/** The container's present state, for its terminals. */
 export type ContainerNow = {
   readonly dbId: string;
   readonly state: ContainerState;
   readonly runtimeId: string | null;
-  /** What is being done with it. */
+  /** The operation in progress. */
   readonly operation: OperationKind | null;
 };
 
-/**
- * Records of processes that died stay until they are swept; reads go past those without a ping for `SILENT_SECONDS`.
- */
+/** Records of dead processes stay until swept; reads skip those without a ping for `SILENT_SECONDS`. */
 export interface TerminalRecordRepository {
-  /** Answers its `createdAt`. */
+  /** Returns its `createdAt`. */
   insert(record: NewTerminalRecord): Promise<Date>;
-  /** Sets last_ping_at to now; puts back those that were swept away meanwhile. */
+  /** Sets last_ping_at to now; restores swept ones. */
   ping(records: readonly Omit<TerminalRecord, 'lastPingAt'>[]): Promise<void>;
-  /** Writes the sizes alone; those that are gone stay so. */
+  /** Writes the sizes of existing ones. */
   resize(sizes: readonly Pick<TerminalRecord, 'id' | 'cols' | 'rows'>[]): Promise<void>;
   /** Absent is success. */
   remove(ids: readonly string[]): Promise<void>;
   /** Removes those of an earlier run of a process. */
   removeAllOf(replica: string): Promise<void>;
-  /** Removes those of processes that died. */
+  /** Removes those of dead processes. */
   sweep(): Promise<void>;
   /** Newest first. */
   list(): Promise<readonly ListedTerminal[]>;
   find(id: string): Promise<TerminalRecord | null>;
-  /** Notes that it is to be closed; false when it is gone or that was noted before. */
+  /** Requests its close; false when it is gone or already requested. */
   requestClose(id: string): Promise<boolean>;
-  /** Ids of a process's that are to be closed. */
+  /** Ids of a process's terminals with a requested close. */
   closeRequests(replica: string): Promise<readonly string[]>;
-  /** Of each key the newest. */
+  /** The newest of each key. */
   newest(keys: readonly TerminalKey[]): Promise<readonly TerminalRecord[]>;
-  /** How containers are now; deleted ones as well. */
+  /** The containers' present states, deleted ones included. */
   containerStatuses(dbIds: readonly string[]): Promise<readonly ContainerNow[]>;
 }
 

@@ -1,12 +1,12 @@
 import type { ContainerDeps } from '../container-deps.ts';
 
 /**
- * Removes the private images that no row is made of any more: replaced ones, and those of an operation that went back.
- * Busy rows are left alone, for an image is made before it is written down; so are images of rows that are not there, for
- * a database that was restored from an older copy may yet be replaced by a newer one.
+ * Removes private images without a row: replaced ones, and those of rolled-back operations. Busy rows are skipped,
+ * since an image is made before it is recorded. Images of unknown rows stay, since a restored database may be replaced
+ * by a newer one.
  */
 export async function removeUnusedImages({ storage, runtime, log }: ContainerDeps): Promise<void> {
-  // Images before the rows: one that is made in between is not in the listing.
+  // Images before rows: one made in between is not in the listing.
   const images = await runtime.snapshotImages();
   if (images.length === 0) return;
   const { containers, operations, snapshotImages } = storage.repositories;

@@ -7,9 +7,8 @@ import { syncState } from './sync-state.ts';
 const QUARANTINE_GRACE_SECONDS = 10;
 
 /**
- * Goes on with operations that someone left, then makes the rows say what the engine says, from a listing of the
- * engine's containers, and puts away what no row accounts for. Throws, and changes nothing, when the engine does not
- * answer. A second pass does nothing.
+ * Continues abandoned operations, then sets the rows to what the engine lists, and handles engine containers without a
+ * row. Throws, and changes nothing, when the engine does not answer. A second pass changes nothing.
  */
 export const reconcile =
   (deps: ContainerDeps) =>
@@ -17,10 +16,10 @@ export const reconcile =
     await deps.runtime.ping();
     await deps.operations.takeOver();
     const { containers, operations, warmPool } = deps.storage.repositories;
-    // Rows before the listing: a container that is made in between is in the listing, or its row is busy.
+    // Rows before the listing: a container made in between is in the listing, or its row is busy.
     const rows = await containers.listAllLive();
     const listed = await deps.runtime.list();
-    // Before the operations: a member that is claimed meanwhile is one of theirs by then.
+    // Before the operations: a member claimed in between has become a row.
     const members = await warmPool.ids();
     const busy = await operations.busy();
     for (const row of rows) {
@@ -43,7 +42,7 @@ async function syncObserved(
   if (state !== null) await syncState(deps, row, state, observation.kind);
 }
 
-/** Volumes are never touched here: a container that is removed can be made again, data cannot. */
+/** Never touches volumes: a container can be made again, data cannot. */
 async function putAway(
   deps: ContainerDeps,
   listed: readonly ListedContainer[],

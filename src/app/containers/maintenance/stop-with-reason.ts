@@ -6,16 +6,16 @@ import { handleOf } from '../find-container.ts';
 import { syncState } from './sync-state.ts';
 
 export type StopWithReason = {
-  /** Shown with the container to its owner. */
+  /** Shown to the container's owner. */
   readonly reason: string;
   readonly graceSeconds: number;
-  /** What goes on record with the decision, beside the stop itself. */
+  /** Recorded with the decision, besides the stop itself. */
   readonly record?: AuditEntry;
 };
 
 /**
- * Stops a running container by Berth's own decision, unless somebody changes it at this moment. The reason is written first, so
- * that every process that notices the end shows it.
+ * Stops a running container by Berth's decision, unless it is being changed. The reason is written first, so that every
+ * process that notices the end shows it.
  */
 export async function stopWithReason(
   deps: ContainerDeps,

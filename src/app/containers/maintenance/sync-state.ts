@@ -7,12 +7,12 @@ import { syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 const ENDED = 'it ended on its own or with its engine: start it again';
 const PAUSED = 'it was paused outside Berth: start it to resume its programs';
 
-/** Of the service itself: nobody asked for it. */
+/** Berth itself: no user asked for it. */
 const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
 
 /**
- * Makes a row say what was seen of its container, and announces it once. One that Berth was stopping keeps the reason,
- * and is in the audit: that was done, and did not just happen.
+ * Sets a row to the observed state and announces it once. A container that Berth was stopping keeps its reason and is
+ * audited.
  */
 export async function syncState(
   deps: ContainerDeps,
@@ -21,8 +21,8 @@ export async function syncState(
   seen: Observation['kind'],
 ): Promise<void> {
   const isSynced = await deps.storage.inTransaction(async (tx) => {
-    // The row may have got another container since it was read, by an operation that has ended already. It is locked
-    // before anything is written, as the order of the events asks for.
+    // An operation may have given the row another container meanwhile. The row is locked before any write, as the order
+    // of events requires.
     const now = await tx.roleSetups.findForUpdate(row.dbId);
     if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return false;
     const given = row.state === 'stopping' ? row.stateReason : null;
@@ -38,6 +38,6 @@ export async function syncState(
     await tx.events.append(containerEvent(type, changed));
     return true;
   });
-  // What is paused ends nothing by itself.
+  // a paused container ends nothing
   if (isSynced && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
 }

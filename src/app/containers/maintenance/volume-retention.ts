@@ -3,8 +3,8 @@ import type { ClaimedVolume } from '../../../ports/containers/volume-retention-r
 import type { ContainerDeps } from '../container-deps.ts';
 
 /**
- * Removes the volumes of containers that were deleted long ago: those whose retention is over are condemned, and removed
- * a day later. What is half done, here or in a process that died, is done again. Never part of a request.
+ * Removes volumes of deleted containers: condemns those with expired retention and removes them a day later. Repeats
+ * half-done work, also of a dead process. Never part of a request.
  */
 export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> => {
   const { retention, settings } = deps.storage.repositories;
@@ -13,14 +13,14 @@ export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> =
   try {
     const listed = await deps.runtime.list();
     for (const claimed of await retention.claim(retentionDays)) {
-      // Whatever may still use it is put away by the reconciler first.
+      // The reconciler first removes a container that may use it.
       if (listed.some(({ dbId }) => dbId === claimed.dbId)) continue;
       await collect(deps, claimed).catch((err: unknown) =>
         deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume; retrying later'),
       );
     }
   } catch (error) {
-    // An engine that is silent is said by the readiness.
+    // readiness reports a silent engine
     if (!(error instanceof RuntimeUnavailable)) throw error;
   }
 };
@@ -34,7 +34,7 @@ async function collect(
   await checkpoint('collect after remove_volume');
   await storage.inTransaction(async (tx) => {
     if (!(await tx.retention.markRemoved(dbId))) return;
-    // The private image goes with the reconciler's next turn.
+    // The reconciler then removes the private image.
     await tx.snapshotImages.put(dbId, null);
     const nowhere = { ipAddress: '', userAgent: '' };
     await tx.audit.append({ userId: ownerId, action: 'volume_removed', ...nowhere, details: dbId });

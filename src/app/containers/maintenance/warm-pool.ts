@@ -17,12 +17,12 @@ import { type ContainerRuntime, RuntimeUnavailable } from '../../../ports/contai
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 
-/** Longer than the engine's own limits for a create and a start together. */
+/** Longer than the engine's limits for a create and a start. */
 const LEASE_SECONDS = 120;
-/** The pool is refilled while nobody waits for a container; at the latest after so long. */
+/** Members are made when no container has been requested for this long. */
 const QUIET_MS = 1_000;
 const PATIENCE_MS = 5_000;
-/** Members cost nothing to speak of while they wait, so they have what this tier gets unasked. */
+/** Waiting members cost almost nothing, so they have this tier's defaults. */
 const MODEL_TIER = 'free';
 
 export type WarmPoolDeps = {
@@ -30,33 +30,33 @@ export type WarmPoolDeps = {
   readonly runtime: ContainerRuntime;
   readonly engine: WarmPoolEngine;
   readonly node: string;
-  /** How many are kept; 0 for none. */
+  /** 0 for none. */
   readonly size: number;
-  /** What must stay free on the host for anything new; null for the rule of `floorBytes`. */
+  /** Free space that the host needs for anything new; null for the rule of `floorBytes`. */
   readonly diskFloorMb: number | null;
-  /** This process, the same after a restart. */
+  /** This process; the same after a restart. */
   readonly owner: string;
   readonly log: Logger;
-  /** Called before and after each step; where a test ends the process. */
+  /** Called before and after each step, for fault tests that end the process. */
   readonly checkpoint: (name: string) => Promise<void>;
 };
 
 export type WarmPool = ReturnType<typeof warmPool>;
 
-/** How far the work in the background is. */
+/** The state of the background work. */
 type Upkeep = {
   readonly deps: WarmPoolDeps;
-  /** What members are made of; null until it is known. */
+  /** What members are made of; null until known. */
   model: PoolModel | null;
   hasListed: boolean;
   lastClaimMs: number;
   isStopped: boolean;
-  /** Asked for while a pass was under way. */
+  /** Requested during a pass. */
   isNextPassDue: boolean;
   pass: Promise<void> | null;
 };
 
-/** Keeps started containers of the default image, and gives each to one create. */
+/** Keeps started containers of the default image and gives each to one create. */
 export function warmPool(deps: WarmPoolDeps) {
   const upkeep: Upkeep = {
     deps,
@@ -68,14 +68,14 @@ export function warmPool(deps: WarmPoolDeps) {
     pass: null,
   };
   return {
-    /** Tends the pool in the background; once more if it is at it. */
+    /** Requests a pass in the background; during a pass, another one. */
     soon: (): void => soon(upkeep),
 
-    /** A started container for a create, inside its transaction; null when there is none that fits. */
+    /** A started container for a create, in its transaction; null when none fits. */
     claim: (tx: Pick<Repositories, 'warmPool'>, image: string, resources: Resources) =>
       claim(upkeep, tx, image, resources),
 
-    /** Ends the work in the background; members stay. */
+    /** Ends the background work; members stay. */
     async stop(): Promise<void> {
       upkeep.isStopped = true;
       await upkeep.pass;
@@ -116,13 +116,13 @@ async function passes(upkeep: Upkeep): Promise<void> {
   upkeep.pass = null;
 }
 
-/** Removes what is not needed and makes what is missing. Throws when the engine does not answer. */
+/** Removes and makes members as planned. Throws when the engine does not answer. */
 async function tend(upkeep: Upkeep): Promise<void> {
   const { deps } = upkeep;
   const { storage, runtime, owner, size } = deps;
   const members = await storage.repositories.warmPool.list(owner, !upkeep.hasListed);
   if (size === 0 && members.length === 0) return;
-  // Rows before the listing: what becomes ready in between is left alone.
+  // Rows before the listing: a member that becomes ready in between stays.
   const running = new Set(
     (await runtime.list()).filter((one) => one.state === 'running').map((one) => one.dbId),
   );
@@ -138,7 +138,7 @@ async function tend(upkeep: Upkeep): Promise<void> {
   }
 }
 
-/** Waits while containers are being asked for, so that making members takes nothing from them. */
+/** Waits while containers are being requested, so that making members does not slow them. */
 async function quiet(upkeep: Upkeep): Promise<void> {
   const latest = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -149,7 +149,7 @@ async function quiet(upkeep: Upkeep): Promise<void> {
   }
 }
 
-/** What members are made of now; null while the engine does not have the default image. */
+/** What members are made of now; null while the engine lacks the default image. */
 async function modelNow({ storage, engine, node }: WarmPoolDeps): Promise<PoolModel | null> {
   const { catalogue } = storage.repositories;
   const [images, tiers] = await Promise.all([catalogue.images(), catalogue.tiers()]);
@@ -161,7 +161,7 @@ async function modelNow({ storage, engine, node }: WarmPoolDeps): Promise<PoolMo
   return imageId === null ? null : { node, image: reference, imageId, resources: defaultResources(tier) };
 }
 
-/** Written down before it is made, so that it is found again. One that does not come up is removed. */
+/** Recorded before it is made, so that it is found again. A member that does not start is removed. */
 async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
   const { storage, runtime, size, owner, checkpoint, log } = deps;
   const rows = storage.repositories.warmPool;
@@ -191,7 +191,7 @@ async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
   }
 }
 
-/** Out of the pool first, so that nobody is given what is being removed. */
+/** Out of the pool first, so that no create gets a member being removed. */
 async function remove(deps: WarmPoolDeps, member: PoolMember): Promise<void> {
   const { storage, runtime, owner, checkpoint } = deps;
   const rows = storage.repositories.warmPool;

@@ -10,10 +10,10 @@ import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { stopWithReason } from './stop-with-reason.ts';
 
-/** What takes from all is not asked for long. */
+/** A container that takes from all others gets little grace. */
 const STOP_GRACE_SECONDS = 1;
 
-/** Looks at the kernel's counters, and stops the containers that take them from all others; for a timer. */
+/** Reads the kernel's counters and stops containers that exhaust them; for a timer. */
 export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => async (): Promise<void> => {
   const look = await shares.read();
   if (look === null || shortCounters(look).length === 0) return;

@@ -18,12 +18,12 @@ const GRACE_SECONDS = 1;
 const MIB = 1_048_576;
 
 /**
- * Looks at the free space of the host and of the engine; for a timer of a second or two. When it sinks fast, or below half of
- * the floor, the containers are measured at once: those above their allowance are stopped, else the one that has written most
- * since it was last measured. Only its own writing counts against it, not what its image or its volume held before.
+ * Watches the free space of the host and the engine; for a timer of a second or two. When it drops fast, or below half
+ * of the floor, containers are measured at once. Those above their allowance are stopped, else the one that has written
+ * most since its last measurement: its own writes count, not what its image or volume had before.
  */
 export function watchSpace(deps: ContainerDeps): () => Promise<void> {
-  /** The most that was free since the last look. */
+  /** The most free space since the last search. */
   let seen: readonly HostSpace[] = [];
   const before = ({ isPool }: HostSpace): number | null =>
     seen.find((space) => space.isPool === isPool)?.freeBytes ?? null;
@@ -48,7 +48,7 @@ type Look = { readonly row: Container; readonly use: Use; readonly grewMb: numbe
 
 async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Promise<void> {
   const { containers, operations } = deps.storage.repositories;
-  // One that is being changed may be without its volume, which a look at it would mount.
+  // A container being changed may have no volume, and measuring would mount it.
   const [live, busy] = [await containers.listAllLive(), await operations.busy()];
   const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
   const looks = await measureAll(deps, running, due);
@@ -67,7 +67,7 @@ async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Prom
   await stopForDisk(deps, most.row, filledReason(most.grewMb), GRACE_SECONDS);
 }
 
-/** Its layer gives others their room back. The next start makes it anew on its volume. */
+/** Removing its layer frees space for others. The next start recreates it on its volume. */
 async function stopAndRemove(deps: ContainerDeps, row: Container, reason: string): Promise<void> {
   await stopForDisk(deps, row, reason, GRACE_SECONDS);
   const now = await deps.storage.repositories.containers.findAny(row.dbId);
@@ -93,7 +93,7 @@ async function measureAll(
   return looks;
 }
 
-/** What it wrote since it was last measured, to the file systems that sink: a pool has the layers alone. */
+/** Its writes since the last measurement, to the file systems running full: a pool has only layers. */
 function grownMb(row: Container, { layer = null, usedMb }: Use, due: readonly HostSpace[]): number {
   const inLayer = layer === null ? 0 : layerMb(layer) - (row.layerUsedMb ?? toMb(layer.snapshotImageBytes));
   const inVolume = due.every(({ isPool }) => isPool) ? 0 : (usedMb ?? 0) - (row.diskUsedMb ?? usedMb ?? 0);

@@ -12,16 +12,16 @@ import { LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
 type Prepared = {
   readonly container: Container;
   readonly target: StoredOperation['target'];
-  /** A started container from the warm pool that a create takes. */
+  /** The pool member that a create uses. */
   readonly warmRuntimeId?: string | null;
 };
 
-/** Called each time it is this wish's turn, for the row may have changed while it waited. */
+/** Called on each attempt, since the row may have changed meanwhile. */
 export type Prepare = (tx: Repositories) => Promise<Result<Prepared, DomainError>>;
 
 type BegunOperation = { readonly operation: StoredOperation; readonly begun: KnownAtStart };
 
-/** Writes the operation down and takes its lease; null when another one is in the way. */
+/** Records the operation and takes its lease; null while another one is active. */
 export async function beginOperation(
   deps: OperationDeps,
   request: OperationRequest,
@@ -42,19 +42,19 @@ async function writeDown(
   const operation = newOperation(request, container, target, owner, warmRuntimeId);
   const firstStep = expectedStep(operation);
   const { dbId, state, runtimeId } = container;
-  // The row before the operation, as in every transaction that writes both: else two could wait for each other.
+  // The row before the operation, as in every transaction, against deadlocks.
   const now = await tx.containers.changeState(dbId, [state], { state: DURING[request.kind] });
-  // That waits for the end of the operation before, which leaves another row than the one that was prepared.
+  // Taking the lock waited for the previous operation, which left another row.
   if (now?.runtimeId !== runtimeId) throw new OperationConflict(dbId);
   if (!(await tx.operations.begin(operation, LEASE_SECONDS, firstStep))) throw new OperationConflict(dbId);
-  // No other process works on it from here on, so the engine can be observed while this is committed.
+  // No other process works on it now, so the engine can be observed during the commit.
   const begun: StoredOperation = { ...operation, outcome: null };
   const observing = observe(runtime, begun, container.node);
   observing.catch(() => undefined);
   return { operation: begun, begun: { row: container, firstStep, observing } };
 }
 
-/** Another operation is active, or the row is not as it was when this one was prepared. */
+/** Another operation is active, or the row has changed since it was read. */
 class OperationConflict extends Error {
   override name = 'OperationConflict';
 }

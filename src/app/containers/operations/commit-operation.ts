@@ -23,7 +23,7 @@ type Records = { readonly audit: AuditAction; readonly event: EventType };
 
 const both = <T extends EventType & AuditAction>(name: T): Records => ({ audit: name, event: name });
 
-/** To whoever watches, a container that is restored is one more. */
+/** For subscribers a restored container is a new one. */
 const RECORDS: { readonly [K in OperationKind]: Records } = {
   create: both('container_created'),
   start: both('container_started'),
@@ -33,7 +33,7 @@ const RECORDS: { readonly [K in OperationKind]: Records } = {
   restore: { audit: 'container_restored', event: 'container_created' },
 };
 
-/** Row, audit record, event and the operation's own progress: all of them, or none. */
+/** Row, audit record, event and the operation's progress in one transaction. */
 export async function commit(
   { storage, owner, terminals }: OperationDeps,
   operation: StoredOperation,
@@ -57,7 +57,7 @@ export async function commit(
     await rememberSnapshotImage(tx, operation, facts);
     const restarted = operation.kind === 'update' && needsFresh(operation);
     await announce(tx, operation, container, restarted);
-    // A restore must not bring back who took part.
+    // A restore must not bring participants back.
     if (operation.kind === 'delete') await terminals.endShares(tx, operation.dbId, operation.origin);
     return { operation: { ...committed, outcome }, container };
   });
@@ -84,7 +84,7 @@ function changeOf(
   };
 }
 
-/** What an update carried over is what later recreates start from; one that carried nothing goes back to the catalogue. */
+/** Later recreates start from what an update carried over, or else from the catalogue. */
 async function rememberSnapshotImage(
   { snapshotImages }: Repositories,
   { kind, dbId, carryOver, snapshotImage, leftBehind }: StoredOperation,
@@ -95,7 +95,7 @@ async function rememberSnapshotImage(
   else if (!carryOver) await snapshotImages.put(dbId, null);
 }
 
-/** Tools come back with a changed disk, whatever else was carried over. */
+/** A changed disk reinstalls the tools, whatever was carried over. */
 function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): MadeAnew {
   if (now !== 'fresh') return null;
   const { before, target, snapshotImage } = operation;
@@ -106,11 +106,13 @@ function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'comm
 type RowChange = {
   readonly change: StateChange;
   readonly anew?: MadeAnew;
-  /** Writes to the operation, and tells whether its lease is still ours. */
+  /** Updates the operation; false when the lease is lost. */
   readonly isOurs: () => Promise<boolean>;
 };
 
-/** The row before the operation, as everywhere, and before anything else is written, as the order of the events asks for. */
+/**
+ * The row before the operation, as in every transaction, and before any other write, as the order of events requires.
+ */
 async function changeRow(
   tx: Repositories,
   { id, dbId }: StoredOperation,
@@ -144,7 +146,7 @@ const FAILED_REASON: { readonly [K in OperationKind]: string } = {
   restore: 'the engine could not create it',
 };
 
-/** The row says what the engine shows, and why. */
+/** Sets the row to what the engine shows, with the reason. */
 export async function putBack(
   deps: OperationDeps,
   operation: StoredOperation,
@@ -154,12 +156,12 @@ export async function putBack(
   return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : shown);
 }
 
-/** The row is as it was before, and says why: for an operation that has not reached the engine. */
+/** Restores the row, with the reason: for an operation that has not reached the engine. */
 export async function abandon(deps: OperationDeps, operation: StoredOperation): Promise<OperationState> {
   return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
 }
 
-/** Whether the container is there only because of the operation. */
+/** Whether the container exists only because of the operation. */
 const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
 
 async function endAsFailed(
@@ -178,7 +180,7 @@ async function endAsFailed(
   });
 }
 
-/** One that could not be made was in the lists while that was tried. */
+/** A container that could not be made was in the lists meanwhile. */
 function failureEvent({ before }: StoredOperation, container: Container, reason: string): ContainerEvent {
   const { state } = container;
   if (state === 'deleted') return containerEvent('container_deleted', container);
@@ -186,7 +188,7 @@ function failureEvent({ before }: StoredOperation, container: Container, reason:
   return containerEvent(state === 'running' ? 'container_started' : 'container_stopped', container);
 }
 
-/** Nothing had to be done; the row is at rest again. */
+/** Nothing had to be done; the row leaves its transitional state. */
 export async function leaveUnchanged(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,

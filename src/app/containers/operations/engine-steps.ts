@@ -17,13 +17,13 @@ import type { OperationDeps } from './operation-deps.ts';
 const STOP_GRACE_SECONDS = 10;
 const MEASURE_MS = 10_000;
 
-/** A step in the engine, as opposed to one in the database. */
+/** A step in the engine, not in the database. */
 export type EngineStep = Exclude<Step, { do: 'commit' | 'put_back' | 'finish' }>;
 
-/** What has become true, and what the step has shown of the old container by itself. */
+/** New facts, and the old container's state if the step showed it. */
 export type Performed = Progress & { readonly oldState?: ObservedState };
 
-/** Does one step in the engine and answers what has become true. Each can be done again. */
+/** Executes one engine step and returns the new facts. Every step is repeatable. */
 export async function performInEngine(
   deps: OperationDeps,
   operation: StoredOperation,
@@ -71,7 +71,7 @@ async function stopOld(
   return await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
 }
 
-/** A container that cannot be measured, or not in time, is recreated all the same: what it had is not known then. */
+/** A container that cannot be measured in time is recreated anyway, with an unknown loss. */
 async function measure(
   { insight, storage, owner, log }: OperationDeps,
   { id, dbId }: StoredOperation,
@@ -86,12 +86,12 @@ async function measure(
   });
   const now = await Promise.race([seen, late]).finally(() => waiting.abort());
   const leftBehind = now && withSnapshotImage(now, await snapshotImages.find(dbId));
-  // Written at once, as it is too big to be written with each step.
+  // Written now: too large to be written with each step.
   await operations.record(id, owner, { measured: true, leftBehind });
   return { measured: true, leftBehind };
 }
 
-/** Whether the volume was there is looked at before the engine makes one. */
+/** Whether the volume exists must be checked before the engine creates one. */
 async function createFresh(
   deps: OperationDeps,
   operation: StoredOperation,
@@ -108,7 +108,7 @@ async function createFresh(
   return { freshRuntimeId: handle.runtimeId, volumeKept };
 }
 
-/** How a volume keeps its size is settled when it is made, by a create or for the warm pool. */
+/** A volume's method is fixed when it is made, by a create or for the warm pool. */
 async function rememberQuota(
   { runtime, storage }: OperationDeps,
   { dbId, volume }: Container,
@@ -117,7 +117,7 @@ async function rememberQuota(
   if (quota !== undefined) await storage.repositories.containers.recordDisk(dbId, { quota });
 }
 
-/** What was carried over before is kept by every recreate but an update that leaves it behind. */
+/** Every recreate keeps what was carried over, except an update that leaves it behind. */
 async function imageOf(
   { runtime, storage, log }: OperationDeps,
   { kind, carryOver, snapshotImage, dbId }: StoredOperation,
@@ -159,7 +159,7 @@ async function handleOf(
   return { ...handle, ownerId };
 }
 
-/** Up means up for a while: a container whose program ends at once has not come up. */
+/** It must run for a while: a container whose program exits at once has failed. */
 async function verify({ runtime, verifyMs }: OperationDeps, handle: RuntimeHandle): Promise<Progress> {
   await sleep(verifyMs);
   const { kind } = await runtime.observe(handle);

@@ -14,17 +14,17 @@ import { type EngineStep, performInEngine } from './engine-steps.ts';
 import { type EngineObservation, observe } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
-/** Name of a step in the row, in the log and for the fault suite. */
+/** A step's name in the row, the log and the fault tests. */
 export const stepName = (step: Step): string => ('which' in step ? `${step.do}_${step.which}` : step.do);
 
-/** What its beginning leaves to know: the row, the step that was written down with the operation, and a first look. */
+/** Values known from `beginOperation`: the row, the recorded step and a first observation. */
 export type KnownAtStart = {
   readonly row?: Container;
   readonly firstStep?: string;
   readonly observing?: Promise<EngineObservation>;
 };
 
-/** The step that comes first if the row is right about the engine. */
+/** The first step if the row agrees with the engine. */
 export function expectedStep(operation: Operation): string {
   const { state, runtimeId } = operation.before;
   const old = runtimeId === null ? 'gone' : state === 'running' ? 'running' : 'stopped';
@@ -32,24 +32,23 @@ export function expectedStep(operation: Operation): string {
 }
 
 /**
- * Carries an operation to its end: look, plan, write the step down, do it. What a step has made true is written with
- * the next one; a killed process loses nothing by that, for all of it can be seen in the engine. Answers the operation
- * and its row as they are then: ended, or left to another try, its outcome still open. Throws the fault of one that has
- * failed, or that can only be undone from here on.
+ * Runs an operation: observe, plan, record the step, execute it. New facts are written with the next step; a killed
+ * process loses nothing, since the engine shows them. Returns the operation and its row, ended or left open for a
+ * retry. Throws the fault of one that has failed or can only be rolled back.
  */
 export async function execute(
   deps: OperationDeps,
   begun: StoredOperation,
   { row, firstStep, observing }: KnownAtStart = {},
 ): Promise<OperationState> {
-  // Nobody else changes what the steps need of the row before the operation has ended.
+  // Until the operation ends, no other process changes the part of the row that steps need.
   let at: StepResult = {
     operation: begun,
     container: row ?? (await rowOf(deps, begun)),
     ...(observing && { observation: observing }),
   };
   let written = firstStep;
-  // What another process has begun may have reached the engine already.
+  // Another process's steps may have reached the engine.
   let touchesEngine = firstStep === undefined;
   let fault: unknown;
   while (at.operation.outcome === null) {
@@ -75,7 +74,7 @@ export async function execute(
   return { operation: at.operation, container: at.container };
 }
 
-/** One step, counted, between the points at which a test ends the process. */
+/** One step, counted, between the checkpoints of fault tests. */
 async function takeStep(
   deps: OperationDeps,
   at: OperationState,
