@@ -56,8 +56,14 @@ export default {
       '^(node:)?stream$',
     ]),
     layer('app-sees-ports-and-domain', 'a use case knows no technology', '^src/app/(?!main/)', [
-      '^src/(domain|ports)/',
+      '^src/(domain|ports|concurrency)/',
       '^src/app/(?!main/)',
+      pure,
+      'node_modules/lru-cache/',
+    ]),
+    layer('concurrency-is-generic', 'schedulers know nothing of what they schedule', '^src/concurrency/', [
+      '^src/concurrency/',
+      '^src/domain/fair-queue.ts$',
       pure,
     ]),
     {

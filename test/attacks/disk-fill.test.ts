@@ -7,12 +7,12 @@ import { dockerAccess } from '../../src/adapters/docker/container-access.ts';
 import { dockerRuntime } from '../../src/adapters/docker/containers/container-runtime.ts';
 import { runtimeSettings } from '../../src/adapters/docker/containers/runtime-settings.ts';
 import { missingEnginePackages } from '../../src/adapters/docker/engine/host-packages.ts';
-import { until } from '../../src/adapters/docker/host/host-commands.ts';
 import { ensureNetwork } from '../../src/adapters/docker/network/instance-network.ts';
 import { openEngine } from '../../src/adapters/docker/private-engine/open-engine.ts';
 import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { chooseDiskQuota } from '../../src/adapters/docker/volumes/choose-quota.ts';
 import type { MemoryState } from '../../src/adapters/memory/memory-state.ts';
+import { pollUntil } from '../../src/concurrency/poll.ts';
 import { noEngineOfOurOwn, tinyImage } from '../support/engine/own-engine.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -75,7 +75,7 @@ async function filling(t: Test): Promise<void> {
   const attack = mallory.sh(
     `fallocate -l ${POOL_MB}M /fill; while :; do dd if=/dev/zero of=/more$((i += 1)) bs=64k count=16; done`,
   );
-  t.ok(await until(async () => (await freeMb()) < 10, 60), 'there is no room left');
+  t.ok(await pollUntil(async () => (await freeMb()) < 10, { withinMs: 60_000 }), 'there is no room left');
   const [image, data, database] = await Promise.all([stat(pool), stat(dataRoot), stat(dataDir)]);
   t.not(data.dev, database.dev, 'what was filled is not the file system of the database');
   t.ok(image.size <= POOL_MB * MIB && image.blocks * 512 <= POOL_MB * MIB, 'it has no more than its own');

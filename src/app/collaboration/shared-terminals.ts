@@ -1,3 +1,5 @@
+import { batchByKey } from '../../concurrency/batch.ts';
+import { coalesced } from '../../concurrency/coalesce.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -61,7 +63,10 @@ export class SharedTerminals {
   readonly #deps: SharedTerminalsDeps;
   readonly #onlookers = new Map<string, Set<Listening>>();
   readonly #sharedNow = new Set<string>();
-  readonly #rechecking = new Map<string, { again: boolean }>();
+  readonly #rechecking = batchByKey(Number.POSITIVE_INFINITY, async (dbId) => {
+    await this.#recheckNow(dbId);
+    return [];
+  });
   readonly #resizing = new Map<string, NodeJS.Timeout>();
   readonly #changes: ShareChanges;
 
@@ -116,20 +121,10 @@ export class SharedTerminals {
 
   #recheck(dbId: string): void {
     const { participations, log } = this.#deps;
-    const under = this.#rechecking.get(dbId);
-    if (under !== undefined) {
-      under.again = true;
-      return;
-    }
     if (!this.#onlookers.has(dbId) && !participations().some((one) => one.dbId === dbId)) return;
-    this.#rechecking.set(dbId, { again: false });
-    void this.#recheckNow(dbId)
-      .catch((err: unknown) => log.warn({ err }, 'could not load the participants of a shared terminal'))
-      .finally(() => {
-        const again = this.#rechecking.get(dbId)?.again;
-        this.#rechecking.delete(dbId);
-        if (again) this.#recheck(dbId);
-      });
+    this.#rechecking(dbId, null).catch((err: unknown) =>
+      log.warn({ err }, 'could not load the participants of a shared terminal'),
+    );
   }
 
   async #recheckNow(dbId: string): Promise<void> {
@@ -182,7 +177,7 @@ export class SharedTerminals {
 class ShareChanges {
   readonly #deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>;
   readonly #due = new Set<string>();
-  #isPublishing = false;
+  readonly #publishing = coalesced(() => this.#publishDue());
 
   constructor(deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>) {
     this.#deps = deps;
@@ -190,12 +185,11 @@ class ShareChanges {
 
   add(dbId: string): void {
     this.#due.add(dbId);
-    if (!this.#isPublishing) void this.#publishDue();
+    void this.#publishing();
   }
 
   async #publishDue(): Promise<void> {
     const { collaborations, bus, log } = this.#deps;
-    this.#isPublishing = true;
     for (const dbId of this.#due) {
       this.#due.delete(dbId);
       try {
@@ -204,7 +198,6 @@ class ShareChanges {
         log.warn({ err }, 'could not publish the participants of a shared terminal');
       }
     }
-    this.#isPublishing = false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../concurrency/timeout.ts';
 import {
   DEFAULT_IMAGE_KEY,
   DEFAULT_ROLE_KEY,
@@ -65,7 +65,7 @@ export const createContainer =
       await note?.(tx, dbId);
       return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
     });
-    const finished = await firstOf(submitted.catch(imageUnavailable), deps.createWaitMs);
+    const finished = await within(deps.createWaitMs, submitted.catch(imageUnavailable), null);
     if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
     const container = await deps.storage.repositories.containers.findAny(dbId);
     if (container === null) throw new Error(`container ${dbId} was not begun in time`);
@@ -147,13 +147,4 @@ async function insert(
   const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);
   if (container === null) throw new Error(`container ${dbId} vanished inside its transaction`);
   return ok({ container, warmRuntimeId: member?.runtimeId ?? null });
-}
-
-/** The result, or null after the time limit; the work continues either way. */
-async function firstOf<T>(done: Promise<T>, waitMs: number): Promise<T | null> {
-  // A failure after the time limit is in the row already; unhandled it would end the process.
-  done.catch(() => undefined);
-  const waiting = new AbortController();
-  const timeUp = sleep(waitMs, null, { signal: waiting.signal }).catch(() => null);
-  return await Promise.race([done, timeUp]).finally(() => waiting.abort());
 }

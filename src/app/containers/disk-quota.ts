@@ -1,3 +1,4 @@
+import { forEachAtMost } from '../../concurrency/pool.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import {
   isHostShort,
@@ -114,15 +115,12 @@ export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => 
     () => true,
     () => false,
   );
-  const due = answers ? [...(await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS))] : [];
-  const work = async (): Promise<void> => {
-    for (let row = due.shift(); row !== undefined; row = due.shift()) {
-      await measureAndJudge(deps, row).catch((err: unknown) => {
-        if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  const due = answers ? await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS) : [];
+  await forEachAtMost(AT_A_TIME, due, (row) =>
+    measureAndJudge(deps, row).catch((err: unknown) => {
+      if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
+    }),
+  );
 };
 
 async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {

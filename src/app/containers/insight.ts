@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { fairTurns } from '../../concurrency/slot-queue.ts';
 import { withSnapshotImage } from '../../domain/containers/carry-over.ts';
 import { type LossReport, lossSteps } from '../../domain/containers/loss-report.ts';
 import type { Resources } from '../../domain/containers/resources.ts';
@@ -12,7 +13,6 @@ import type {
   LogRequest,
 } from '../../ports/containers/container-insight.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
-import { fairTurns } from '../fair-queue.ts';
 import { type AccessDeps, findRunning, findWithHandle, refuseIfStopped } from './running-container.ts';
 
 /** The log of a container, running or not. A caller that leaves must destroy it. */

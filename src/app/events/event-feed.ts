@@ -1,3 +1,4 @@
+import { coalesced } from '../../concurrency/coalesce.ts';
 import type { CloseReason } from '../../domain/terminals/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
@@ -82,32 +83,15 @@ export class EventFeed<Frame> {
   #position = '';
   #timer: NodeJS.Timeout | undefined;
   #retries = 0;
-  #running: Promise<void> | null = null;
-  #next: Promise<void> | null = null;
-
-  constructor(deps: EventFeedDeps<Frame>) {
-    this.#deps = deps;
-    this.#unsubscribe = subscribeToEventsAdded(deps.bus, () => this.#wake());
-  }
-
   /**
    * Reads all that was committed before the call. Subscribers come after that: an earlier one could get twice what
    * another process has sent.
    */
-  ready(): Promise<void> {
-    if (this.#running === null) {
-      this.#running = this.#pass().finally(() => {
-        this.#running = null;
-      });
-      return this.#running;
-    }
-    this.#next ??= this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = null;
-        return this.ready();
-      });
-    return this.#next;
+  readonly ready = coalesced(() => this.#pass());
+
+  constructor(deps: EventFeedDeps<Frame>) {
+    this.#deps = deps;
+    this.#unsubscribe = subscribeToEventsAdded(deps.bus, () => this.#wake());
   }
 
   /** From now on, and what was missed since `after`. Nothing comes between the two, and nothing twice. */

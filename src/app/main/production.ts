@@ -10,6 +10,8 @@ import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/prometheus-metrics.ts';
 import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { openFilesLimit } from '../../adapters/system/open-files.ts';
+import { repeat } from '../../concurrency/repeat.ts';
+import { unlessAborted } from '../../concurrency/timeout.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/containers/catalogue.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -27,9 +29,7 @@ import { loadReplica } from './keys/replica-id.ts';
 import { step } from './process/console-progress.ts';
 import { closeService, drain } from './process/drain.ts';
 import { reconcileLoop } from './process/reconcile-loop.ts';
-import { every } from './process/repeat.ts';
 import type { Stops } from './process/shutdown-stack.ts';
-import { unlessAborted } from './process/unless-aborted.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
@@ -158,18 +158,18 @@ async function onto(
 
 /** What is done again and again; answers what ends each of them. */
 const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] => [
-  every(ROLES_EVERY_MS, service.roleSetups.keep, log),
-  every(SHARED_EVERY_MS, service.collaborations.keep, log),
-  every(MEASURE_EVERY_MS, service.measureDisks, log),
-  every(SHARES_EVERY_MS, service.watchKernelShares, log),
-  every(SPACE_EVERY_MS, service.watchSpace, log),
-  every(VOLUMES_EVERY_MS, service.collectVolumes, log),
-  every(REAP_EVERY_MS, service.reapTerminals, log, 0),
-  every(COLLECT_EVERY_MS, service.recordings.sweep, log),
-  every(SWEEP_EVERY_MS, service.sweepEvents, log),
-  every(SWEEP_EVERY_MS, service.forgetEnded, log),
-  every(SEAL_EVERY_MS, service.sealAudit, log),
-  every(WRITE_EVERY_MS, service.writeDue, log),
+  repeat(ROLES_EVERY_MS, service.roleSetups.keep, log),
+  repeat(SHARED_EVERY_MS, service.collaborations.keep, log),
+  repeat(MEASURE_EVERY_MS, service.measureDisks, log),
+  repeat(SHARES_EVERY_MS, service.watchKernelShares, log),
+  repeat(SPACE_EVERY_MS, service.watchSpace, log),
+  repeat(VOLUMES_EVERY_MS, service.collectVolumes, log),
+  repeat(REAP_EVERY_MS, service.reapTerminals, log, 0),
+  repeat(COLLECT_EVERY_MS, service.recordings.sweep, log),
+  repeat(SWEEP_EVERY_MS, service.sweepEvents, log),
+  repeat(SWEEP_EVERY_MS, service.forgetEnded, log),
+  repeat(SEAL_EVERY_MS, service.sealAudit, log),
+  repeat(WRITE_EVERY_MS, service.writeDue, log),
 ];
 
 const portsOf = async (

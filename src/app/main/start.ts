@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
+import { within } from '../../concurrency/timeout.ts';
 import type { Config } from './config.ts';
 import { say } from './process/console-progress.ts';
 import { endWhenTold, rotateWhenTold } from './process/exit.ts';
 import { addressOf, originsOf, requireFreePort } from './process/listen-address.ts';
 import { REDACTED } from './process/log-redaction.ts';
 import { stops } from './process/shutdown-stack.ts';
-import { inTime } from './process/within.ts';
 import { type Production, type ProductionOptions, production } from './production.ts';
 
 /** From the signal, for what a start is in the middle of. */
@@ -34,7 +34,7 @@ export async function startService(
   const stop = async (): Promise<void> => {
     stopping.abort();
     // Waits, so that nothing is opened while the rest is being closed.
-    await inTime(GIVE_UP_WITHIN_MS, [starting]).catch(() => undefined);
+    await within(GIVE_UP_WITHIN_MS, starting, null).catch(() => undefined);
     await opened.run();
   };
   const onSignal = endWhenTold(log, stop);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { poll } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -20,8 +20,7 @@ import { recordDeleted } from './recording-records.ts';
 import { remoteRecordings } from './remote-recordings.ts';
 
 /** A process that is asked to end its recording has done so within this, or is gone. */
-const STOP_WITHIN_MS = 3_000;
-const POLL_MS = 50;
+const STOP = { withinMs: 3_000, everyMs: 50 };
 
 export type RecordingsDeps = {
   readonly storage: Storage;
@@ -107,11 +106,11 @@ async function stop(deps: RecordingsDeps, id: string, caller: Caller): Promise<F
   const ended = await live.stop(known);
   if (ended !== null) return ok(ended);
   messages.stop(known);
-  for (let waitedMs = 0; waitedMs < STOP_WITHIN_MS; waitedMs += POLL_MS) {
-    await sleep(POLL_MS);
+  const stopped = await poll(async () => {
     const now = await find(deps, known, caller);
-    if (!now.ok || now.value.state !== 'recording') return now;
-  }
+    return now.ok && now.value.state === 'recording' ? null : now;
+  }, STOP);
+  if (stopped !== null) return stopped;
   await storage.repositories.recordings.end(known, userId, { state: 'ended', sizeBytes, durationMs });
   return await find(deps, known, caller);
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { poll } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -11,8 +11,7 @@ import type { ActiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 
 /** A process that has the terminal has begun within this, or has it no more. */
-const BEGIN_WITHIN_MS = 3_000;
-const POLL_MS = 50;
+const BEGIN = { withinMs: 3_000, everyMs: 50 };
 
 export type RemoteRecordingsDeps = {
   readonly repositories: Pick<Repositories, 'recordings' | 'terminals'>;
@@ -46,16 +45,14 @@ export function remoteRecordings({ repositories, live, terminals, messages, log 
       const { id, userId, dbId, connectionId, replica } = there;
       if (!(await live.hasRoom(userId))) return refuse({ code: 'recording_quota_reached' });
       messages.start({ terminal: id, containerName, ...origin });
-      for (let waitedMs = 0; waitedMs < BEGIN_WITHIN_MS; waitedMs += POLL_MS) {
+      const begun = await poll(async () => {
         const going = await repositories.recordings.activeIn(dbId);
         // One that a process left behind that was killed is no answer.
-        const begun = going.find(
-          (one) => one.replica === replica && one.userId === userId && one.connectionId === connectionId,
-        );
-        if (begun !== undefined) return ok(begun);
-        await sleep(POLL_MS);
-      }
-      return refuse({ code: 'terminal_not_open' });
+        const isBegun = (one: Recording): boolean =>
+          one.replica === replica && one.userId === userId && one.connectionId === connectionId;
+        return going.find(isBegun) ?? null;
+      }, BEGIN);
+      return begun === null ? refuse({ code: 'terminal_not_open' }) : ok(begun);
     },
   };
 }

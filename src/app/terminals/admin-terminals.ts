@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pollUntil } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -13,8 +13,7 @@ import type { Terminals } from './terminals.ts';
 
 const NOTE_EVERY_MS = 600_000;
 /** How long the answer to a close waits for the terminal to be gone. */
-const GONE_WITHIN_MS = 2_000;
-const LOOK_EVERY_MS = 40;
+const GONE = { withinMs: 2_000, everyMs: 40 };
 
 export type AdminTerminalDeps = {
   readonly storage: Storage;
@@ -29,16 +28,6 @@ export type AdminTerminals = ReturnType<typeof adminTerminals>;
 export function adminTerminals({ storage: { repositories }, terminals, bus, clock }: AdminTerminalDeps) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
   const records = repositories.terminals;
-
-  async function gone(id: string): Promise<void> {
-    for (
-      const end = performance.now() + GONE_WITHIN_MS;
-      performance.now() < end;
-      await sleep(LOOK_EVERY_MS)
-    ) {
-      if ((await records.find(id)) === null) return;
-    }
-  }
 
   return {
     /** That an administrator looked is recorded, once in a while for each session or token. */
@@ -63,7 +52,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
         await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
       }
       publishTerminalNotice(bus, { kind: 'close', id });
-      await gone(id);
+      await pollUntil(async () => (await records.find(id)) === null, GONE);
       return ok(null);
     },
   };

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { poll } from '../../concurrency/poll.ts';
 import type { CloseReason } from '../../domain/terminals/terminal.ts';
 import { type ContainerStatus, forParticipant } from '../../domain/terminals/terminal-close-reason.ts';
 import {
@@ -16,8 +16,7 @@ import type { TerminalRecordRepository } from '../../ports/terminals/terminal-re
 import type { TerminalTarget } from './locate-terminal.ts';
 
 /** A container that is asked to stop ends its shells first, and goes down a moment later. */
-const GOES_DOWN_WITHIN_MS = 1_500;
-const LOOK_EVERY_MS = 100;
+const GOES_DOWN = { withinMs: 1_500, everyMs: 100 };
 
 export type TerminalEndsDeps = {
   readonly records: Pick<TerminalRecordRepository, 'containerStatuses'>;
@@ -44,12 +43,11 @@ export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
   /** A program that has ended may be the first of a container that goes down. */
   async function seenAfter(target: Located, end: StreamEnd): Promise<EngineSight | null> {
     if (!mayBeContainers(end)) return null;
-    const until = performance.now() + GOES_DOWN_WITHIN_MS;
-    for (;;) {
+    const seenDown = async (): Promise<EngineSight | null> => {
       const engine = await seen(target);
-      if (end.kind === 'lost' || engine !== 'running' || performance.now() > until) return engine;
-      await sleep(LOOK_EVERY_MS);
-    }
+      return engine === 'running' && end.kind !== 'lost' ? null : engine;
+    };
+    return (await poll(seenDown, GOES_DOWN)) ?? 'running';
   }
 
   return {

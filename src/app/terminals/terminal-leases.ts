@@ -1,9 +1,9 @@
+import { batchedLookup } from '../../concurrency/batch.ts';
 import { DEAD_AFTER_SECONDS, type TerminalLease } from '../../domain/terminals/terminal-reaping.ts';
 import type {
   NewTerminalLease,
   TerminalLeaseRepository,
 } from '../../ports/terminals/terminal-lease-repository.ts';
-import { batched } from '../identity/auth/batched-lookup.ts';
 
 /** Which process it is: a replica, and which start of it. */
 export type Incarnation = { readonly replica: string; readonly incarnation: string };
@@ -32,7 +32,7 @@ export function terminalLeases(
   const isTheirs = ({ incarnation, silentSeconds, isEnding }: TerminalLease): boolean =>
     incarnation !== me.incarnation && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
   // Hundreds end at the same time, and each asks twice.
-  const leasesIn = batched(async (dbIds) => {
+  const leasesIn = batchedLookup(async (dbIds) => {
     const found = dbIds.map(async (id) => [id, await repository.inContainer(id)] as const);
     return new Map(await Promise.all(found));
   });

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { slotQueue } from '../../concurrency/slot-queue.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import {
-  EMPTY_QUEUE,
-  nextQueue,
   OPENING_LIMITS,
   OPENING_RETRY_SECONDS,
   OPENING_WAIT_MS,
-  type QueueEvent,
   type SlotLimits,
   type SlotRequest,
 } from '../../domain/fair-queue.ts';
@@ -30,41 +28,16 @@ export type TerminalQueueOptions = { readonly limits: SlotLimits; readonly waitM
 const USUAL: TerminalQueueOptions = { limits: OPENING_LIMITS, waitMs: OPENING_WAIT_MS };
 export const BUSY: DomainError = { code: 'busy_opening_terminals', retryAfterSeconds: OPENING_RETRY_SECONDS };
 
-type Outcome = 'start' | 'late' | 'gone' | 'restarting';
-
 export type TerminalQueue = ReturnType<typeof terminalQueue>;
 
 /** Lets a few terminals be opened at a time in this process, for each container and user; the others wait in line. */
 export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) {
-  const settle = new Map<string, (outcome: Outcome) => void>();
-  let queue = EMPTY_QUEUE;
+  const queue = slotQueue(limits);
   let isShut = false;
-
-  function apply(event: QueueEvent): void {
-    const { queue: after, start } = nextQueue(queue, event, limits);
-    queue = after;
-    for (const id of start) settle.get(id)?.('start');
-  }
-
-  function wait(request: SlotRequest, gone: AbortSignal): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const leave = (): void => resolve('gone');
-    const timer = setTimeout(resolve, waitMs, 'late');
-    gone.addEventListener('abort', leave, { once: true });
-    if (gone.aborted) leave();
-    if (isShut) resolve('restarting');
-    settle.set(request.id, resolve);
-    apply({ type: 'enter', request });
-    return promise.finally(() => {
-      clearTimeout(timer);
-      gone.removeEventListener('abort', leave);
-      settle.delete(request.id);
-    });
-  }
 
   function turnOf(id: string, hasWaited: boolean): Turn {
     let isUsed = false;
-    const over = (): void => apply({ type: 'leave', id });
+    const over = (): void => queue.leave(id);
     return {
       hasWaited,
       during(works) {
@@ -81,25 +54,22 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
     /** Resolves with the caller's turn, or with a refusal when the wait times out or the service stops. `gone` ends the wait. */
     async turn(asking: Omit<SlotRequest, 'id'>, gone: AbortSignal): Promise<Result<Turn, DomainError>> {
       const id = randomUUID();
-      const waited = wait({ id, ...asking }, gone);
-      const hasWaited = queue.waiting.some((one) => one.id === id);
-      const outcome = await waited;
-      if (outcome === 'start') return ok(turnOf(id, hasWaited));
-      apply({ type: 'leave', id });
-      return refuse(outcome === 'restarting' ? { code: 'service_restarting' } : BUSY);
+      const entered = !isShut && queue.enter({ id, ...asking }, { ms: waitMs, signal: gone });
+      if (await entered) return ok(turnOf(id, entered !== true));
+      return refuse(isShut ? { code: 'service_restarting' } : BUSY);
     },
 
     /** The service ends: all who wait, and all who come, are told to come back. */
     shut(): void {
       isShut = true;
-      for (const resolve of settle.values()) resolve('restarting');
+      queue.refuseWaiting();
     },
 
     /** Whether others for the same container or of the same user wait. */
     isBusy: ({ resourceId, userId }: Omit<SlotRequest, 'id'>): boolean =>
-      queue.waiting.some((one) => one.resourceId === resourceId || one.userId === userId),
+      queue.now().waiting.some((one) => one.resourceId === resourceId || one.userId === userId),
 
     /** How many wait for their turn. */
-    waiting: (): number => queue.waiting.length,
+    waiting: (): number => queue.now().waiting.length,
   };
 }

@@ -1,3 +1,4 @@
+import { forEachAtMost } from '../../concurrency/pool.ts';
 import type { Container, ContainerState } from '../../domain/containers/container.ts';
 import { DEAD_AFTER_SECONDS, decideReaping } from '../../domain/terminals/terminal-reaping.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../ports/containers/container-runtime.ts';
@@ -43,15 +44,12 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     };
     const due = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
     for (const dbId of await all()) due.add(dbId);
-    const ids = [...due];
-    const work = async (): Promise<void> => {
-      for (let id = ids.shift(); id !== undefined && !isStopping(); id = ids.shift()) {
-        await lookInto(id).catch((err: unknown) =>
-          log.info({ err, dbId: id }, 'could not list leftovers of terminals'),
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+    await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
+      if (isStopping()) return;
+      await lookInto(dbId).catch((err: unknown) =>
+        log.info({ err, dbId }, 'could not list leftovers of terminals'),
+      );
+    });
   }
 
   /** Running ones, when it is time. Only one that is steady can tell what no row accounts for. */

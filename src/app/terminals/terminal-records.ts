@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { batchByKey } from '../../concurrency/batch.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import type { NewTerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
@@ -46,35 +47,18 @@ export function terminalEndRecords(
   log: Logger,
   pause = unwatched,
 ) {
-  const waiting: { readonly closed: ClosedTerminal; readonly written: () => void }[] = [];
-  let isWriting = false;
-
-  async function write(): Promise<void> {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const now = waiting.slice(0, AT_ONCE);
+  const record = batchByKey<ClosedTerminal>(AT_ONCE, async (_, closed) => {
+    for (;;) {
       try {
-        await inTransaction((tx) =>
-          recordClosed(
-            tx,
-            now.map(({ closed }) => closed),
-          ),
-        );
-        for (const { written } of waiting.splice(0, now.length)) written();
+        await inTransaction((tx) => recordClosed(tx, closed));
+        return [];
       } catch (err) {
-        log.error({ err, terminals: waiting.length }, 'could not record the end of terminals yet');
+        log.error({ err, terminals: closed.length }, 'could not record the end of terminals yet');
         await pause(AGAIN_MS);
       }
     }
-    isWriting = false;
-  }
-
-  return (closed: ClosedTerminal): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push({ closed, written: resolve });
-    if (!isWriting) void write();
-    return promise;
-  };
+  });
+  return (closed: ClosedTerminal): Promise<void> => record('', closed);
 }
 
 /** The container; of a participant also by which collaboration, so that the audit tells who could type where. */

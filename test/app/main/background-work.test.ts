@@ -7,14 +7,11 @@ import {
   type SharedTerminalNotice,
   SharedTerminals,
 } from '../../../src/app/collaboration/shared-terminals.ts';
-import { reporting } from '../../../src/app/containers/role-setup/progress-reporter.ts';
 import { EventFeed } from '../../../src/app/events/event-feed.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
-import { every } from '../../../src/app/main/process/repeat.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
-import { unlessAborted } from '../../../src/app/main/process/unless-aborted.ts';
-import { latestOnly } from '../../../src/app/terminals/output/latest-only.ts';
+import { repeat } from '../../../src/concurrency/repeat.ts';
 import { CLOSE, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
 import type { SharedScene } from '../../../src/ports/terminals/collaboration-repository.ts';
 import { standingTime } from '../../support/time.ts';
@@ -57,44 +54,6 @@ t.test('a signal ends the tries, also in a pause', async (t) => {
   t.ok(tries >= 1);
 });
 
-t.test('work that knows no signal is left alone when it comes, and may fail later', async (t) => {
-  const stopping = new AbortController();
-  const work = Promise.withResolvers<string>();
-  const waited = unlessAborted(stopping.signal, work.promise);
-  stopping.abort();
-  await t.rejects(waited, { name: 'AbortError' });
-  work.reject(new Error('too late'));
-  await t.rejects(unlessAborted(stopping.signal, Promise.withResolvers().promise), { name: 'AbortError' });
-  const { signal } = new AbortController();
-  t.equal(await unlessAborted(signal, Promise.resolve('done')), 'done');
-  await t.rejects(unlessAborted(signal, Promise.reject(new Error('no'))), { message: 'no' });
-});
-
-t.test('what comes while the work goes on is done once, for the newest', async (t) => {
-  const done: number[] = [];
-  const work = latestOnly(async (value: number) => {
-    done.push(value);
-    await turn();
-  });
-  const all = [1, 2, 3, 4].map((value) => work(value));
-  t.same(done, [1], 'the first begins at once');
-  await Promise.all(all);
-  t.same(done, [1, 4]);
-  await work(5);
-  t.same(done, [1, 4, 5]);
-});
-
-t.test('work that fails is not the end of it', async (t) => {
-  const done: number[] = [];
-  const work = latestOnly(async (value: number) => {
-    if (value < 0) throw new Error('no');
-    done.push(value);
-  });
-  await t.rejects(work(-1));
-  await work(1);
-  t.same(done, [1]);
-});
-
 const log = pino({ level: 'silent' });
 
 t.test('parts stop in the opposite order, whether or not one fails', async (t) => {
@@ -126,40 +85,12 @@ t.test('a pass that does not end holds nobody up', async (t) => {
   opened.add('last', async () => {
     last = true;
   });
-  opened.add('background', every(1, pass, log, 0), 20);
+  opened.add('background', repeat(1, pass, log, 0), 20);
   await begun;
   await opened.run();
   t.ok(last);
   t.equal(passes, 1);
 });
-
-t.test(
-  'a pass comes so long after the last one ended, whether or not it failed, until the stop',
-  async (t) => {
-    const time = standingTime(t);
-    let passes = 0;
-    const stop = every(
-      1_000,
-      async () => {
-        passes += 1;
-        throw new Error('no');
-      },
-      log,
-      100,
-    );
-    const seen: number[] = [];
-    for (const ms of [100, 900, 100, 1_000, 1_000]) {
-      time.pass(ms);
-      await turn();
-      seen.push(passes);
-    }
-    t.same(seen, [1, 1, 2, 3, 4]);
-    await stop();
-    time.pass(10_000);
-    await turn();
-    t.equal(passes, 4);
-  },
-);
 
 t.test(
   'what has ended long ago is forgotten a part at a time, and a kind that fails stops no other',
@@ -180,38 +111,6 @@ t.test(
     t.same(asked, { operations: 1, sessions: 20, shares: 3, containers: 3 });
   },
 );
-
-t.test('progress is reported every two seconds, through faults, until nobody wants it', async (t) => {
-  const time = standingTime(t);
-  const answers: (boolean | Error)[] = [true, new Error('no'), true, false];
-  let reports = 0;
-  let lost = 0;
-  const report = async (): Promise<boolean> => {
-    const answer = answers[reports] ?? true;
-    reports += 1;
-    if (answer instanceof Error) throw answer;
-    return answer;
-  };
-  const countLost = (): void => {
-    lost += 1;
-  };
-  const pass = async (ms: number) => {
-    time.pass(ms);
-    await turn();
-    return [reports, lost];
-  };
-  reporting(report, countLost, log);
-  t.same(await pass(1_900), [0, 0]);
-  t.same(await pass(100), [1, 0]);
-  t.same(await pass(2_000), [2, 0]);
-  t.same(await pass(2_000), [3, 0]);
-  t.same(await pass(2_000), [4, 1]);
-  t.same(await pass(10_000), [4, 1]);
-  const stopped = reporting(report, countLost, log);
-  t.same(await pass(2_000), [5, 1]);
-  await stopped.stop();
-  t.same(await pass(10_000), [5, 1], 'nor after the stop');
-});
 
 t.test('what fails after it was left alone ends nothing', async (t) => {
   const opened = stops(log);

@@ -9,7 +9,7 @@ import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';
 import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { REDACTED } from '../../../src/app/main/process/log-redaction.ts';
-import { every } from '../../../src/app/main/process/repeat.ts';
+import { repeat } from '../../../src/concurrency/repeat.ts';
 import { aService } from '../../support/service/service.ts';
 import { announce, nowMs, onAnnounce } from './servers.ts';
 
@@ -26,7 +26,7 @@ const ports = {
   bus,
 };
 const { http, accounts, writeDue, flush } = await aService(ports, { logger });
-const stopWriter = every(1_000, writeDue, logger);
+const stopWriter = repeat(1_000, writeDue, logger);
 const address = await http.listen({ host: '127.0.0.1', port: 0 });
 const setupCode = (await accounts.newSetupCode()) ?? '';
 onAnnounce(async (ownerId) => {

@@ -1,4 +1,5 @@
 import type Docker from 'dockerode';
+import { pollUntil } from '../../../concurrency/poll.ts';
 import { quotaOf } from '../../../domain/containers/disk-quota.ts';
 import {
   type ContainerRuntime,
@@ -173,11 +174,9 @@ async function removeWholly(calls: EngineCalls, container: Docker.Container): Pr
     );
   const removed = await calls.change(LIMITS.start, removing, { runtimeId: container.id });
   if (removed === true) return;
-  const end = Date.now() + REMOVAL_SECONDS * 1000;
-  while ((await inspect(calls, container.id)) !== null) {
-    if (Date.now() > end) throw new RuntimeFailure(`container ${container.id} is still being removed`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const isGone = async (): Promise<boolean> => (await inspect(calls, container.id)) === null;
+  if (!(await pollUntil(isGone, { withinMs: REMOVAL_SECONDS * 1000, everyMs: 50 })))
+    throw new RuntimeFailure(`container ${container.id} is still being removed`);
 }
 
 function observed(info: Docker.ContainerInspectInfo | null, instanceId: string): ObservedContainer {

@@ -1,11 +1,8 @@
+import { slotQueue } from '../../../concurrency/slot-queue.ts';
 import {
-  EMPTY_QUEUE,
   ENGINE_RETRY_SECONDS,
   isFull,
-  nextQueue,
-  type QueueEvent,
   type SlotLimits,
-  type SlotRequest,
   type WaitLimits,
   WORK_LIMITS,
 } from '../../../domain/fair-queue.ts';
@@ -74,37 +71,8 @@ type Rules = {
 };
 
 function line({ limits, wait, late, work, ownerOf, onWait }: Rules): Line {
-  const settle = new Map<string, (start: boolean) => void>();
-  let queue = EMPTY_QUEUE;
+  const queue = slotQueue(limits);
   let count = 0;
-
-  function apply(event: QueueEvent): void {
-    const { queue: after, start } = nextQueue(queue, event, limits);
-    queue = after;
-    for (const id of start) settle.get(id)?.(true);
-  }
-
-  /** Where nobody waits it begins at once: a stream has thousands of pieces. */
-  function begins(request: SlotRequest): boolean | Promise<boolean> {
-    let isStarted = false;
-    settle.set(request.id, () => {
-      isStarted = true;
-    });
-    apply({ type: 'enter', request });
-    if (!isStarted) return later(request);
-    settle.delete(request.id);
-    return true;
-  }
-
-  async function later({ id }: SlotRequest): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    settle.set(id, resolve);
-    const timer = wait === null ? undefined : setTimeout(resolve, wait.ms, false);
-    const isStarted = await promise;
-    clearTimeout(timer);
-    settle.delete(id);
-    return isStarted;
-  }
 
   function note(sinceMs: number, outcome: EngineWait['outcome']): void {
     if (work !== 'pieces') onWait({ work, outcome, seconds: (performance.now() - sinceMs) / 1000 });
@@ -116,24 +84,20 @@ function line({ limits, wait, late, work, ownerOf, onWait }: Rules): Line {
       const id = String(count);
       const asked = { resourceId: runtimeId, userId: ownerOf(runtimeId) };
       const since = performance.now();
-      let isStarted = wait === null || !isFull(queue, asked, wait);
-      if (isStarted) {
-        const beginning = begins({ id, ...asked });
-        isStarted = beginning === true || (await beginning);
-      }
+      const isRefused = wait !== null && isFull(queue.now(), asked, wait);
+      const entered = !isRefused && queue.enter({ id, ...asked }, { ms: wait?.ms });
+      // A stream has thousands of pieces: one that gets its turn at once does not wait for the event loop.
+      const isStarted = entered === true || (await entered);
       note(since, isStarted ? 'started' : 'engine_busy');
-      if (!isStarted) {
-        apply({ type: 'leave', id });
-        throw new RuntimeBusy('engine_busy', ENGINE_RETRY_SECONDS);
-      }
-      const giveUp = (): void => apply({ type: late?.closes ? 'late' : 'leave', id });
+      if (!isStarted) throw new RuntimeBusy('engine_busy', ENGINE_RETRY_SECONDS);
+      const giveUp = (): void => (late?.closes ? queue.late(id) : queue.leave(id));
       const timer = late === undefined ? undefined : setTimeout(giveUp, late.ms);
       return () => {
         clearTimeout(timer);
-        apply({ type: 'leave', id });
+        queue.leave(id);
       };
     },
-    waiting: () => queue.waiting.length,
+    waiting: () => queue.now().waiting.length,
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { slotQueue } from '../../../concurrency/slot-queue.ts';
 import {
-  EMPTY_QUEUE,
   ENGINE_LATE_MS,
   ENGINE_LIMITS,
   ENGINE_RETRY_SECONDS,
@@ -9,8 +9,6 @@ import {
   isFull,
   isUnresponsive,
   LATE_WAIT_MS,
-  nextQueue,
-  type QueueEvent,
   type SlotRequest,
 } from '../../../domain/fair-queue.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
@@ -24,33 +22,6 @@ export type EngineSlots = ReturnType<typeof engineSlots>;
 type Asked = Omit<SlotRequest, 'id'>;
 
 const MAX_KNOWN = 10_000;
-
-/** Those that have a slot, and those that wait for one. */
-function slotQueue() {
-  const settle = new Map<string, (start: boolean) => void>();
-  let queue = EMPTY_QUEUE;
-
-  function apply(event: QueueEvent): void {
-    const { queue: after, start } = nextQueue(queue, event, ENGINE_LIMITS);
-    queue = after;
-    for (const id of start) settle.get(id)?.(true);
-  }
-
-  /** Resolves with whether the slot has come in time. */
-  async function wait(request: SlotRequest, ms: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(resolve, ms, false);
-    settle.set(request.id, resolve);
-    apply({ type: 'enter', request });
-    const isStarted = await promise;
-    clearTimeout(timer);
-    settle.delete(request.id);
-    if (!isStarted) apply({ type: 'leave', id: request.id });
-    return isStarted;
-  }
-
-  return { apply, wait, now: () => queue };
-}
 
 /** Calls `late` when the work takes too long. One that is late and gets no answer leaves the container unresponsive. */
 async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promise<T> {
@@ -71,7 +42,7 @@ async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promis
 
 /** Lets a few calls change something in an engine at a time, fairly between users and containers. */
 export function engineSlots() {
-  const { apply, wait, now } = slotQueue();
+  const queue = slotQueue(ENGINE_LIMITS);
   const owners = new Map<string, string>();
   // Containers whose last process start was late, also when nobody waits for it any more.
   const suspects = new Set<string>();
@@ -82,7 +53,9 @@ export function engineSlots() {
 
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const code =
-      isUnresponsive(now(), runtimeId) || suspects.has(runtimeId) ? 'container_unresponsive' : 'engine_busy';
+      isUnresponsive(queue.now(), runtimeId) || suspects.has(runtimeId)
+        ? 'container_unresponsive'
+        : 'engine_busy';
     report({ work: 'calls', seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
@@ -90,13 +63,13 @@ export function engineSlots() {
   async function inTurn<T>(asked: Asked, isLimited: boolean, work: (id: string) => Promise<T>): Promise<T> {
     const id = randomUUID();
     const since = performance.now();
-    if (isLimited && isFull(now(), asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
+    if (isLimited && isFull(queue.now(), asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
     const patience = suspects.has(asked.resourceId) ? LATE_WAIT_MS : ENGINE_WAIT_MS;
-    const isStarted = await wait({ id, ...asked }, isLimited ? patience : 2 ** 31 - 1);
+    const isStarted = await queue.enter({ id, ...asked }, { ms: isLimited ? patience : undefined });
     const seconds = (performance.now() - since) / 1000;
     if (!isStarted) throw refusal(asked, seconds);
     report({ work: 'calls', seconds, outcome: 'started' });
-    return await work(id).finally(() => apply({ type: 'leave', id }));
+    return await work(id).finally(() => queue.leave(id));
   }
 
   return {
@@ -113,7 +86,7 @@ export function engineSlots() {
         const result = await reportedLate(work, () => {
           suspects.add(runtimeId);
           trim(suspects);
-          apply({ type: 'late', id });
+          queue.late(id);
         });
         suspects.delete(runtimeId);
         return result;
@@ -134,7 +107,7 @@ export function engineSlots() {
     isSuspect: (runtimeId: string): boolean => suspects.has(runtimeId),
 
     /** How many wait now. */
-    waiting: (): number => now().waiting.length,
+    waiting: (): number => queue.now().waiting.length,
 
     /** Told of every wait from now on. */
     listen: (listener: (wait: EngineWait) => void): void => {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
+import { poll } from '../../../concurrency/poll.ts';
 import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, inContainer, LIMITS } from '../engine/engine-client.ts';
 
@@ -81,16 +82,11 @@ export async function exitCodeOf(
   exec: Docker.Exec,
   seconds = ENDED_SECONDS,
 ): Promise<number | null> {
-  const end = Date.now() + seconds * 1000;
-  try {
-    for (;;) {
-      const info = await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }));
-      if (!info.Running) return info.ExitCode;
-      if (Date.now() > end) return null;
-      // The stream ends a moment before the engine writes the end down.
-      await new Promise((resolve) => setTimeout(resolve, 15));
-    }
-  } catch {
-    return null;
-  }
+  // The stream ends a moment before the engine writes the end down.
+  const ended = async (): Promise<{ readonly code: number | null } | null> => {
+    const info = await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }));
+    return info.Running ? null : { code: info.ExitCode };
+  };
+  const found = await poll(ended, { withinMs: seconds * 1000, everyMs: 15 }).catch(() => null);
+  return found?.code ?? null;
 }

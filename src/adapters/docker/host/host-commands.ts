@@ -109,16 +109,6 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Looks every `everyMs` until `check` holds; false when the time is over. */
-export async function until(check: () => Promise<boolean>, seconds: number, everyMs = 25): Promise<boolean> {
-  const end = performance.now() + seconds * 1000;
-  for (;;) {
-    if (await check()) return true;
-    if (performance.now() >= end) return false;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}
-
 /** Removes the group that containers of an installation were in, in each hierarchy. One that is in use or absent is fine. */
 export async function removeCgroups(instanceId: string): Promise<void> {
   const name = cgroupName(instanceId);

@@ -1,7 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises';
-import { isRoot, readText, signal, until } from './host-commands.ts';
+import { pollUntil } from '../../../concurrency/poll.ts';
+import { isRoot, readText, signal } from './host-commands.ts';
 
-const GONE_WITHIN_SECONDS = 10;
+const GONE_WITHIN_MS = 10_000;
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
@@ -10,13 +11,14 @@ const CGROUPS = '/sys/fs/cgroup';
  */
 export async function killFromHost(runtimeId: string): Promise<boolean> {
   if (!isRoot()) return false;
-  return await until(async () => {
+  const isGone = async (): Promise<boolean> => {
     const found = await processesOf(runtimeId);
     // What is frozen does not die before it thaws.
     for (const path of new Set(found.flatMap(({ groups }) => groups))) await thaw(path);
     for (const { pid } of found) signal(pid, 'SIGKILL');
     return found.length === 0;
-  }, GONE_WITHIN_SECONDS);
+  };
+  return await pollUntil(isGone, { withinMs: GONE_WITHIN_MS });
 }
 
 type InGroups = { readonly pid: number; readonly groups: readonly string[] };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type Docker from 'dockerode';
+import { coalesced } from '../../../concurrency/coalesce.ts';
 import {
   type EngineCalls,
   engineCalls,
@@ -51,7 +52,7 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
   const bridge = bridgeName(instanceId);
   const mirrors = engine.isLocal && isRoot() ? await packageOpenings() : [];
   let kept: readonly string[] | null = null;
-  const assertRules = oneAtATime(async () => {
+  const assertRules = coalesced(async () => {
     const openings = await openingsNow(mirrors);
     const isRouter = engine.kind === 'private';
     if (isRouter) await routePackets();
@@ -86,15 +87,6 @@ async function protect(engine: Engine, assertRules: () => Promise<unknown>): Pro
 }
 
 /** Two that look for missing rules at the same time would both add them. */
-function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return () => {
-    const next = last.then(work);
-    last = next.catch(() => {});
-    return next;
-  };
-}
-
 async function openingsNow(mirrors: readonly Opening[]): Promise<readonly Opening[]> {
   const [resolvers, own] = await Promise.all([configuredResolvers(), ownAddresses()]);
   const dns = resolvers.map((address): Opening => ({ address, port: 53, protocols: ['udp', 'tcp'] }));

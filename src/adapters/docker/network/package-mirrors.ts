@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { readdir } from 'node:fs/promises';
+import { within } from '../../../concurrency/timeout.ts';
 import { readText } from '../host/host-commands.ts';
 import type { Opening } from './firewall-rules.ts';
 
@@ -37,7 +38,8 @@ export function hostsOf(text: string): readonly Host[] {
 }
 
 async function openingsOf({ name, port }: Host): Promise<readonly Opening[]> {
-  const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), LOOKUP_MS).unref());
-  const found = await Promise.race([lookup(name, { family: 4, all: true }).catch(() => null), late]);
-  return (found ?? []).map(({ address }): Opening => ({ address, port, protocols: ['tcp'] }));
+  const looking = lookup(name, { family: 4, all: true }).catch(() => []);
+  return (await within(LOOKUP_MS, looking, [])).map(
+    ({ address }): Opening => ({ address, port, protocols: ['tcp'] }),
+  );
 }

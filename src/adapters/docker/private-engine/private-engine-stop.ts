@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type Docker from 'dockerode';
+import { pollUntil } from '../../../concurrency/poll.ts';
 import { LIMITS } from '../engine/engine-client.ts';
 import { INSTANCE_LABEL } from '../engine/engine-names.ts';
 import {
@@ -11,7 +12,6 @@ import {
   run,
   signal,
   startTicks,
-  until,
 } from '../host/host-commands.ts';
 import { removeFirewall } from '../network/firewall.ts';
 import { removeLink } from '../network/host-network.ts';
@@ -71,18 +71,19 @@ async function stopDaemon(at: Layout): Promise<void> {
   if (daemon === null) return;
   const ended = async (): Promise<boolean> => (await startTicks(daemon.pid)) === null;
   signal(daemon.pid, 'SIGTERM');
-  if (await until(ended, DAEMON_SECONDS)) return;
+  if (await pollUntil(ended, { withinMs: DAEMON_SECONDS * 1000 })) return;
   signal(daemon.pid, 'SIGKILL');
-  await until(ended, DAEMON_SECONDS);
+  await pollUntil(ended, { withinMs: DAEMON_SECONDS * 1000 });
 }
 
 /** containerd and shims of this engine that dockerd did not take along. */
 async function endLeftovers(at: Layout): Promise<void> {
   const ours = async (): Promise<readonly number[]> =>
     (await processes()).filter(({ argv }) => isHelper(argv, at)).map(({ pid }) => pid);
-  if (await until(async () => (await ours()).length === 0, 2)) return;
+  const areGone = async (): Promise<boolean> => (await ours()).length === 0;
+  if (await pollUntil(areGone, { withinMs: 2_000 })) return;
   for (const pid of await ours()) signal(pid, 'SIGKILL');
-  await until(async () => (await ours()).length === 0, 5);
+  await pollUntil(areGone, { withinMs: 5_000 });
 }
 
 const isHelper = (argv: readonly string[], at: Layout): boolean =>

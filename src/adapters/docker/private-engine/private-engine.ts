@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type Docker from 'dockerode';
+import { poll, pollUntil } from '../../../concurrency/poll.ts';
 import { programEnvironment, startChild } from '../../child-process.ts';
 import { type EngineVersion, probe } from '../engine/engine-probe.ts';
 import {
@@ -15,7 +16,6 @@ import {
   run,
   runOrThrow,
   startTicks,
-  until,
   which,
 } from '../host/host-commands.ts';
 import { raiseLimits } from '../kernel/kernel-limits.ts';
@@ -88,7 +88,7 @@ async function adopt(at: Layout): Promise<Running | null> {
   }
   // Hung: its containers outlive it, and the next one finds them.
   kill(daemon.pid, 'SIGKILL');
-  await until(async () => (await startTicks(daemon.pid)) === null, 5);
+  await pollUntil(async () => (await startTicks(daemon.pid)) === null, { withinMs: 5_000 });
   return null;
 }
 
@@ -100,7 +100,7 @@ async function endContainerd(at: Layout): Promise<void> {
         basename(argv[0] ?? '') === 'containerd' && argv.some((arg) => arg.startsWith(`${at.execRoot}/`)),
     );
   for (const { pid } of await find()) kill(pid, 'SIGKILL');
-  await until(async () => (await find()).length === 0, 5);
+  await pollUntil(async () => (await find()).length === 0, { withinMs: 5_000 });
   await rm(join(at.execRoot, 'containerd', 'containerd.pid'), { force: true });
 }
 
@@ -165,13 +165,12 @@ async function answering(
   seconds: number,
   alive: () => boolean,
 ): Promise<Omit<Running, 'remapped'> | null> {
-  let found: Omit<Running, 'remapped'> | null = null;
-  await until(async () => {
+  const look = async () => {
     const answer = await probe({ socketPath: at.socket }, 2);
-    if (answer.answers) found = { docker: answer.docker, version: answer.version };
-    return found !== null || !alive();
-  }, seconds);
-  return found;
+    return answer.answers || !alive() ? answer : null;
+  };
+  const answer = await poll(look, { withinMs: seconds * 1000 });
+  return answer?.answers ? { docker: answer.docker, version: answer.version } : null;
 }
 
 /** Writes down who stops this engine in the end; true when another live process is to. */

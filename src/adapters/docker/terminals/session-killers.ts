@@ -1,9 +1,10 @@
 import type Docker from 'dockerode';
+import { batchByKey } from '../../../concurrency/batch.ts';
+import { pollUntil } from '../../../concurrency/poll.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS, statusOf } from '../engine/engine-client.ts';
 import { endMarked, printedBy } from '../exec/exec.ts';
 import { END_SESSIONS } from '../exec/process-scripts.ts';
-import { batchByKey } from './batch-by-key.ts';
 
 /** Twentieths of a second between hanging up and killing. */
 const DETACH_POLLS = 20;
@@ -64,19 +65,11 @@ async function endSessions(
 async function untilEnded(calls: EngineCalls, exec: Docker.Exec, end: () => Promise<void>): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await end();
-    if (await endsSoon(calls, exec)) return;
+    // The stream ends a moment before the engine writes the end down.
+    const isOver = async (): Promise<boolean> => !(await isRunning(calls, exec));
+    if (await pollUntil(isOver, { withinMs: ATTEMPT_MS, everyMs: LOOK_EVERY_MS })) return;
   }
   throw new RuntimeFailure('a terminal did not end in time');
-}
-
-async function endsSoon(calls: EngineCalls, exec: Docker.Exec): Promise<boolean> {
-  const untilMs = performance.now() + ATTEMPT_MS;
-  for (;;) {
-    if (!(await isRunning(calls, exec))) return true;
-    if (performance.now() > untilMs) return false;
-    // The stream ends a moment before the engine writes the end down.
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
 }
 
 /** An engine that was started again knows no program of before: who looks for leftovers finds those that go on. */

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pollUntil } from '../../../concurrency/poll.ts';
 
 /** The process that serves `data` now, whoever started it, or null. `data` is a real path. */
 export async function findPostmaster(data: string): Promise<number | null> {
@@ -30,7 +30,7 @@ export function serves(pid: number, data: string): boolean {
  */
 export async function clearStaleLock(data: string): Promise<void> {
   const orphans = () => processes().filter((pid) => serves(pid, data));
-  if (!(await until(() => orphans().length === 0, 15_000))) {
+  if (!(await pollUntil(async () => orphans().length === 0, { withinMs: 15_000 }))) {
     throw new Error(`orphaned PostgreSQL processes still use ${data}: ${orphans().join(', ')}`);
   }
   await rm(path.join(data, 'postmaster.pid'), { force: true });
@@ -54,16 +54,9 @@ export async function stopPostmaster(data: string, pid: number, steps = IN_ORDER
   for (const [signal, patienceMs] of steps) {
     if (!serves(pid, data)) return;
     process.kill(pid, signal);
-    if (await until(() => !serves(pid, data), patienceMs)) return;
+    if (await pollUntil(async () => !serves(pid, data), { withinMs: patienceMs })) return;
   }
   throw new Error(`PostgreSQL (process ${pid}) does not stop`);
-}
-
-async function until(holds: () => boolean, patienceMs: number): Promise<boolean> {
-  for (const deadline = performance.now() + patienceMs; !holds(); await sleep(20)) {
-    if (performance.now() > deadline) return false;
-  }
-  return true;
 }
 
 async function recordedPid(data: string): Promise<number | null> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { OutputReservation } from '../../../app/terminals/output/output-slots.ts';
+import { latestOnly } from '../../../concurrency/coalesce.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import type { ServerMessage } from './terminal-protocol.ts';
@@ -20,29 +21,19 @@ export function questions(
   reserve: () => OutputReservation,
   pause: (ms: number) => Promise<unknown> = delay,
 ): Questions {
-  let waiting: number | null | undefined;
-  let busy = false;
   let stopped = false;
   let room: OutputReservation | null = null;
-  const run = async (): Promise<void> => {
-    busy = true;
-    while (waiting !== undefined && !stopped) {
-      const id = waiting;
-      waiting = undefined;
-      room = reserve();
-      const message = JSON.stringify(await answer(id, room));
-      if (stopped) break;
-      await new Promise<void>((resolve) => socket.send(message, () => resolve()));
-      room.release();
-      await pause(LOOK_REST_MS);
-    }
-    busy = false;
-  };
+  const run = latestOnly(async (id: number | null): Promise<void> => {
+    if (stopped) return;
+    room = reserve();
+    const message = JSON.stringify(await answer(id, room));
+    if (stopped) return;
+    await new Promise<void>((resolve) => socket.send(message, () => resolve()));
+    room.release();
+    await pause(LOOK_REST_MS);
+  });
   return {
-    ask(id) {
-      waiting = id ?? null;
-      if (!busy) void run();
-    },
+    ask: (id) => void run(id ?? null),
     stop() {
       stopped = true;
       room?.release();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { coalesced } from '../../../concurrency/coalesce.ts';
 import { DEFAULT_IMAGE_KEY, pinned } from '../../../domain/containers/catalogue.ts';
 import { volumeName } from '../../../domain/containers/container.ts';
 import { isHostShort } from '../../../domain/containers/disk-quota.ts';
@@ -51,9 +52,6 @@ type Upkeep = {
   hasListed: boolean;
   lastClaimMs: number;
   isStopped: boolean;
-  /** Requested during a pass. */
-  isNextPassDue: boolean;
-  pass: Promise<void> | null;
 };
 
 /** Keeps started containers of the default image and gives each to one create. */
@@ -64,29 +62,25 @@ export function warmPool(deps: WarmPoolDeps) {
     hasListed: false,
     lastClaimMs: Number.NEGATIVE_INFINITY,
     isStopped: false,
-    isNextPassDue: false,
-    pass: null,
   };
+  const pass = coalesced(() => tendUnlessStopped(upkeep));
   return {
     /** Requests a pass in the background; during a pass, another one. */
-    soon: (): void => soon(upkeep),
+    soon: (): void => void pass(),
 
     /** A started container for a create, in its transaction; null when none fits. */
-    claim: (tx: Pick<Repositories, 'warmPool'>, image: string, resources: Resources) =>
-      claim(upkeep, tx, image, resources),
+    async claim(tx: Pick<Repositories, 'warmPool'>, image: string, resources: Resources) {
+      const member = await claim(upkeep, tx, image, resources);
+      if (member !== null) void pass();
+      return member;
+    },
 
     /** Ends the background work; members stay. */
     async stop(): Promise<void> {
       upkeep.isStopped = true;
-      await upkeep.pass;
+      await pass();
     },
   };
-}
-
-function soon(upkeep: Upkeep): void {
-  if (upkeep.isStopped) return;
-  upkeep.isNextPassDue = upkeep.pass !== null;
-  upkeep.pass ??= passes(upkeep);
 }
 
 async function claim(
@@ -100,20 +94,15 @@ async function claim(
   if (deps.size === 0 || model === null || model.image !== image) return null;
   const { node, imageId } = model;
   const diskMb = diskToClaim(resources, deps.runtime.diskQuota);
-  const member = await tx.warmPool.claim({ node, image, imageId, diskMb });
-  if (member !== null) soon(upkeep);
-  return member;
+  return await tx.warmPool.claim({ node, image, imageId, diskMb });
 }
 
-async function passes(upkeep: Upkeep): Promise<void> {
-  do {
-    upkeep.isNextPassDue = false;
-    await tend(upkeep).catch((err: unknown) => {
-      if (!(err instanceof RuntimeUnavailable))
-        upkeep.deps.log.warn({ err }, 'could not maintain the warm pool');
-    });
-  } while (upkeep.isNextPassDue && !upkeep.isStopped);
-  upkeep.pass = null;
+async function tendUnlessStopped(upkeep: Upkeep): Promise<void> {
+  if (upkeep.isStopped) return;
+  await tend(upkeep).catch((err: unknown) => {
+    if (!(err instanceof RuntimeUnavailable))
+      upkeep.deps.log.warn({ err }, 'could not maintain the warm pool');
+  });
 }
 
 /** Removes and makes members as planned. Throws when the engine does not answer. */

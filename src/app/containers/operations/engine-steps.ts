@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../../concurrency/timeout.ts';
 import { withSnapshotImage } from '../../../domain/containers/carry-over.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ObservedState, Step } from '../../../domain/containers/operation.ts';
@@ -78,13 +79,11 @@ async function measure(
   handle: RuntimeHandle,
 ): Promise<Progress> {
   const { snapshotImages, operations } = storage.repositories;
-  const waiting = new AbortController();
-  const late = sleep(MEASURE_MS, null, { signal: waiting.signal }).catch(() => null);
   const seen = lossesOf(insight, handle).catch((err: unknown) => {
     log.warn({ err, dbId }, 'could not measure what a recreate loses');
     return null;
   });
-  const now = await Promise.race([seen, late]).finally(() => waiting.abort());
+  const now = await within(MEASURE_MS, seen, null);
   const leftBehind = now && withSnapshotImage(now, await snapshotImages.find(dbId));
   // Written now: too large to be written with each step.
   await operations.record(id, owner, { measured: true, leftBehind });

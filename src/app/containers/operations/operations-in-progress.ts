@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { poll } from '../../../concurrency/poll.ts';
+import { within } from '../../../concurrency/timeout.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
 import { DURING } from './new-operation.ts';
@@ -51,15 +52,17 @@ export async function endOf(
   deadline: number,
 ): Promise<OperationState | null> {
   const here = running.get(id);
-  if (here !== undefined)
-    return await Promise.race([here, sleep(deadline - performance.now(), null, { ref: false })]);
-  while (performance.now() < deadline) {
-    const found = await deps.storage.repositories.operations.find(id);
-    if (found === null) return null;
-    if (found.outcome !== null) return { operation: found, container: await rowOf(deps, found) };
-    await sleep(POLL_MS);
-  }
-  return null;
+  const withinMs = deadline - performance.now();
+  if (here !== undefined) return await within(withinMs, here, null);
+  const over = await poll(
+    async () => {
+      const operation = await deps.storage.repositories.operations.find(id);
+      return operation?.outcome === null ? null : { operation };
+    },
+    { withinMs, everyMs: POLL_MS },
+  );
+  const operation = over?.operation ?? null;
+  return operation && { operation, container: await rowOf(deps, operation) };
 }
 
 /** Renews the leases of the work in progress, and releases those that could not be released before. */

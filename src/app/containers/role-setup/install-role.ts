@@ -1,3 +1,4 @@
+import { repeat } from '../../../concurrency/repeat.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import {
   nextRoleSetup,
@@ -12,11 +13,11 @@ import {
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
-import { reporting } from './progress-reporter.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
 /** An installer that says more than this says it to keep us busy. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+const REPORT_EVERY_MS = 2_000;
 /** Escape sequences make the text longer than what is left of it. */
 const KEPT_CHARACTERS = 4 * TAIL_CHARACTERS;
 
@@ -53,17 +54,17 @@ async function attempt(deps: RoleSetupDeps, one: Try, output: Output): Promise<E
   const end = (): void => void command.end();
   signal.addEventListener('abort', end);
   if (signal.aborted) end();
-  const report = async (): Promise<boolean> => {
+  const report = async (): Promise<void> => {
     const input = { what: 'printed', detail: outputTail(output.text) } as const;
-    return await write(deps, one, nextRoleSetup(container.roleSetup, input));
+    // It was taken over or cancelled, or its container was recreated.
+    if (!(await write(deps, one, nextRoleSetup(container.roleSetup, input)))) end();
   };
-  // Whoever has taken it over, cancelled it or made the container anew is noticed here.
-  const reports = reporting(report, end, deps.log);
+  const stopReports = repeat(REPORT_EVERY_MS, report, deps.log);
   try {
     return await follow(deps, one, command, output);
   } finally {
     signal.removeEventListener('abort', end);
-    await reports.stop();
+    await stopReports();
     await command.end();
   }
 }

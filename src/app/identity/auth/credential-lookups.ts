@@ -1,6 +1,6 @@
+import { batchedLookup } from '../../../concurrency/batch.ts';
 import type { Bus } from '../../../ports/bus.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { batched } from './batched-lookup.ts';
 import { type InvalidatedCache, invalidatedCache } from './credential-cache.ts';
 import { subscribeToCredentialChanges } from './credential-changes.ts';
 import type { DatabaseClock } from './database-clock.ts';
@@ -59,7 +59,7 @@ function lookup<Row>(
   keyOf: (row: Row) => string,
   accept: (row: Row) => VerifiedCredential | null,
 ): Find {
-  const find = batched(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
+  const find = batchedLookup(async (keys) => new Map((await read(keys)).map((row) => [keyOf(row), row])));
   return async (key) => {
     const row = await find(key);
     return row === null ? null : accept(row);

@@ -1,8 +1,8 @@
+import { fairTurns } from '../../../concurrency/slot-queue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { addressGroup } from '../../../domain/identity/request-rate.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
-import { fairTurns } from '../../fair-queue.ts';
 import type { RequestLimits } from './request-limits.ts';
 
 /** The thread pool of Node.js has four: one stays for files and names. */

@@ -1,3 +1,4 @@
+import { coalesced } from '../../../concurrency/coalesce.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { addressGroup, minuteOf, waitMs } from '../../../domain/identity/request-rate.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -33,8 +34,8 @@ type Counting = {
   /** By how much the database's clock is ahead of the monotonic one. */
   aheadMs: number;
   cleanedMinute: number;
-  lastFlush: Promise<void>;
-  isPublishing: boolean;
+  /** What is counted by now has been sent when it resolves. */
+  readonly flush: () => Promise<void>;
 };
 
 /** Counts requests here, and adds them up with the other processes in batches: no request waits for the database. */
@@ -44,8 +45,7 @@ export function requestLimits(deps: RequestLimitDeps) {
     tallies: noTallies(),
     aheadMs: deps.startMs - deps.monotonicMs(),
     cleanedMinute: 0,
-    lastFlush: Promise.resolve(),
-    isPublishing: false,
+    flush: coalesced(() => send(counting)),
   };
   return {
     /** The same as `admitFor`, for one key. */
@@ -61,7 +61,7 @@ export function requestLimits(deps: RequestLimitDeps) {
     keyOfAddress: (ipAddress: string): string => `address ${addressGroup(ipAddress)}`,
 
     /** Tells the others, and hears of them. What is counted by now has been sent when it resolves. */
-    flush: (): Promise<void> => flush(counting),
+    flush: counting.flush,
   };
 }
 
@@ -85,29 +85,13 @@ function admitFor(
     const entry = tallyOf(tallies, key, minute);
     entry.tally = { ...entry.tally, count: entry.tally.count + cost };
     entry.unsent += cost;
-    if (entry.unsent >= perMinute * TELL_AFTER) publishSoon(counting);
+    // A fault is met again by the flush that is waited for.
+    if (entry.unsent >= perMinute * TELL_AFTER) counting.flush().catch(() => undefined);
   }
   return FINE;
 }
 
 const FINE = ok(null);
-
-/** One after the other, so that no request is sent twice. */
-function flush(counting: Counting): Promise<void> {
-  const run = (): Promise<void> => send(counting);
-  counting.lastFlush = counting.lastFlush.then(run, run);
-  return counting.lastFlush;
-}
-
-function publishSoon(counting: Counting): void {
-  if (counting.isPublishing) return;
-  counting.isPublishing = true;
-  const done = (): void => {
-    counting.isPublishing = false;
-  };
-  // A fault is met again by the flush that is waited for.
-  flush(counting).then(done, done);
-}
 
 async function send(counting: Counting): Promise<void> {
   const { deps, tallies } = counting;

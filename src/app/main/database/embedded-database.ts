@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
+import { repeat } from '../../../concurrency/repeat.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Config } from '../config.ts';
 import { step } from '../process/console-progress.ts';
-import { every } from '../process/repeat.ts';
 import type { Stops } from '../process/shutdown-stack.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -24,7 +24,7 @@ export async function embeddedUrl(
     log.error('the embedded database ended unexpectedly: restarting it');
     server = await start();
   };
-  const stopLooking = every(LOOK_EVERY_MS, lookAfter, log);
+  const stopLooking = repeat(LOOK_EVERY_MS, lookAfter, log);
   opened.add(
     'embedded database',
     async () => {

@@ -1,11 +1,11 @@
 import { ensureBaseImage } from '../../../adapters/docker/images/base-image.ts';
 import type { RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
 import { ensureTools } from '../../../adapters/docker/terminals/tmux-volume.ts';
+import { unlessAborted } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { again } from '../process/retry.ts';
-import { unlessAborted } from '../process/unless-aborted.ts';
 
 export type Preparation = {
   readonly docker: RunningEngine['docker'];

@@ -16,13 +16,13 @@ import { dockerTerminals } from '../../../adapters/docker/terminals/terminal-bac
 import { chooseDiskQuota } from '../../../adapters/docker/volumes/choose-quota.ts';
 import type { DiskSettings } from '../../../adapters/docker/volumes/container-volumes.ts';
 import { hostSpace } from '../../../adapters/docker/volumes/volume-usage.ts';
+import { repeat } from '../../../concurrency/repeat.ts';
 import { engineDataWords } from '../../../domain/containers/disk-quota.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Config } from '../config.ts';
 import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
-import { every } from '../process/repeat.ts';
 import { prepareBaseImage } from './base-image.ts';
 import { NOT_LOOKED, watchIsolation } from './isolation-check.ts';
 import { type EngineParts, engineSlot } from './swappable-engine.ts';
@@ -78,9 +78,9 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
   // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
-  const stopRules = every(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
-  const stopDescribing = every(SPACE_EVERY_MS, () => slot.describe(), log);
-  const stopReviving = every(REVIVE_EVERY_MS, () => revive(engine, slot), log);
+  const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
+  const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
+  const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot), log);
   setUp.stopWith(async () => {
     clearTimeout(timer);
     unwatch();

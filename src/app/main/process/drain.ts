@@ -1,6 +1,6 @@
+import { within } from '../../../concurrency/timeout.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Service } from '../compose.ts';
-import { inTime } from './within.ts';
 
 /** What is being sent may take so long to end; a log that is followed never does. */
 const DRAIN_MS = 5_000;
@@ -28,11 +28,8 @@ export async function drain({ http, terminals, operations, ...service }: Service
   await http.close();
   for (const timer of [tidying, ...patience]) clearTimeout(timer);
   // What takes longer is left to whoever takes it over: every step of it can be done again.
-  await inTime(IN_FLIGHT_MS - (performance.now() - beganAtMs), [
-    terminals.over(),
-    terminals.idle(),
-    operations.idle(),
-  ]);
+  const ended = Promise.all([terminals.over(), terminals.idle(), operations.idle()]);
+  await within(IN_FLIGHT_MS - (performance.now() - beganAtMs), ended, null);
 }
 
 /** What still goes on by itself ends, then what is still in memory is written. */
@@ -43,7 +40,7 @@ export async function closeService({
   roleSetups,
   flush,
 }: Service): Promise<void> {
-  await inTime(LAST_MS, [operations.idle(), recordings.idle(), warmPool.stop()]);
+  await within(LAST_MS, Promise.all([operations.idle(), recordings.idle(), warmPool.stop()]), null);
   await Promise.all([roleSetups.close(), flush()]);
 }
 

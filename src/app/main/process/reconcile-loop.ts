@@ -1,3 +1,4 @@
+import { coalesced } from '../../../concurrency/coalesce.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Service } from '../compose.ts';
@@ -13,35 +14,25 @@ const HINT_REST_MS = 500;
  */
 export function reconcileLoop(log: Logger) {
   let service: Service | null = null;
-  let pass: Promise<void> | null = null;
-  let again = false;
   let progressAtMs = performance.now();
   const noteProgress = (): void => {
     progressAtMs = performance.now();
   };
   const warn = (what: string) => (err: unknown) => log.warn({ err }, what);
 
-  const reconcile = async (): Promise<void> => {
-    do {
-      again = false;
-      await service?.reconcile(noteProgress).catch((error: unknown) => {
-        // A silent engine is said by the readiness, and this comes again when it answers.
-        if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
-      });
-      noteProgress();
-    } while (again);
-    pass = null;
+  const pass = coalesced(async (): Promise<void> => {
+    await service?.reconcile(noteProgress).catch((error: unknown) => {
+      // A silent engine is said by the readiness, and this comes again when it answers.
+      if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
+    });
+    noteProgress();
     service?.warmPool.soon();
-  };
-  const now = (): void => {
-    again = pass !== null;
-    pass ??= reconcile();
-  };
+  });
   let hinted: NodeJS.Timeout | null = null;
   const soon = (): void => {
     hinted ??= setTimeout(() => {
       hinted = null;
-      now();
+      void pass();
     }, HINT_REST_MS);
   };
   const keepLeases = (): void => {
@@ -56,13 +47,13 @@ export function reconcileLoop(log: Logger) {
     /** Begins; answers what ends it, after the pass that is on its way. */
     start(started: Service): () => Promise<void> {
       service = started;
-      now();
-      const timers = [setInterval(keepLeases, LEASES_EVERY_MS), setInterval(now, RECONCILE_EVERY_MS)];
+      void pass();
+      const timers = [setInterval(keepLeases, LEASES_EVERY_MS), setInterval(pass, RECONCILE_EVERY_MS)];
       return async () => {
         for (const timer of timers) clearInterval(timer);
         clearTimeout(hinted ?? undefined);
         service = null;
-        await pass;
+        await pass();
       };
     },
   };

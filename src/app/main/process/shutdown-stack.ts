@@ -1,5 +1,5 @@
+import { within } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import { inTime } from './within.ts';
 
 /** So long a part may take to stop, where it has no limit of its own. */
 const PART_MS = 2_000;
@@ -21,7 +21,12 @@ export function stops(log: Logger): Stops {
     for (let part = opened.pop(); part !== undefined; part = opened.pop()) {
       const { name, stop, withinMs } = part;
       try {
-        if (!(await inTime(withinMs, [stop()]))) log.warn(`the ${name} did not stop in ${withinMs} ms`);
+        const isStopped = await within(
+          withinMs,
+          stop().then(() => true),
+          false,
+        );
+        if (!isStopped) log.warn(`the ${name} did not stop in ${withinMs} ms`);
       } catch (error) {
         log.error({ err: error }, `could not stop the ${name}`);
       }

@@ -1,9 +1,9 @@
+import { latestOnly } from '../../../concurrency/coalesce.ts';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
 import type { HeadlessTerminals, ScreenSize } from '../../../ports/terminals/headless-terminal.ts';
 import type { PtyStream, Scrollback } from '../../../ports/terminals/terminal-backend.ts';
-import { latestOnly } from './latest-only.ts';
 import { type OutputBuffer, outputBuffer } from './output-buffer.ts';
 import type { ReadScheduler } from './read-scheduler.ts';
 import { type ReadPace, readThrottle } from './read-throttle.ts';

@@ -17,7 +17,6 @@ import {
   runOrThrow,
   signal,
   startTicks,
-  until,
 } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureNetwork } from '../../../../src/adapters/docker/network/instance-network.ts';
 import {
@@ -27,6 +26,7 @@ import {
 } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
 import { findDaemon } from '../../../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { pollUntil } from '../../../../src/concurrency/poll.ts';
 import { runProcess } from '../../../support/child.ts';
 import { engineOrSkip } from '../../../support/engine/engine.ts';
 import { silentLog } from '../../../support/silent-log.ts';
@@ -170,7 +170,7 @@ async function survival(t: Test): Promise<void> {
   t.equal(before.Running, true);
 
   signal(daemon?.pid ?? 0, 'SIGKILL');
-  await until(async () => (await startTicks(daemon?.pid ?? 0)) === null, 5);
+  await pollUntil(async () => (await startTicks(daemon?.pid ?? 0)) === null, { withinMs: 5_000 });
   const restarted = await openPrivate(dataDir);
   t.not((await findDaemon(at))?.pid, daemon?.pid);
   const after = (await restarted.docker.getContainer(container.id).inspect()).State;

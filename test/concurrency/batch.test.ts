@@ -1,5 +1,35 @@
 import t from 'tap';
-import { batchByKey } from '../../../../src/adapters/docker/terminals/batch-by-key.ts';
+import { batchByKey, batchedLookup } from '../../src/concurrency/batch.ts';
+
+t.test('lookups of one turn are one, and each starts after it was asked for', async (t) => {
+  const batches: (readonly string[])[] = [];
+  let version = 1;
+  const find = batchedLookup(async (keys) => {
+    batches.push(keys);
+    const read = version;
+    await new Promise((resolve) => setImmediate(resolve));
+    return new Map(keys.filter((key) => key !== 'none').map((key) => [key, `${key}${read}`]));
+  });
+  const first = Promise.all(['a', 'b', 'a', 'none'].map(find));
+  await new Promise((resolve) => setImmediate(resolve));
+  version = 2;
+  const second = find('a');
+  t.same(await first, ['a1', 'b1', 'a1', null]);
+  t.equal(await second, 'a2', 'it did not join the one that had started');
+  t.same(batches, [['a', 'b', 'none'], ['a']]);
+});
+
+t.test('a lookup that fails fails for all who asked, and the next one asks again', async (t) => {
+  let fault: Error | null = new Error('no database');
+  const find = batchedLookup(async (keys) => {
+    if (fault) throw fault;
+    return new Map(keys.map((key) => [key, key]));
+  });
+  const both = [find('a'), find('b')];
+  for (const one of both) await t.rejects(one, fault);
+  fault = null;
+  t.equal(await find('a'), 'a');
+});
 
 /** Runs that end when the test says so. */
 function aScene(most: number) {

@@ -1,0 +1,26 @@
+type Log = { warn(fields: object, message: string): void };
+
+/** Repeats the work until it is stopped: first after `firstMs`, then `everyMs` after each end. A fault is logged. */
+export function repeat(
+  everyMs: number,
+  work: () => Promise<void>,
+  log: Log,
+  firstMs = everyMs,
+): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let timer = setTimeout(run, firstMs);
+  let isStopped = false;
+
+  function run(): void {
+    last = work()
+      .catch((err: unknown) => log.warn({ err }, 'a repeated task failed'))
+      .then(() => {
+        if (!isStopped) timer = setTimeout(run, everyMs);
+      });
+  }
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+    await last;
+  };
+}

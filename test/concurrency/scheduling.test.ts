@@ -1,0 +1,140 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import pino from 'pino';
+import t from 'tap';
+import { coalesced, latestOnly } from '../../src/concurrency/coalesce.ts';
+import { poll, pollUntil } from '../../src/concurrency/poll.ts';
+import { forEachAtMost } from '../../src/concurrency/pool.ts';
+import { repeat } from '../../src/concurrency/repeat.ts';
+import { unlessAborted, within } from '../../src/concurrency/timeout.ts';
+import { standingTime } from '../support/time.ts';
+
+t.test('calls during a run share the next run, which starts after them', async (t) => {
+  const runs: ((value: string | Error) => void)[] = [];
+  const run = coalesced(() => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    runs.push((value) => (value instanceof Error ? reject(value) : resolve(value)));
+    return promise;
+  });
+  const first = run();
+  const [second, third] = [run(), run()];
+  t.equal(runs.length, 1);
+  runs[0]?.(new Error('no'));
+  await t.rejects(first, { message: 'no' });
+  await turn();
+  t.equal(runs.length, 2, 'also after a run that failed');
+  runs[1]?.('second');
+  t.same(await Promise.all([second, third]), ['second', 'second']);
+  const last = run();
+  runs[2]?.('last');
+  t.equal(await last, 'last');
+});
+
+t.test('work gets its time and no more', async (t) => {
+  const time = standingTime(t);
+  t.equal(await within(10, Promise.resolve('done'), 'late'), 'done');
+  await t.rejects(within(10, Promise.reject(new Error('no')), 'late'), { message: 'no' });
+  const slow = Promise.withResolvers<string>();
+  const outcome = within(10, slow.promise, 'late');
+  time.pass(10);
+  t.equal(await outcome, 'late');
+  slow.reject(new Error('too late to matter'));
+  await turn();
+});
+
+t.test('a check is repeated until it has an answer or its time is up', async (t) => {
+  let checks = 0;
+  const third = async (): Promise<number | null> => {
+    checks += 1;
+    return checks < 3 ? null : checks;
+  };
+  t.equal(await poll(third, { withinMs: 60_000, everyMs: 1 }), 3);
+  t.equal(await poll(async () => null, { withinMs: 0 }), null);
+  t.equal(await pollUntil(async () => true, { withinMs: -1 }), true, 'it is checked at least once');
+  t.equal(await pollUntil(async () => false, { withinMs: 2, everyMs: 1 }), false);
+});
+
+t.test('all items are worked on, and only so many at a time', async (t) => {
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const all = forEachAtMost(2, [1, 2, 3], (item) => {
+    begun.push(item);
+    return new Promise<void>((resolve) => void ends.push(resolve));
+  });
+  t.same(begun, [1, 2]);
+  ends[1]?.();
+  await turn();
+  t.same(begun, [1, 2, 3]);
+  for (const end of ends) end();
+  await all;
+  await t.rejects(
+    forEachAtMost(2, [1], async () => Promise.reject(new Error('no'))),
+    { message: 'no' },
+  );
+});
+
+t.test('what comes while the work goes on is done once, for the newest', async (t) => {
+  const done: number[] = [];
+  const work = latestOnly(async (value: number) => {
+    done.push(value);
+    await turn();
+  });
+  const all = [1, 2, 3, 4].map((value) => work(value));
+  t.same(done, [1], 'the first begins at once');
+  await Promise.all(all);
+  t.same(done, [1, 4]);
+  await work(5);
+  t.same(done, [1, 4, 5]);
+});
+
+t.test('work that fails is not the end of it', async (t) => {
+  const done: number[] = [];
+  const work = latestOnly(async (value: number) => {
+    if (value < 0) throw new Error('no');
+    done.push(value);
+  });
+  await t.rejects(work(-1));
+  await work(1);
+  t.same(done, [1]);
+});
+
+t.test('work that knows no signal is left alone when it comes, and may fail later', async (t) => {
+  const stopping = new AbortController();
+  const work = Promise.withResolvers<string>();
+  const waited = unlessAborted(stopping.signal, work.promise);
+  stopping.abort();
+  await t.rejects(waited, { name: 'AbortError' });
+  work.reject(new Error('too late'));
+  await t.rejects(unlessAborted(stopping.signal, Promise.withResolvers().promise), { name: 'AbortError' });
+  const { signal } = new AbortController();
+  t.equal(await unlessAborted(signal, Promise.resolve('done')), 'done');
+  await t.rejects(unlessAborted(signal, Promise.reject(new Error('no'))), { message: 'no' });
+});
+
+t.test(
+  'a pass comes so long after the last one ended, whether or not it failed, until the stop',
+  async (t) => {
+    const time = standingTime(t);
+    let passes = 0;
+    const log = pino({ level: 'silent' });
+    const stop = repeat(
+      1_000,
+      async () => {
+        passes += 1;
+        throw new Error('no');
+      },
+      log,
+      100,
+    );
+    const seen: number[] = [];
+    for (const ms of [100, 900, 100, 1_000, 1_000]) {
+      time.pass(ms);
+      await turn();
+      seen.push(passes);
+    }
+    t.same(seen, [1, 1, 2, 3, 4]);
+    await stop();
+    time.pass(10_000);
+    await turn();
+    t.equal(passes, 4);
+  },
+);
