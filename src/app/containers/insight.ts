@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { fairTurns } from '../../concurrency/slot-queue.ts';
 import { withSnapshotImage } from '../../domain/containers/carry-over.ts';
 import { type LossReport, lossSteps } from '../../domain/containers/loss-report.ts';
@@ -69,7 +70,9 @@ type Losses = Result<LossReport, DomainError>;
  * minute; one container at a time per user.
  */
 export function readChanges(deps: AccessDeps) {
-  const known = new Map<string, { readonly atMs: number; readonly losses: Promise<Losses> }>();
+  const known = new LRUCache<string, { readonly atMs: number; readonly losses: Promise<Losses> }>({
+    max: MAX_REMEMBERED,
+  });
   const turns = fairTurns(LISTINGS);
 
   function lossesIn(handle: RuntimeHandle, userId: string): Promise<Losses> | null {
@@ -85,10 +88,7 @@ export function readChanges(deps: AccessDeps) {
   }
 
   function remember(id: string, entry: { readonly atMs: number; readonly losses: Promise<Losses> }): void {
-    known.delete(id);
     known.set(id, entry);
-    const [oldest] = known.size > MAX_REMEMBERED ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
     const forget = (): void => {
       if (known.get(id) === entry) known.delete(id);
     };

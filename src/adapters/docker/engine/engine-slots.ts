@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { slotQueue } from '../../../concurrency/slot-queue.ts';
 import {
   ENGINE_LATE_MS,
@@ -43,9 +44,9 @@ async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promis
 /** Lets a few calls change something in an engine at a time, fairly between users and containers. */
 export function engineSlots() {
   const queue = slotQueue(ENGINE_LIMITS);
-  const owners = new Map<string, string>();
+  const owners = new LRUCache<string, string>({ max: MAX_KNOWN });
   // Containers whose last process start was late, also when nobody waits for it any more.
-  const suspects = new Set<string>();
+  const suspects = new LRUCache<string, true>({ max: MAX_KNOWN });
   let report = (_wait: EngineWait): void => {};
 
   const userOf = ({ runtimeId, userId }: OnBehalf): string =>
@@ -84,8 +85,7 @@ export function engineSlots() {
     start: <T>(runtimeId: string, work: () => Promise<T>): Promise<T> =>
       inTurn({ userId: userOf({ runtimeId }), resourceId: runtimeId }, true, async (id) => {
         const result = await reportedLate(work, () => {
-          suspects.add(runtimeId);
-          trim(suspects);
+          suspects.set(runtimeId, true);
           queue.late(id);
         });
         suspects.delete(runtimeId);
@@ -94,10 +94,7 @@ export function engineSlots() {
 
     /** Whose container it is, for what is started in it from now on. */
     belongs(runtimeId: string, ownerId: string | undefined): void {
-      if (ownerId === undefined || owners.get(runtimeId) === ownerId) return;
-      owners.delete(runtimeId);
-      owners.set(runtimeId, ownerId);
-      trim(owners);
+      if (ownerId !== undefined) owners.set(runtimeId, ownerId);
     },
 
     /** Who is charged for what is done in the container. */
@@ -114,10 +111,4 @@ export function engineSlots() {
       report = listener;
     },
   };
-}
-
-/** The oldest ones make room. */
-function trim(known: Map<string, unknown> | Set<string>): void {
-  const [oldest] = known.size > MAX_KNOWN ? known.keys() : [];
-  if (oldest !== undefined) known.delete(oldest);
 }

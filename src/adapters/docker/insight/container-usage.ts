@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ContainerUsage } from '../../../ports/containers/container-insight.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
@@ -20,42 +21,25 @@ export type Statistics = {
 
 export type Sample = { readonly at: number; readonly statistics: Statistics };
 
-type Answer = { readonly usage: Promise<ContainerUsage>; freshUntilMs: number };
-
 /** Reads the figures of containers, of each one at a time: who asks meanwhile, or within a second, gets the same answer. */
 export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
-  const answers = new Map<string, Answer>();
-  const samples = new Map<string, Sample>();
+  const samples = new LRUCache<string, Sample>({ max: MAX_KNOWN });
   const disk = diskReader(calls);
   const read = async (id: string): Promise<ContainerUsage> => {
     const before = samples.get(id);
     samples.delete(id);
     const now = await sample(calls, id);
-    keep(samples, id, now);
+    samples.set(id, now);
     const [cpuMillicores, diskBytes] = await Promise.all([cpuOf(calls, id, before, now), disk(id)]);
     return { ...figuresOf(now), cpuMillicores, diskBytes };
   };
-  return (id) => {
-    const last = answers.get(id);
-    if (last !== undefined && Date.now() < last.freshUntilMs) return last.usage;
-    const answer: Answer = { usage: read(id), freshUntilMs: Number.POSITIVE_INFINITY };
-    const isOver = (): void => {
-      answer.freshUntilMs = Date.now() + FRESH_MS;
-    };
-    answer.usage.then(isOver, () => {
-      if (answers.get(id) === answer) answers.delete(id);
-    });
-    keep(answers, id, answer);
-    return answer.usage;
-  };
-}
-
-/** The oldest ones make room. */
-function keep<T>(into: Map<string, T>, id: string, value: T): void {
-  into.delete(id);
-  into.set(id, value);
-  const oldest = into.keys().next().value;
-  if (into.size > MAX_KNOWN && oldest !== undefined) into.delete(oldest);
+  const answers = new LRUCache<string, ContainerUsage>({
+    max: MAX_KNOWN,
+    ttl: FRESH_MS,
+    ignoreFetchAbort: true,
+    fetchMethod: read,
+  });
+  return (id) => answers.forceFetch(id);
 }
 
 async function sample(calls: EngineCalls, id: string): Promise<Sample> {

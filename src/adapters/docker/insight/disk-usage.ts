@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { within } from '../../../concurrency/timeout.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { startScript } from '../exec/script-process.ts';
 
@@ -22,30 +23,20 @@ else
 fi
 `;
 
-type Measured = { readonly at: number; readonly bytes: number | null };
-
 /**
  * How much of its volume a container uses, measured again after 30 s. Whoever asks waits 1.5 s at most, and then
  * gets what was measured last, or null.
  */
 export function diskReader(calls: EngineCalls): (id: string) => Promise<number | null> {
-  const known = new Map<string, Measured>();
-  const running = new Map<string, Promise<number | null>>();
-  const measure = async (id: string): Promise<number | null> => {
-    const bytes = await diskBytes(calls, id).catch(() => null);
-    known.delete(id);
-    known.set(id, { at: Date.now(), bytes });
-    const oldest = known.keys().next().value;
-    if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
-    running.delete(id);
-    return bytes;
-  };
+  const known = new LRUCache<string, { readonly bytes: number | null }>({
+    max: MAX_KNOWN,
+    ttl: FRESH_MS,
+    ignoreFetchAbort: true,
+    fetchMethod: async (id) => ({ bytes: await diskBytes(calls, id).catch(() => null) }),
+  });
   return async (id) => {
-    const last = known.get(id);
-    if (last !== undefined && Date.now() - last.at < FRESH_MS) return last.bytes;
-    const measuring = running.get(id) ?? measure(id);
-    running.set(id, measuring);
-    return await Promise.race([measuring, sleep(WAIT_MS, last?.bytes ?? null, { ref: false })]);
+    const last = known.peek(id, { allowStale: true });
+    return (await within(WAIT_MS, known.fetch(id), last))?.bytes ?? null;
   };
 }
 

@@ -1,30 +1,29 @@
 import { createHash } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+
+const { IPv4 } = ipaddr;
 
 /** Eight hex digits that stay the same for the same text: fits into interface and chain names. */
 export const shortHash = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 8);
 
-type Block = { readonly first: number; readonly last: number };
+type Block = ReturnType<typeof IPv4.parseCIDR>;
 
 /** The addresses of `a.b.c.d/n`; a bare address is a block of one. Null when it is not IPv4. */
-export function blockOf(cidr: string): Block | null {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/.exec(cidr.trim());
-  if (match === null) return null;
-  const parts = match.slice(1, 5).map(Number);
-  const bits = match[5] === undefined ? 32 : Number(match[5]);
-  if (parts.some((part) => part > 255) || bits > 32) return null;
-  const address = parts.reduce((sum, part) => sum * 256 + part, 0);
-  const size = 2 ** (32 - bits);
-  const first = address - (address % size);
-  return { first, last: first + size - 1 };
+export function blockOf(text: string): Block | null {
+  const cidr = text.includes('/') ? text : `${text}/32`;
+  return IPv4.isValidCIDRFourPartDecimal(cidr) ? IPv4.parseCIDR(cidr) : null;
 }
 
-const overlap = (a: Block, b: Block): boolean => a.first <= b.last && b.first <= a.last;
+const overlap = ([a, bitsOfA]: Block, [b, bitsOfB]: Block): boolean => a.match(b, Math.min(bitsOfA, bitsOfB));
+
+const blocksOf = (texts: readonly string[]): readonly Block[] =>
+  texts.map(blockOf).filter((block) => block !== null);
 
 /** Whether one of the blocks holds the address; anything that is not IPv4 is in none. */
 export function isWithin(address: string, cidrs: readonly string[]): boolean {
   const block = blockOf(address);
-  return block !== null && cidrs.some((cidr) => overlap(block, blockOf(cidr) ?? { first: -1, last: -1 }));
+  return block !== null && blocksOf(cidrs).some((each) => overlap(block, each));
 }
 
 /** Networks that containers must not reach: private, carrier, link-local (metadata), multicast and reserved. */
@@ -39,31 +38,25 @@ export const INTERNAL_NETWORKS = [
   '224.0.0.0/3',
 ] as const;
 
-const SIZE = 4096;
-const CHOICES = 2 ** 24 / SIZE;
-const TEN = 10 * 2 ** 24;
+const CHOICES = 4096;
 
 /**
  * A /20 of 10.0.0.0/8 that overlaps nothing in `taken` (addresses and blocks; other texts are ignored). The
  * same seed prefers the same place, so that two installations seldom want one. Throws when all is taken.
  */
 export function pickSubnet(seed: string, taken: readonly string[]): string {
-  const blocks = taken.map(blockOf).filter((block) => block !== null);
+  const blocks = blocksOf(taken);
   const start = Number.parseInt(shortHash(seed), 16);
   for (let step = 0; step < CHOICES; step += 1) {
-    const first = TEN + ((start + step) % CHOICES) * SIZE;
-    const block = { first, last: first + SIZE - 1 };
-    if (!blocks.some((each) => overlap(each, block))) return `${textOf(first)}/20`;
+    const choice = (start + step) % CHOICES;
+    const address = new IPv4([10, choice >> 4, (choice & 15) << 4, 0]);
+    if (!blocks.some((each) => overlap(each, [address, 20]))) return `${address}/20`;
   }
   throw new Error('no free subnet is left in 10.0.0.0/8');
 }
 
 /** The first usable address of a block: the gateway. */
 export function gatewayOf(subnet: string): string {
-  const block = blockOf(subnet);
-  if (block === null) throw new Error(`not a subnet: ${subnet}`);
-  return textOf(block.first + 1);
+  const [a, b, c, d = 0] = IPv4.networkAddressFromCIDR(subnet).octets;
+  return `${a}.${b}.${c}.${d + 1}`;
 }
-
-const textOf = (address: number): string =>
-  [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.');

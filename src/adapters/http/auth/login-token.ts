@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
+import { LRUCache } from 'lru-cache';
 import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
 import type { Http } from '../fastify-types.ts';
 import { type Claims, readClaims } from './login-token-claims.ts';
@@ -97,7 +98,7 @@ function byHeader(sign: (payload: object, key: SigningKey) => string, keys: Sign
 
 /** Remembers tokens that verified, until they expire or a key changes; the signature is the costly part. */
 function verified(keys: SigningKeys) {
-  const kept = new Map<string, Claims>();
+  const kept = new LRUCache<string, Claims>({ max: MAX_CACHED });
   let seen = keys();
   return (token: string, verify: (token: string) => Claims | null): LoginClaims | null => {
     const live = keys();
@@ -105,12 +106,8 @@ function verified(keys: SigningKeys) {
     seen = live;
     const found = kept.get(token);
     if (found !== undefined && Date.now() < found.expiresAtMs) return found;
-    kept.delete(token);
     const claims = verify(token);
-    if (claims === null) return null;
-    const [oldest] = kept.size < MAX_CACHED ? [] : kept.keys();
-    if (oldest !== undefined) kept.delete(oldest);
-    kept.set(token, claims);
+    kept.set(token, claims ?? undefined);
     return claims;
   };
 }

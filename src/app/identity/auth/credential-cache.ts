@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /**
  * What was looked up a moment ago. It is told of changes and does not wait for them to time out; the second is for a
  * message that was lost. While messages may be missed, nothing is kept and nothing is answered from here.
@@ -29,13 +31,10 @@ export function invalidatedCache<T>({
   isBusConnected,
   monotonicMs,
 }: InvalidatedCacheDeps<T>): InvalidatedCache<T> {
-  const kept = new Map<string, { readonly value: T; readonly untilMs: number }>();
+  const kept = new LRUCache<string, { readonly value: T; readonly untilMs: number }>({ max: MAX_ENTRIES });
   let changes = 0;
 
   const keep = (key: string, value: T, readMs: number): void => {
-    kept.delete(key);
-    const [oldest] = kept.size < MAX_ENTRIES ? [] : kept.keys();
-    if (oldest !== undefined) kept.delete(oldest);
     kept.set(key, { value, untilMs: readMs + Math.min(LONGEST_LIFE_MS, lifeMs(value)) });
   };
 
@@ -56,7 +55,7 @@ export function invalidatedCache<T>({
 
     forget(matches) {
       changes += 1;
-      for (const [key, { value }] of kept) if (matches(value)) kept.delete(key);
+      for (const [key, { value }] of [...kept]) if (matches(value)) kept.delete(key);
     },
   };
 }

@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { type RequestTally, rolled } from '../../../domain/identity/request-rate.ts';
 import type { RequestCount } from '../../../ports/identity/request-count-store.ts';
 
-/** Keys that are counted at a time; the one that came first is forgotten here, though not in the database. */
+/** Keys that are counted at a time; the one used longest ago is forgotten here, though not in the database. */
 const MAX_KEYS = 50_000;
 
 /** `tally` has the requests of all processes as far as known, our own always; `unsent` is the part that only we know. */
@@ -9,12 +10,12 @@ export type Counted = { tally: RequestTally; unsent: number };
 
 /** What is counted by key in this process. */
 export type RequestTallies = {
-  readonly byKey: Map<string, Counted>;
+  readonly byKey: LRUCache<string, Counted>;
   /** Of minutes that ended before they were sent. */
   readonly late: RequestCount[];
 };
 
-export const noTallies = (): RequestTallies => ({ byKey: new Map(), late: [] });
+export const noTallies = (): RequestTallies => ({ byKey: new LRUCache({ max: MAX_KEYS }), late: [] });
 
 /** The tally of a key, in this minute. */
 export function tallyOf(tallies: RequestTallies, key: string, minute: number): Counted {
@@ -24,8 +25,6 @@ export function tallyOf(tallies: RequestTallies, key: string, minute: number): C
     roll(tallies, key, known, minute);
     return known;
   }
-  const [oldest] = byKey.size < MAX_KEYS ? [] : byKey.keys();
-  if (oldest !== undefined) byKey.delete(oldest);
   const made = { tally: { minute, count: 0, countBefore: 0 }, unsent: 0 };
   byKey.set(key, made);
   return made;
@@ -33,7 +32,7 @@ export function tallyOf(tallies: RequestTallies, key: string, minute: number): C
 
 /** Moves all to this minute, and forgets keys that nothing is known of any more. */
 export function rollAll(tallies: RequestTallies, minute: number): void {
-  for (const [key, entry] of tallies.byKey) {
+  for (const [key, entry] of [...tallies.byKey]) {
     roll(tallies, key, entry, minute);
     if (entry.tally.count === 0 && entry.tally.countBefore === 0) tallies.byKey.delete(key);
   }
