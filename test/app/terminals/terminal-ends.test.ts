@@ -125,7 +125,7 @@ for (const [what, fault] of [
     t.same(await unattended(), [], 'not while this process has it');
     ending.end(target, stream(id), false);
     await ending.idle();
-    t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ stream: id }]);
+    t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ streamId: id }]);
     t.same(await unattended(), [dbId]);
   });
 }
@@ -154,7 +154,7 @@ t.test('a session that another process shows is not ended', async (t) => {
   first.ending.end(target, stream(ids[0]), false);
   await first.ending.idle();
   t.notOk(isEnded());
-  t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ stream: ids[1] }]);
+  t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ streamId: ids[1] }]);
 });
 
 t.test('a service that ends waits for no further attempt', async (t) => {
