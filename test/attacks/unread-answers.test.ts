@@ -4,6 +4,7 @@ import { heldMib } from '../support/memory.ts';
 import { waitFor } from '../support/patience.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 import { listenOnUnix, unreadConnection } from '../support/service/unix-listener.ts';
+import { standingTime } from '../support/time.ts';
 
 const USERS = 8;
 const COMMANDS = 8;
@@ -60,6 +61,7 @@ const ask = 'GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 t.test(
   'a connection that pipelines and reads nothing holds one answer, and other users are answered',
   async (t) => {
+    const time = standingTime(t);
     const service = await aService();
     const socketPath = await listenOnUnix(t, service);
     const ada = await aPerson(service, 'ada');
@@ -76,5 +78,12 @@ t.test(
     const greedy = await unreadConnection(t, socketPath, ask.repeat(PIPELINED * 4));
     greedy.resume();
     await waitFor(() => greedy.destroyed, { what: 'one that pipelines more is closed' });
+    time.pass(50_000);
+    t.notOk(accepted.slice(0, CONNECTIONS).some(({ destroyed }) => destroyed));
+    time.pass(15_000);
+    t.ok(
+      accepted.every(({ destroyed }) => destroyed),
+      'who has read nothing for a minute is closed',
+    );
   },
 );

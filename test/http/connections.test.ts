@@ -9,6 +9,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { limitBodies } from '../../src/adapters/http/connections/body-timeout.ts';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
+import { memoryRecordingFiles } from '../../src/adapters/memory/terminals/recording-files.ts';
 import { hangUp } from '../../src/adapters/websocket/close-socket.ts';
 import type { Ports } from '../../src/app/main/compose-options.ts';
 import { drain } from '../../src/app/main/process/drain.ts';
@@ -17,6 +18,7 @@ import { waitFor } from '../support/patience.ts';
 import { aBoxOfAda } from '../support/service/inside-service.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 import { endless, openStream, STREAMS } from '../support/service/streams.ts';
+import { aStudio } from '../support/terminal/recordings.ts';
 import { aContainerOf, listening, openTerminal } from '../support/terminal/terminals.ts';
 
 /** The service on a port, and a request to the container that is not waited for. */
@@ -85,6 +87,37 @@ t.test(
     }
   },
 );
+
+t.test('a transfer in which nothing moves for a minute ends', async (t) => {
+  const silent = new Readable({ read() {} });
+  const files = memoryRecordingFiles();
+  const read: typeof files.read = async () => ({ content: silent, sizeBytes: 9 });
+  const recordingFiles = { ...files, read };
+  const { service, record, open, address, ada, dbId } = await aStudio(t, {
+    ports: { ...endless().ports, recordingFiles },
+  });
+  await open();
+  const { id } = (await record()).json();
+  for (const [method, path] of [
+    ['GET', `/api/containers/${dbId}/files?path=`],
+    ['PUT', `/api/containers/${dbId}/files?path=a`],
+    ['GET', `/api/recordings/${id}/cast`],
+    ['GET', '/api/audit'],
+  ] as const) {
+    const accepted = once(service.http.server, 'connection');
+    const headers = { authorization: `Bearer ${ada.token}`, accept: 'text/csv' };
+    const request = httpRequest(address.replace('ws', 'http') + path, { method, headers, agent: false });
+    t.teardown(() => request.destroy());
+    const over = new Promise((resolve) => request.once('close', resolve));
+    request.on('error', () => {}).on('response', (answer) => answer.on('error', () => {}).resume());
+    if (method === 'PUT') request.write('half');
+    else request.end();
+    const [socket] = await accepted;
+    await waitFor(() => socket.timeout === 60_000, { what: `${path} has a limit` });
+    socket.emit('timeout');
+    await over;
+  }
+});
 
 t.test('an upload that breaks off leaves the old file', async (t) => {
   const runtime = memoryRuntime();

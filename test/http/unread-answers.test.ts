@@ -88,11 +88,11 @@ t.test('a connection that asks for an upgrade before it has its answer is closed
   t.equal(slow.length, 1);
 });
 
-for (const path of ['/large', '/endless']) {
-  t.test(`a connection is closed whose answer is not read: ${path}`, async (t) => {
+for (const paths of [['/large'], ['/endless'], ['/small', '/large']]) {
+  t.test(`a connection is closed whose answer is not read: ${paths}`, async (t) => {
     const { socket, accepted } = await aServer(t, { stallSweeps: 20 });
     const closed = once(accepted, 'close');
-    socket.write(`${ask(path)}GET / HTTP/1.1\r\nX: `);
+    socket.write(`${paths.map(ask).join('')}GET / HTTP/1.1\r\nX: `);
     // What is sent is no sign of reading.
     const timer = setInterval(() => socket.write('x'), 20);
     await closed.finally(() => clearInterval(timer));

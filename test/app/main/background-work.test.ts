@@ -8,11 +8,12 @@ import {
   SharedTerminals,
 } from '../../../src/app/collaboration/shared-terminals.ts';
 import { EventFeed } from '../../../src/app/events/event-feed.ts';
+import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { again } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { repeat } from '../../../src/concurrency/repeat.ts';
-import { CLOSE, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
+import { CLOSE, type CloseReason, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
 import type { SharedScene } from '../../../src/ports/terminals/collaboration-repository.ts';
 import { standingTime } from '../../support/time.ts';
 
@@ -148,17 +149,24 @@ async function aFeed(waits: () => boolean = () => false) {
     looks += 1;
     return { ...(await events.after(...asked)), waiting: waits() };
   };
+  const end: typeof events.end = async () => {
+    looks += 1;
+    return await events.end();
+  };
   const encode = ({ dbId }: { dbId: string }): string => dbId;
-  const feed = new EventFeed({ events: { ...events, after }, bus, log, encode, pollMs: 3_600_000 });
+  const feed = new EventFeed({ events: { ...events, after, end }, bus, log, encode, pollMs: 3_600_000 });
   await feed.ready();
+  looks = 0;
+  const closed: CloseReason[] = [];
   const subscribe = () => {
     const sent: string[] = [];
     const send = (frame: string) => void sent.push(frame);
-    return { sent, ...feed.subscribe({ userId: 'ada', send, close: () => {} }, null) };
+    const close = (reason: CloseReason) => void closed.push(reason);
+    return { sent, ...feed.subscribe({ userId: 'ada', send, close }, null) };
   };
   const happens = (dbId: string) =>
     events.append({ type: 'container_progress', dbId, ownerId: 'ada', data: {} });
-  return { feed, subscribe, happens, looks: () => looks };
+  return { feed, subscribe, happens, closed, announce: () => publishEventsAdded(bus), looks: () => looks };
 }
 
 /** What was asked for of ports in memory has been answered. */
@@ -194,9 +202,13 @@ t.test('what is held back by a transaction is asked for soon, then less and less
 
 t.test('the first subscriber gets what came since the feed was ready, without a message', async (t) => {
   const time = standingTime(t);
-  const { feed, subscribe, happens } = await aFeed();
+  const { feed, subscribe, happens, announce, closed, looks } = await aFeed();
   await happens('early');
+  announce();
+  await turns();
+  t.equal(looks(), 0, 'nothing is read while nobody listens');
   const [first, second] = [subscribe(), subscribe()];
+  t.same(await first.missed, []);
   await turns();
   t.same([first.sent, second.sent], [['early'], ['early']]);
   first.end();
@@ -205,6 +217,7 @@ t.test('the first subscriber gets what came since the feed was ready, without a 
   await turns();
   t.same([first.sent, second.sent], [['early'], ['early', 'later']], 'the others still get what comes');
   feed.close(CLOSE.serviceRestarting);
+  t.same(closed, [CLOSE.serviceRestarting], 'those who still listen learn why it ends');
 });
 
 /** The terminals of one container at one process, whose scene the test sets; `noted` has the sizes that are written. */

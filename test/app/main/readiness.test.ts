@@ -64,6 +64,13 @@ t.test('whoever is stuck says so, with 503', async (t) => {
 });
 
 const log = pino({ level: 'silent' });
+
+/** A log of faults, and what was written to it. */
+function errors() {
+  const lines: string[] = [];
+  return { lines, log: pino({ level: 'error' }, { write: (line: string) => lines.push(line) }) };
+}
+
 const host: Reached = { what: 'host', at: '10.0.0.1:4000' };
 const ELSEWHERE: readonly Reached[] = [
   { what: 'engine', at: '/run/docker.sock' },
@@ -75,6 +82,7 @@ const neighbour: Reached = { what: 'neighbour', at: '10.0.0.3:8099' };
 async function after(finds: readonly (readonly Reached[] | Error)[]) {
   const left = [...finds];
   const parts = { isolation: NOT_LOOKED };
+  const { log, lines } = errors();
   let asserted = 0;
   const watched = watchIsolation({
     parts,
@@ -102,21 +110,25 @@ async function after(finds: readonly (readonly Reached[] | Error)[]) {
     });
   });
   await done;
-  return { ...parts.isolation, asserted };
+  return { ...parts.isolation, asserted, logged: lines.map((line) => JSON.parse(line)) };
 }
 
 t.test('what a canary finds is what the readiness says', async (t) => {
-  t.match(await after([[]]), { status: 'ready', detail: /^verified at /, asserted: 0 });
+  const fine = await after([[]]);
+  t.match(fine, { status: 'ready', detail: /^verified at /, asserted: 0 });
+  t.same(fine.logged, []);
   t.match(await after([[host], []]), {
     status: 'ready',
     detail: 'was open (services of this machine), now closed again',
     asserted: 1,
+    logged: [{ reached: [host], msg: /can reach services of this machine/ }],
   });
   t.match(await after([[host], [host, neighbour, host]]), {
     status: 'degraded',
     detail: 'containers can reach services of this machine, each other',
     mend: /packet filter/,
     asserted: 1,
+    logged: [{ reached: [host] }, { reached: [host, neighbour, host], msg: /can still reach/ }],
   });
   t.match(await after([ELSEWHERE, ELSEWHERE]), {
     detail: 'containers can reach the container engine, the metadata address 169.254.169.254',
@@ -125,6 +137,7 @@ t.test('what a canary finds is what the readiness says', async (t) => {
     status: 'degraded',
     detail: /could not be tested$/,
     mend: /log/,
+    logged: [{ err: { message: 'no engine' } }],
   });
   t.match(
     await after([[host], new Error('no engine')]),
@@ -165,12 +178,11 @@ t.test(
   async (t) => {
     const proved = { status: 'ready', detail: 'proved at noon' } as const;
     const parts: { isolation: PartState } = { isolation: proved };
-    const lines: string[] = [];
-    const loud = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+    const { log, lines } = errors();
     const found: (readonly string[] | Error)[] = [];
     const watched = watchIsolation({
       parts,
-      log: loud,
+      log,
       assertRules: async () => {
         const next = found.shift() ?? [];
         if (next instanceof Error) throw next;

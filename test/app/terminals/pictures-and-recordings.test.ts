@@ -239,6 +239,18 @@ t.test('drawing begins at the limit, and goes on by itself with what came meanwh
   history.end();
 });
 
+t.test('two snapshots at once are drawn once, and neither is taken before the drawing ends', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { screens, steps, drawn } = notingScreens(() => gate.promise);
+  const { say, history } = aTerminal(100_000, undefined, screens);
+  await say('both');
+  const taken = Promise.all([1, 2].map(() => history.snapshot().then(drawn)));
+  gate.resolve();
+  t.same(await taken, [4, 4]);
+  t.same(steps, ['open 40x8', '40x8', 'both', 'end']);
+  history.end();
+});
+
 t.test('the picture of a history has its scrollback, that of a buffer has none', async (t) => {
   const { log, history, say } = aTerminal(100_000);
   await say(linesFrom(0, (line) => `line ${line}\r\n`));

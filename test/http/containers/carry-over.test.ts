@@ -81,6 +81,11 @@ t.test('a replaced private image is put away; a second one holds everything', as
   t.same([...runtime.images.keys()], [`carried-${box.db_id}:g3`]);
   const changes = (await call('GET', `${url}/changes`)).json();
   t.match(changes.files, [{ path: '/opt/tool', added: 3 }], 'the report goes on from the catalogue’s image');
+  await call('DELETE', url);
+  await call('POST', `${url}/purge`, { name: 'dev' });
+  await service.collectVolumes();
+  await service.reconcile();
+  t.equal(runtime.images.size, 0, 'a purge leaves none');
 });
 
 t.test('a loss that cannot be measured is said to be unknown, and stops nothing', async (t) => {

@@ -213,6 +213,29 @@ t.test('an operation that a killed process left is ended by another one', async 
   }
 });
 
+t.test('a replica takes over at once what its last run left, and never what it has just begun', async (t) => {
+  const replica = randomUUID();
+  const { checkpoint, followedBy } = dyingAt('update before create_fresh');
+  const { runtime, service, ada, path, patch, now } = await withContainer({ checkpoint, replica });
+  const { inTransaction } = service.ports.storage;
+  let committed = async (): Promise<void> => {};
+  const noted: typeof inTransaction = (work) => inTransaction(work).finally(() => committed());
+  Object.assign(service.ports.storage, { inTransaction: noted });
+  void patch({ memory_mb: 512 });
+  const next = await followedBy(service, replica);
+  t.match(await now(), { status: 'running', resources: { memory_mb: 512 } });
+
+  committed = () => next.operations.takeOver();
+  const stops: string[] = [];
+  const { stop } = runtime;
+  runtime.stop = async (handle, grace) => {
+    stops.push(handle.runtimeId);
+    return await stop(handle, grace);
+  };
+  t.equal((await as(next, ada)('POST', `${path}/stop`)).statusCode, 200);
+  t.equal(stops.length, 1);
+});
+
 t.test('an update never stands for another one: both are done, the later one last', async (t) => {
   const { runtime, service, patch, now } = await withContainer();
   const { operations } = service.ports.storage.repositories;

@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { Readable } from 'node:stream';
 import t from 'tap';
+import { memoryRecordingFiles } from '../../../src/adapters/memory/terminals/recording-files.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, as, type Person } from '../../support/service/service.ts';
 import { aStudio, castOf, played, rowsOf, shown } from '../../support/terminal/recordings.ts';
@@ -133,6 +137,26 @@ t.test('a recording is its owner’s alone: for all others there is none', async
   }
   t.same((await eve('GET', '/api/recordings')).json(), { recordings: [], next_cursor: null });
   t.match((await call('GET', `/api/recordings/${id}`)).json(), { state: 'recording' });
+});
+
+t.test('a download of a recording is cut off when the screen is locked', async (t) => {
+  const files = memoryRecordingFiles();
+  const content = new Readable({ read() {} });
+  const read: typeof files.read = async () => ({ content, sizeBytes: 2 });
+  const ports = { recordingFiles: { ...files, read } };
+  const { open, record, call, address, ada } = await aStudio(t, { ports });
+  await open();
+  const { id } = (await record()).json();
+  const headers = { authorization: `Bearer ${ada.token}` };
+  content.push('x');
+  const request = get(`${address.replace('ws', 'http')}/api/recordings/${id}/cast`, { headers });
+  t.teardown(() => request.destroy());
+  const [answer] = await once(request, 'response');
+  answer.resume().on('error', () => {});
+  await call('PUT', '/api/me/lock', { passcode: '1234' });
+  await call('POST', '/api/sessions/lock');
+  await waitFor(() => answer.destroyed, { what: 'it is cut off' });
+  t.notOk(answer.complete);
 });
 
 t.test('the list is paged, newest first, and of one container when asked', async (t) => {

@@ -61,17 +61,20 @@ type Checkpoint = NonNullable<ComposeOptions['checkpoint']>;
 export const pointsOf = (steps: readonly string[]): readonly string[] =>
   steps.flatMap((step) => [`update before ${step}`, `update after ${step}`]);
 
-/** A process that never comes back from a point, and what has become of its work once another process has ended it. */
+/**
+ * A process that never comes back from a point, and what has become of its work once another process has ended it: the
+ * next run of that replica at once, any other one a minute later.
+ */
 export function dyingAt(point: string) {
   let dead = false;
   const checkpoint: Checkpoint = async (name) => {
     dead ||= name === point;
     if (dead) await new Promise(() => {});
   };
-  const followedBy = async (service: Service): Promise<Service> => {
+  const followedBy = async (service: Service, replica?: string): Promise<Service> => {
     await waitFor(() => dead, { what: point });
-    service.clock.advance(60_000);
-    const next = await aService(service.ports);
+    if (replica === undefined) service.clock.advance(60_000);
+    const next = await aService(service.ports, replica === undefined ? {} : { replica });
     await next.operations.takeOver();
     await next.operations.idle();
     return next;

@@ -12,7 +12,7 @@ const TOTAL_BYTES = 64 * 1_048_576;
 /** How long one must stand still to be closed for the sake of the others. */
 const HURRY_SWEEPS = 2;
 
-type Progress = { delivered: number; sweeps: number };
+type Progress = { delivered: number; sweeps: number; answers: number };
 
 /**
  * Closes connections that do not read their answer, whether that is one string, a file or a stream. Counts from its head
@@ -25,8 +25,15 @@ export function limitUnreadAnswers(
 ): void {
   const answering = new Map<Socket, Progress>();
   http.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    if (!answering.has(socket)) answering.set(socket, { delivered: 0, sweeps: 0 });
-    response.once('close', () => answering.delete(socket));
+    const progress = answering.get(socket) ?? { delivered: 0, sweeps: 0, answers: 0 };
+    if (progress.answers === 0) answering.set(socket, progress);
+    progress.answers += 1;
+    const end = (): void => {
+      progress.answers -= 1;
+      // Of pipelined requests that a closed connection leaves behind, no answer is closed.
+      if (progress.answers === 0 || socket.destroyed) answering.delete(socket);
+    };
+    response.once('close', end);
   });
   const timer = setInterval(() => {
     let total = 0;

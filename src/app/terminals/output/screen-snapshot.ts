@@ -151,7 +151,7 @@ export class ScreenHistory {
   }
 
   resized(next: ScreenSize): void {
-    if (!this.#ended) this.#sizes.add(this.#log.end(), next);
+    this.#sizes.add(this.#log.end(), next);
   }
 
   /** All output so far as a picture; null when the terminal has ended, or can not be drawn. */
@@ -168,7 +168,7 @@ export class ScreenHistory {
     } finally {
       this.#asking -= 1;
       // As long as the log has everything, it can be drawn again.
-      if (this.#log.start() === 0 && this.#asking === 0 && this.#drawing === null) this.#forgetScreen();
+      if (this.#log.start() === 0 && this.#asking === 0) this.#forgetScreen();
     }
   }
 
@@ -194,7 +194,6 @@ export class ScreenHistory {
     const before = this.#log.end();
     this.#calm = setTimeout(() => {
       this.#calm = undefined;
-      if (this.#ended || !this.#isBehind()) return;
       if (this.#log.end() - before > calmBytes) return this.#drawWhenCalm();
       void this.#drawUpTo(this.#log.end() - closeBytes).then(() => this.grown());
     }, calmMs);
