@@ -52,6 +52,8 @@ t.test('what a run says', async (t) => {
       "t.test('hooks', async (t) => t.same([globalThis.begun, globalThis.tornDown], [1, true]));",
     'domain/loose':
       "t.test('waits', async () => { await new Promise((done) => { setTimeout(done, 50); setTimeout(() => { throw new Error('a loose end'); }); }); });",
+    'domain/rejected':
+      "t.test('waits', async () => { await new Promise((done) => { setTimeout(done, 50); Promise.reject(new Error('never caught')); }); });",
     'domain/skipped': "t.test('c', async (t) => { t.pass('c', { skip: 'no engine' }); });",
     'domain/sums':
       "t.test('outer', async (t) => { t.test('sums', async (t) => { t.equal(1 + 1, 3, 'two and'); t.ok(1); }); });",
@@ -60,7 +62,7 @@ t.test('what a run says', async (t) => {
   });
   const { code, last, all } = await run(t, root);
   t.equal(code, 1);
-  t.equal(last, '7 passed, 5 failed, 2 skipped', 'innermost tests are counted, not assertions');
+  t.equal(last, '7 passed, 6 failed, 2 skipped', 'innermost tests are counted, not assertions');
   t.match(
     all,
     /✗ test\/domain\/sums\.test\.ts > outer > sums > two and\n.*-3\n *\+2/s,
@@ -68,7 +70,8 @@ t.test('what a run says', async (t) => {
   );
   t.match(all, /✗ test\/domain\/beside\.test\.ts > outer > beside/, 'what fails between tests, too');
   t.match(all, /FAIL test\/domain\/thrown\.test\.ts.*at import/s);
-  t.match(all, /FAIL test\/domain\/loose\.test\.ts.*a loose end/s);
+  t.match(all, /✗ test\/domain\/loose\.test\.ts > waits > a loose end/);
+  t.match(all, /✗ test\/domain\/rejected\.test\.ts > waits > never caught/);
   t.match(all, /FAIL test\/domain\/dies\.test\.ts.*its process ended with SIGKILL/s);
   for (const name of ['bare', 'counted', 'hooks1', 'hooks2'])
     t.match(all, `ok   test/domain/${name}.test.ts`, 'no other file minds');

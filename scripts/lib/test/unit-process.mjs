@@ -1,8 +1,7 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import root from 'tap';
-import { runsAs } from './current-test.mjs';
+import { failRunningTest } from './uncaught.mjs';
 
 // Runs the files of TEST_FILES in this process, in turn, each as a test named after it. TEST_LIMIT is the limit per
 // file in seconds. The runner is told which file runs and its limit.
@@ -13,13 +12,22 @@ const limitMs = Number(TEST_LIMIT) * 1000;
 /** Time to close connections after the last file. */
 const END_WITHIN_MS = 60_000;
 const OUR_TAP = new URL('current-test.mjs', import.meta.url).href;
+/** @type {Record<string, string>} */
+const REPLACED = { tap: OUR_TAP, 'async-hook-domain': new URL('uncaught.mjs', import.meta.url).href };
+const UNREPLACED_IN = new Set([OUR_TAP, import.meta.url]);
 
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'tap' && context.parentURL !== OUR_TAP
-      ? { url: OUR_TAP, shortCircuit: true }
-      : next(specifier, context),
+  resolve: (specifier, context, next) => {
+    const url = REPLACED[specifier];
+    return url === undefined || UNREPLACED_IN.has(context.parentURL ?? '')
+      ? next(specifier, context)
+      : { url, shortCircuit: true };
+  },
 });
+// imported only now, so that the hooks apply to them
+const { default: root } = await import('tap');
+const { runsAs } = await import('./current-test.mjs');
+failRunningTest(root);
 // without the runner nobody reads the results
 process.once('disconnect', () => process.exit(1));
 root.setTimeout(0);
