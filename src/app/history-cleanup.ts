@@ -3,10 +3,10 @@ import type { Logger } from '../ports/logger.ts';
 import type { Storage } from '../ports/storage.ts';
 
 const AT_ONCE = 200;
-/** A long backlog is worked off by several passes, with others of the database's work between them. */
+/** Several passes handle a long backlog, with other database work in between. */
 const ROUNDS = 20;
 
-/** Removes what ended longer ago than the setting `history_days`, a few rows at a time. A kind that fails stops no other. */
+/** Removes what ended more than the setting `history_days` ago, a few rows at a time. A failing kind stops no other. */
 export function forgetEnded({ repositories: { settings, history } }: Storage, log: Logger) {
   async function forget(kind: EndedKind, days: number): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {

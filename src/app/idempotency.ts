@@ -9,10 +9,10 @@ const LEASE_SECONDS = 60;
 const RENEW_EVERY_MS = 20_000;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Writes down what a request has made, in the transaction that makes it. */
+/** Records what a request has made, in the same transaction. */
 export type Note = (tx: Repositories, subject: string) => Promise<void>;
 
-/** What a request does; `again` answers for what an earlier try has made, null when that is not there any more. */
+/** The work of a request; `again` answers for what an earlier attempt made, null when it is gone. */
 export type Work<B extends object> = {
   readonly first: (note: Note) => Promise<KeptAnswer<B>>;
   readonly again?: (subject: string) => Promise<KeptAnswer<B> | null>;
@@ -21,8 +21,8 @@ export type Work<B extends object> = {
 export type Idempotency = ReturnType<typeof idempotency>;
 
 /**
- * Does a request once, however often it comes with the same key: a repeat gets the same answer, and one that comes too
- * early or with another body is refused. What was refused or failed may be tried again; what is made is not made twice.
+ * Does a request once per key: a repeat gets the same answer; one that comes too early or with another body is refused.
+ * A refused or failed request may be retried; nothing is made twice.
  */
 export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idempotencyKeys'>) {
   async function work<B extends object>(holder: string, { first }: Work<B>): Promise<KeptAnswer<B>> {
@@ -37,7 +37,7 @@ export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idemp
       await keys.finish(holder, answer);
       return answer;
     } catch (error) {
-      // What failed may have been made all the same, when the answer to its COMMIT was lost.
+      // A failed request may have made something, if the answer to its COMMIT was lost.
       await keys.forget(holder).catch(() => undefined);
       throw error;
     } finally {

@@ -6,7 +6,7 @@ import { publishAllCredentialsChanged } from './identity/auth/credential-changes
 
 export type SettingsService = ReturnType<typeof settingsService>;
 
-/** The settings that administrators change; who may is decided by the route's scope. */
+/** The administrators' settings; the route's scope checks the right. */
 export const settingsService = ({ repositories, inTransaction }: Storage, bus: Bus) => ({
   read: () => repositories.settings.read(),
 

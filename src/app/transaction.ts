@@ -2,7 +2,7 @@ import { type DomainError, Refusal } from '../domain/errors.ts';
 import { type Result, refuse } from '../domain/result.ts';
 import type { InTransaction, Repositories } from '../ports/storage.ts';
 
-/** Runs `work` in a transaction that is undone when it refuses, and answers its result. */
+/** Runs `work` in a transaction that is rolled back when it refuses; returns its result. */
 export async function orRollBack<T>(
   inTransaction: InTransaction,
   work: (repositories: Repositories) => Promise<Result<T, DomainError>>,

@@ -6,8 +6,8 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerDeps } from './container-deps.ts';
 
 /**
- * Gives a deleted container up for good: it cannot be restored, and the collector takes its volume with the next pass.
- * `name` confirms which one it is. Only the row's own id will do.
+ * Gives up a deleted container for good: it cannot be restored, and the next pass removes its volume. `name` confirms
+ * the choice. Takes the row's id only.
  */
 export const purgeContainer =
   ({ storage }: ContainerDeps) =>

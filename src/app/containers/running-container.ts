@@ -17,7 +17,6 @@ import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
 import type { ActRecords } from '../audit/activity-records.ts';
 import { findOwn, handleOf } from './find-container.ts';
 
-/** What the use cases inside of containers share. */
 export type AccessDeps = {
   readonly storage: Storage;
   readonly commands: ContainerCommands;
@@ -31,7 +30,7 @@ export type ContainerWithHandle = { readonly container: Container; readonly hand
 
 const notRunning = refuse({ code: 'container_not_running' } as const);
 
-/** The caller's container with its engine's handle, running or not. */
+/** The caller's container and its engine handle, running or not. */
 export async function findWithHandle(
   { storage }: Pick<AccessDeps, 'storage'>,
   id: string,
@@ -43,7 +42,7 @@ export async function findWithHandle(
   return handle === null ? notRunning : ok({ container: found.value, handle });
 }
 
-/** The caller's container while it runs. Guests whose time is over may read and delete, but change nothing. */
+/** The caller's running container. Expired guests may read and delete, but change nothing. */
 export async function findRunning(
   deps: AccessDeps,
   id: string,
@@ -60,15 +59,15 @@ export async function findRunning(
   return ok({ container: found.value, handle });
 }
 
-/** Whether what was begun may go on, going by what is known of its caller now. */
+/** Whether something started earlier may continue, given its caller's present state. */
 export const mayContinue =
   ({ clock }: Pick<AccessDeps, 'clock'>, wants: 'read' | 'change') =>
   (now: Caller): boolean =>
     !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
 
 /**
- * A container that ended or vanished behind the row's back is refused like one that is known to be down, and one that has no
- * process left for the work as such, and so is work whose turn did not come.
+ * Turns engine errors into refusals: of a container that ended behind the row's back, one at its process limit, and
+ * work whose turn did not come.
  */
 export async function refuseIfStopped<T>(
   work: Promise<Result<T, DomainError>>,

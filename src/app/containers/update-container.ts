@@ -24,13 +24,13 @@ export type UpdateRequest = {
 
 export type Updated = Acted & {
   readonly restarted: boolean;
-  /** What a recreate lost; null when that is not known. Absent when nothing was lost. */
+  /** What a recreate lost; null when unknown. Absent when nothing was lost. */
   readonly leftBehind?: LossReport | null;
 };
 
 /**
- * New name and limits, all or nothing. Other limits mean another container on the same volume, which ends running; the
- * old one is kept until the new one has been seen to run and the row is written.
+ * New name and limits, all or nothing. New limits recreate the container on the same volume, running; the old one stays
+ * until the new one is verified and the row written.
  */
 export const updateContainer =
   (deps: ContainerDeps) =>
@@ -72,7 +72,7 @@ export const updateContainer =
     return ok({ container, underWay, restarted: true, ...(snapshotImage === null ? { leftBehind } : {}) });
   };
 
-/** What is refused is not done: nothing is killed for it either. */
+/** A refused change must not kill anything. */
 async function endHungUnless(
   deps: ContainerDeps,
   container: Container,
@@ -84,7 +84,7 @@ async function endHungUnless(
   if (Object.keys(fields).length === 0) await endHung(deps, container);
 }
 
-/** Every bad field; an own name that stays as it is is not taken. */
+/** All faults; the container's own present name is not taken. */
 async function faults(
   tx: Repositories,
   container: Container,

@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.ts';
 import { StorageTooSlow } from '../../ports/storage.ts';
 import { subscribeToEventsAdded } from './event-messages.ts';
 
-/** Somebody who is told of events as they come. Nothing that it is called with may throw. */
+/** Receives events. Its functions must not throw. */
 export type Subscriber<Frame> = {
   readonly userId: string;
   readonly send: (frame: Frame) => void;
@@ -14,7 +14,7 @@ export type Subscriber<Frame> = {
 };
 
 export type Subscription<Frame> = {
-  /** What came after the id that was asked for, up to where `send` goes on; null when that is not to be had any more. */
+  /** The events after the requested id, up to where `send` continues; null when they are unavailable. */
   readonly missed: Promise<readonly Frame[] | null>;
   readonly end: () => void;
 };
@@ -23,22 +23,21 @@ export type EventFeedDeps<Frame> = {
   readonly events: EventLog;
   readonly bus: Bus;
   readonly log: Logger;
-  /** Once for each event, however many receive it. */
+  /** Called once per event, for all receivers. */
   readonly encode: (event: StoredEvent) => Frame;
   readonly pollMs?: number;
-  /** Each event that goes out, once. */
+  /** Called once per sent event. */
   readonly sent?: (event: StoredEvent) => void;
 };
 
 const POLL_MS = 2_000;
 const PAGE = 500;
-/** Who has missed more than this starts anew. */
+/** A subscriber that has missed more must resync. */
 export const MAX_BEHIND = 1_000;
-/** What is held back by a transaction is asked for again so soon, and less and less often. */
+/** The first interval of retries while a transaction delays events; later ones grow. */
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 500;
 
-/** The subscribers of this process by user. */
 class Subscribers<Frame> {
   readonly #byUser = new Map<string, Set<Subscriber<Frame>>>();
   #count = 0;
@@ -53,7 +52,7 @@ class Subscribers<Frame> {
     this.#count += 1;
   }
 
-  /** Whether it was there. */
+  /** Returns whether it was subscribed. */
   remove(one: Subscriber<Frame>): boolean {
     const same = this.#byUser.get(one.userId);
     if (same?.delete(one) !== true) return false;
@@ -72,20 +71,20 @@ class Subscribers<Frame> {
 }
 
 /**
- * Reads the events once for this process, as long as somebody subscribes, and hands each to all who may see it. Messages
- * of the bus say when to look; without them it looks every 2 s.
+ * Reads each event once for this process while it has subscribers, and hands it to those who may see it. Bus messages
+ * trigger reads; without them it reads every 2 s.
  */
 export class EventFeed<Frame> {
   readonly #deps: EventFeedDeps<Frame>;
   readonly #subscribers = new Subscribers<Frame>();
   readonly #unsubscribe: () => void;
-  /** Everything up to here was handed out. */
+  /** Everything up to here was sent. */
   #position = '';
   #timer: NodeJS.Timeout | undefined;
   #retries = 0;
   /**
-   * Reads all that was committed before the call. Subscribers come after that: an earlier one could get twice what
-   * another process has sent.
+   * Reads all that was committed before the call. Subscribe afterwards: an earlier subscriber could get events twice
+   * that another process has sent.
    */
   readonly ready = coalesced(() => this.#pass());
 
@@ -94,18 +93,18 @@ export class EventFeed<Frame> {
     this.#unsubscribe = subscribeToEventsAdded(deps.bus, () => this.#wake());
   }
 
-  /** From now on, and what was missed since `after`. Nothing comes between the two, and nothing twice. */
+  /** Subscribes, and reads what was missed since `after`, without gap or repeat. */
   subscribe(one: Subscriber<Frame>, after: string | null): Subscription<Frame> {
     if (this.#position === '') throw new Error('nobody may subscribe before the feed is ready');
     const upTo = this.#position;
     this.#subscribers.add(one);
-    // What came while nobody listened was not read.
+    // events without subscribers were not read
     if (this.#subscribers.count === 1) this.#wake();
     const missed = after === null ? Promise.resolve([]) : this.#missedBy(one.userId, after, upTo);
     return { missed, end: () => this.#remove(one) };
   }
 
-  /** Closes them all, for whatever reason of the process's own, and reads no more. */
+  /** Closes all subscribers and stops reading. */
   close(reason: CloseReason): void {
     this.#unsubscribe();
     for (const one of this.#subscribers.all()) {
@@ -138,7 +137,7 @@ export class EventFeed<Frame> {
     }
   }
 
-  /** Whether something is held back. */
+  /** Returns whether events are delayed. */
   async #readOn(): Promise<boolean> {
     for (;;) {
       const { events: page, waiting } = await this.#deps.events.after(this.#position, PAGE);
@@ -169,7 +168,7 @@ export class EventFeed<Frame> {
       const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
       return missed.length > MAX_BEHIND ? null : missed.map(encode);
     } catch (error) {
-      // The query would be as slow the next time, and the client would retry forever.
+      // The query would stay slow, and the client would retry forever.
       if (error instanceof StorageTooSlow) return null;
       throw error;
     }

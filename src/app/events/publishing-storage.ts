@@ -4,8 +4,8 @@ import { type CredentialChange, publishCredentialChange } from '../identity/auth
 import { publishEventsAdded } from './event-messages.ts';
 
 /**
- * The same storage, which tells every process when a session, a user or a screen lock is changed in it, or an event is
- * written, once that is committed. Done here, so that no use case can forget it.
+ * The same storage, announcing to every process each committed change of a session, user, screen lock or event. Done
+ * here, so that no use case can forget it.
  */
 export function publishOnCommit({ repositories, inTransaction }: Storage, bus: Bus): Storage {
   return {
@@ -30,7 +30,7 @@ export function publishOnCommit({ repositories, inTransaction }: Storage, bus: B
   };
 }
 
-/** `base`, but for what is replaced. */
+/** `base` with some members replaced. */
 const withOverrides = <T extends object>(base: T, replaced: Partial<T>): T =>
   Object.assign(Object.create(base) as T, replaced);
 

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { withDatabaseInUse } from './database/command-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 
-/** What a command says, and its exit code. */
+/** A command's output and exit code. */
 export type Outcome = { readonly code: number; readonly says: string };
 
 export type CommandOptions = { readonly head?: string | undefined };
@@ -14,7 +14,7 @@ type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
 
 const EX_USAGE = 64;
 
-/** What `berth` can do beside serving, by its words. */
+/** The commands of `berth` other than serving. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'audit verify': verifyAudit,
   migrate: (config) => withDatabaseInUse(config, migrateNow),

@@ -17,7 +17,7 @@ import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts'
 import type { TerminalQueueOptions } from '../terminals/terminal-queue.ts';
 import type { Keys } from './keys/keys.ts';
 
-/** Everything outside that the service needs, behind ports. */
+/** The service's ports. */
 export type Ports = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
@@ -34,7 +34,7 @@ export type Ports = {
   readonly bus: Bus;
   readonly recordingFiles: RecordingFiles;
   readonly metrics: Metrics;
-  /** Milliseconds that never jump; the process's own unless a test says otherwise. */
+  /** A monotonic clock; the process's own except in tests. */
   readonly monotonicMs?: () => number;
 };
 
@@ -44,30 +44,30 @@ export type ComposeOptions = {
   readonly version: string;
   /** UUID of this process, the same after a restart. */
   readonly replica: string;
-  /** Read at each request, so that the address that was really bound can be added after the listen. */
+  /** Read at each request, so that the bound address can be added after listening. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
-  /** How many files, connections included, this process may have open; null for no limit. */
+  /** Limit of this process's open files, connections included; null for no limit. */
   readonly openFiles: number | null;
-  /** Whether programs on this machine read the metrics without a credential. */
+  /** Whether local programs read the metrics without a credential. */
   readonly localMetrics: boolean;
   readonly secureCookie: boolean;
-  /** The address that people open; null for where it listens. */
+  /** The address that people open; null for the bound one. */
   readonly publicUrl: string | null;
   readonly liveness: () => LiveBody;
   readonly readiness: () => Promise<ReadyBody>;
   readonly createWaitMs: number;
-  /** How often open sockets are looked at for what no message reported, in milliseconds; five seconds. */
+  /** Interval of the check for lost messages, in milliseconds; default five seconds. */
   readonly liveEveryMs?: number;
-  /** How many terminals are opened at a time, and how long the others wait. */
+  /** How many terminals open at once, and how long others wait. */
   readonly terminalOpening?: TerminalQueueOptions;
-  /** What must stay free on the host for anything new, in MB; null for a tenth or 5 GiB. */
+  /** Free space that the host needs for anything new, in MB; null for a tenth or 5 GiB. */
   readonly diskFloorMb: number | null;
-  /** Started containers that are kept for creates; 0 for none. */
+  /** 0 for none. */
   readonly warmPoolSize: number;
-  /** How long a fresh container of an update is watched before it counts as up. */
+  /** How long an update's fresh container must run to be verified. */
   readonly verifyMs: number;
-  /** Called before and after each step of an operation; tests of faults end the process there. */
+  /** Called before and after each step of an operation, for fault tests that end the process. */
   readonly checkpoint?: (name: string) => Promise<void>;
   /** Folder of the built browser app; null for none. */
   readonly webRoot: string | null;

@@ -37,28 +37,27 @@ export type Service = WorkspaceWork &
   TerminalWork & {
     readonly http: Http;
     readonly accounts: Registration;
-    /** From now on every new request is told to come back. */
+    /** Refuses every new request with a retry time. */
     readonly drain: () => void;
-    /** Closes every event socket of this process. */
     readonly closeEvents: (reason: CloseReason) => void;
-    /** Removes events that are too old to be asked for; for a timer. */
+    /** Removes events too old to be requested; for a timer. */
     readonly sweepEvents: () => Promise<void>;
     readonly forgetEnded: () => Promise<void>;
-    /** Ends what goes on by itself, as a log that is followed does. */
+    /** Aborts long-running answers, such as followed logs. */
     readonly cutOff: () => void;
-    /** Tells the other processes of requests, and writes the uses that are due; for a timer. */
+    /** Sends request counts and writes due uses; for a timer. */
     readonly writeDue: () => Promise<void>;
-    /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+    /** Re-encrypts with the present key; returns how many no key opens. */
     readonly reseal: () => Promise<number>;
-    /** Seals what was recorded since; for a timer. */
+    /** Seals new audit records; for a timer. */
     readonly sealAudit: () => Promise<void>;
-    /** Writes what is still only in memory. */
+    /** Writes what is only in memory. */
     readonly flush: () => Promise<void>;
   };
 
 type Draining = { isDraining: boolean };
 
-/** Wires the use cases to the ports and puts HTTP in front of them. */
+/** Wires the use cases to the ports, with HTTP in front. */
 export async function compose(given: Ports, options: ComposeOptions): Promise<Service> {
   const ports = measured(given);
   const shared = sharedParts(ports, options);
@@ -100,7 +99,6 @@ function wingsOf(
   return { people, shells, boxes, feed, audit: auditing({ repositories, clock, live }) };
 }
 
-/** What decides whether a request is let in. */
 function accessOf({ metrics }: Ports, { auth, limits, storage }: SharedParts, draining: Draining) {
   const addresses = addressSockets();
   metrics.watch('address_sockets_most', addresses.most);
@@ -170,7 +168,7 @@ function serviceOf(
   };
 }
 
-/** The address of a server that listens; nothing that can be opened before that. */
+/** The address of a listening server; before that, one that cannot be opened. */
 function addressBound(http: Http): string {
   const [bound] = http.addresses();
   return bound === undefined || typeof bound === 'string' ? '' : addressOf(bound.address, bound.port);

@@ -3,11 +3,11 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 
-// One address or range after the other: four numbers with dots, or at least two colons, and a length behind a slash.
+// An address or range: four numbers with dots, or at least two colons, and an optional length after a slash.
 const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';
 const TRUSTED_PROXIES = `^${ONE_PROXY}(\\s*,\\s*${ONE_PROXY})*$`;
 
-/** Every setting of the environment. `npm start` refuses to start on a fault in any of them. */
+/** Every environment setting. `npm start` refuses to start when any is invalid. */
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(
     Type.String({ pattern: '^postgres(ql)?://', description: 'a postgres:// address' }),
@@ -83,27 +83,26 @@ export type Config = {
   readonly publicUrl: string | null;
   readonly allowedOrigins: readonly string[];
   readonly trustProxy: readonly string[];
-  /** Whether programs on this machine read the metrics without a credential. */
+  /** Whether local programs read the metrics without a credential. */
   readonly localMetrics: boolean;
   readonly admin: { readonly email: string; readonly password: string } | null;
   readonly jwtSecret: string | null;
   readonly logLevel: string;
-  /** Started containers that are kept for creates. */
   readonly warmPool: number;
   readonly engine: 'auto' | 'external';
   readonly diskQuota: QuotaSetting;
-  /** What must stay free on the host for anything new; null for a tenth or 5 GiB, whichever is smaller. */
+  /** Free space that the host needs for anything new; null for a tenth or 5 GiB, whichever is smaller. */
   readonly diskFloorMb: number | null;
-  /** Size of the private engine's file system; null for as large as is safe, 0 for none. */
+  /** Size of the private engine's file system; null for the default, 0 for none. */
   readonly enginePoolMb: number | null;
 };
 
 export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
 
-/** Reads the settings, or lists every fault at once. Values of secrets are never repeated. */
+/** Reads the settings, or lists every fault at once. Never repeats secret values. */
 export function readConfig(env: NodeJS.ProcessEnv): Settings {
   const known = Object.keys(Environment.properties);
-  // An empty variable is an unset one.
+  // An empty variable counts as unset.
   const given = Object.fromEntries(known.filter((key) => env[key]).map((key) => [key, env[key]]));
   const value = Value.Convert(Environment, Value.Default(Environment, given));
   const invalid = new Set(
@@ -127,7 +126,7 @@ const list = (text: string | undefined): readonly string[] =>
 
 const MIN_DISTINCT = 10;
 
-/** A secret that anybody would try is as good as none. */
+/** An easily guessed secret protects nothing. */
 function secretFaults(setting: string | undefined): readonly string[] {
   const secrets = list(setting || undefined);
   return [
@@ -140,7 +139,7 @@ function secretFaults(setting: string | undefined): readonly string[] {
   ];
 }
 
-/** What a proxy in front cannot do without: requests that come from this machine may be anybody's then. */
+/** Settings that a proxy requires: local requests may then be anybody's. */
 const looksProxied = (env: Static<typeof Environment>): boolean =>
   [env.BERTH_PUBLIC_URL, env.BERTH_ALLOWED_ORIGINS, env.BERTH_TRUST_PROXY].some((one) => one !== undefined);
 

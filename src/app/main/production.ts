@@ -39,24 +39,24 @@ const SEAL_EVERY_MS = 1_000;
 const ROLES_EVERY_MS = 2_000;
 const SHARED_EVERY_MS = 5_000;
 const MEASURE_EVERY_MS = 60_000;
-/** So long a container can take a counter of the kernel from all others. */
+/** How long a container can exhaust a kernel counter. */
 const SHARES_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 2_000;
-/** So soon a purged volume makes room for a new one. */
+/** How soon a purged volume makes room for a new one. */
 const VOLUMES_EVERY_MS = 60_000;
 const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
-/** Of the thirty seconds that a stop takes at most. */
+/** Within the thirty seconds of a shutdown. */
 const DRAIN_WITHIN_MS = 16_000;
 const CLOSE_WITHIN_MS = 3_000;
-/** Of engines and databases of Berth's own: a process that does not end is left to the next start. */
+/** For Berth's own engine and database: a process that does not end is left to the next start. */
 const SERVERS_WITHIN_MS = 30_000;
 
 export type Production = {
   readonly service: Service;
-  /** Makes a new key for login tokens, or takes over one that was put in place. */
+  /** Makes a new key for login tokens, or takes over a changed file. */
   readonly rotateKeys: () => Promise<void>;
-  /** What brings a missing engine back; null when there is one. */
+  /** How to get a missing engine back; null when there is one. */
   readonly mend: () => string | null;
 };
 
@@ -64,20 +64,20 @@ export type ProductionOptions = {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly version: string;
-  /** Folder of the installation: migrations and the built browser app are below it. */
+  /** The installation's folder, with migrations and the built browser app. */
   readonly root: string;
   readonly allowedOrigins: ReadonlySet<string>;
-  /** Gets all that is opened, as soon as it is. */
+  /** Receives everything opened, at once. */
   readonly opened: Stops;
-  /** Ends the start, and what is tried again and again. */
+  /** Ends the start, and retries. */
   readonly signal: AbortSignal;
-  /** Where a test ends the process. */
+  /** For fault tests, which end the process here. */
   readonly checkpoint?: (name: string) => Promise<void>;
 };
 
 /**
- * Opens the database and the engine, and composes the service on them. When it throws, nothing is being opened any more,
- * and what was opened is left to `opened`.
+ * Opens the database and the engine, and composes the service. When it throws, nothing is still being opened, and
+ * `opened` has the rest.
  */
 export async function production(options: ProductionOptions): Promise<Production> {
   const { config, opened } = options;
@@ -143,11 +143,11 @@ async function onto(
   await service.terminals.begin();
   opened.add('service', () => closeService(service), CLOSE_WITHIN_MS);
   const passes = [reconciling.start(service), ...inBackground(service, log)];
-  // Together: each may be in the middle of something long, which is done again by whoever comes next.
+  // In parallel: each may be in long work, which its next owner repeats.
   opened.add('background work', async () => void (await Promise.all(passes.map((stop) => stop()))));
   opened.add('requests', () => drain(service), DRAIN_WITHIN_MS);
   const rotateKeys = async (): Promise<void> => {
-    // What only the retired key opens would be lost with it.
+    // otherwise secrets that only the retired key opens would be lost
     if (!(await reseal(service, log))) return;
     await rotate(keys, log);
     await reseal(service, log);
@@ -156,7 +156,7 @@ async function onto(
   return { service, rotateKeys, mend: () => engine.parts.engine.mend ?? null };
 }
 
-/** What is done again and again; answers what ends each of them. */
+/** Starts the recurring work; returns the end of each. */
 const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] => [
   repeat(ROLES_EVERY_MS, service.roleSetups.keep, log),
   repeat(SHARED_EVERY_MS, service.collaborations.keep, log),
@@ -196,7 +196,7 @@ const portsOf = async (
 
 type FoundEngine = {
   readonly engine: Engine;
-  /** Stops the engine that way in the end, in place of the engine alone. */
+  /** Replaces the stop of the engine alone. */
   readonly stopWith: (stop: () => Promise<void>) => void;
 };
 
@@ -235,7 +235,7 @@ async function openStorage({ config, log, root, opened, signal }: ProductionOpti
   return { storage: postgresStorage(db), bus, answers, metrics: metricsWith(pool) };
 }
 
-/** With what the pool is asked when somebody wants to know. */
+/** With the pool's figures on request. */
 function metricsWith(pool: ReturnType<typeof openPool>): Metrics {
   const metrics = prometheusMetrics();
   metrics.watch('database_connections', () => pool.totalCount);
@@ -244,7 +244,7 @@ function metricsWith(pool: ReturnType<typeof openPool>): Metrics {
   return metrics;
 }
 
-/** What the database holds encrypted follows the key, at the start and when it is rotated. False when it could not. */
+/** Re-encrypts the database's secrets at the start and after a rotation. False on failure. */
 async function reseal(service: Service, log: FastifyBaseLogger): Promise<boolean> {
   try {
     const lost = await service.reseal();

@@ -10,12 +10,15 @@ import { REDACTED } from './process/log-redaction.ts';
 import { stops } from './process/shutdown-stack.ts';
 import { type Production, type ProductionOptions, production } from './production.ts';
 
-/** From the signal, for what a start is in the middle of. */
+/** From the signal, for a start in progress. */
 const GIVE_UP_WITHIN_MS = 5_000;
 // src/app/main and dist/app/main are equally deep.
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 
-/** Starts everything and prints where; stops it all when told to. `checkpoint` is for tests that end the process. */
+/**
+ * Starts everything and prints the address; stops everything on a signal. `checkpoint` is for tests that end the
+ * process.
+ */
 export async function startService(
   config: Config,
   checkpoint?: (name: string) => Promise<void>,
@@ -33,7 +36,7 @@ export async function startService(
   });
   const stop = async (): Promise<void> => {
     stopping.abort();
-    // Waits, so that nothing is opened while the rest is being closed.
+    // Waits, so that nothing opens while the rest is closing.
     await within(GIVE_UP_WITHIN_MS, starting, null).catch(() => undefined);
     await opened.run();
   };
@@ -46,7 +49,7 @@ export async function startService(
   try {
     await starting;
   } catch (error) {
-    // The stop that is under way ends the process.
+    // The running stop ends the process.
     if (signal.aborted) return;
     await stop();
     throw error;
@@ -69,7 +72,7 @@ async function start(options: StartOptions): Promise<Production> {
   return running;
 }
 
-/** Listens, and says where; the set-up link carries its code behind a `#`, which no browser sends anywhere. */
+/** Listens and prints the address; the set-up link has its code after a `#`, which browsers never send. */
 async function announce(
   { host, port, publicUrl, admin, ...config }: Config,
   running: Production,

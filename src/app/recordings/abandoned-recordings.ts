@@ -3,9 +3,9 @@ import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { ActiveRecordings } from './active-recordings.ts';
 
-/** A process that was silent for so long makes no recording any more. */
+/** A process silent for longer makes no recording any more. */
 const SILENT_SECONDS = 120;
-/** A file without a row may belong to a recording that just begins. */
+/** A younger file without a row may be of a recording that is starting. */
 const ORPHAN_AFTER_MS = 600_000;
 
 export type AbandonedRecordingsDeps = {
@@ -16,11 +16,11 @@ export type AbandonedRecordingsDeps = {
   readonly replica: string;
 };
 
-/** Ends recordings whose process has died, and removes files that belong to nothing. */
+/** Ends recordings of dead processes, and removes files without a row. */
 export function abandonedRecordings({ storage, files, live, replica }: AbandonedRecordingsDeps) {
   const { recordings } = storage.repositories;
 
-  /** What is in the file counts, if it is here. */
+  /** The file decides, if it is here. */
   async function settle({ id, userId, sizeBytes, durationMs }: Recording): Promise<void> {
     const facts = (await files.mend(id)) ?? { sizeBytes, durationMs };
     await recordings.end(id, userId, { state: 'ended', ...facts });
@@ -33,12 +33,12 @@ export function abandonedRecordings({ storage, files, live, replica }: Abandoned
   }
 
   return {
-    /** After a start: ends what this process was recording when it died. */
+    /** After a start: ends the recordings of an earlier run. */
     async takeOver(): Promise<void> {
       await settleAll(await recordings.silent(0, replica));
     },
 
-    /** Ends what dead processes left, and removes files that belong to nothing; for a timer. */
+    /** For a timer. */
     async sweep(): Promise<void> {
       await settleAll(await recordings.silent(SILENT_SECONDS, null));
       const old = await files.untouched(ORPHAN_AFTER_MS);

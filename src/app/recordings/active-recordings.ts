@@ -28,14 +28,14 @@ export type ActiveRecordingsDeps = {
   readonly messages: Pick<RecordingMessages, 'publishNotice'>;
 };
 
-/** `includesBuffered`: starts with the output that its stream has buffered. */
+/** `includesBuffered`: starts with the stream's buffered output. */
 type StartOptions = {
   readonly containerName: string;
   readonly origin: Origin;
   readonly includesBuffered: boolean;
 };
 
-/** The recordings that this process makes now: each follows a terminal from stream to stream until it is gone. */
+/** This process's active recordings: each follows a terminal from stream to stream until it is gone. */
 export class ActiveRecordings {
   readonly #deps: ActiveRecordingsDeps;
   readonly #progress: RecordingProgress;
@@ -50,9 +50,9 @@ export class ActiveRecordings {
     this.#progress = recordingProgress({ repositories: storage.repositories, log, monotonicMs });
   }
 
-  /** A terminal has a new stream. */
+  /** Follows the terminal's new stream. */
   opened(key: TerminalKey, stream: TerminalStream): void {
-    // The last words of the one before do not belong on the new screen.
+    // The earlier stream's last output does not belong on the new screen.
     this.#streams.get(key)?.tap(null);
     this.#streams.set(key, stream);
     const entry = this.#going.get(key);
@@ -61,13 +61,12 @@ export class ActiveRecordings {
     follow(stream, entry);
   }
 
-  /** A terminal is gone. */
   emptied(key: TerminalKey): void {
     void this.#finish(key, null);
     this.#streams.delete(key);
   }
 
-  /** The recording of this terminal: the one that goes on, or a new one. */
+  /** The terminal's active recording, or a new one. */
   begin(terminal: LiveTerminal, how: StartOptions): Promise<Result<Recording, DomainError>> {
     const entry = this.#going.get(terminal.key);
     if (entry !== undefined) return Promise.resolve(ok(entry.recording));
@@ -78,7 +77,7 @@ export class ActiveRecordings {
     return made;
   }
 
-  /** Whether the user may have one more. */
+  /** Whether the user's quota allows another one. */
   async hasRoom(userId: string): Promise<boolean> {
     return (await this.#progress.roomForNew(userId)) !== null;
   }
@@ -87,23 +86,23 @@ export class ActiveRecordings {
     return [...this.#going.values()].map(({ recording }) => recording);
   }
 
-  /** What is in the file of one that goes on here; null for any other. */
+  /** The written part of one active here; null for any other. */
   facts(id: string): CastFacts | null {
     return this.#byId(id)?.recorder.facts() ?? null;
   }
 
-  /** Ends one that goes on here. null for any other, and when its end could not be written. */
+  /** Ends one active here. null for any other, and when its end could not be written. */
   async stop(id: string): Promise<Recording | null> {
     const entry = this.#byId(id);
     return entry === undefined ? ((await this.#ends.get(id)) ?? null) : await this.#finish(entry.key, null);
   }
 
-  /** Writes down how far all have come, and ends those that were ended elsewhere; for a timer. */
+  /** Records the progress of all, and ends those that were ended elsewhere; for a timer. */
   async tick(): Promise<void> {
     await Promise.all([...this.#going.values()].map((entry) => this.#note(entry)));
   }
 
-  /** When what has ended is in its file. */
+  /** Waits until ended ones are in their files. */
   async idle(): Promise<void> {
     await Promise.all(this.#ends.values());
   }
@@ -149,7 +148,7 @@ export class ActiveRecordings {
     return recording;
   }
 
-  /** Writes what the terminal shows already, and follows it: all buffered output, or a picture of the screen. */
+  /** Writes what the terminal already shows, and follows it: all buffered output, or a screen snapshot. */
   async #take(
     entry: ActiveRecording,
     stream: TerminalStream,
@@ -158,17 +157,17 @@ export class ActiveRecordings {
   ): Promise<void> {
     const { key, recorder: made } = entry;
     const snapshot = includesBuffered ? null : await stream.recordingSnapshot();
-    // Meanwhile it may have ended, or its terminal begun anew.
+    // It may have ended meanwhile, or its terminal may have restarted.
     if (this.#going.get(key) !== entry) return;
     this.#deps.messages.publishNotice(entry.recording, true, RECORDING_WORDS.started);
     if (this.#streams.get(key) !== stream) return;
     made.resized(terminal);
     writeBacklog(made, stream, snapshot);
-    // The buffered output may be more than there is room for.
+    // The buffered output may have exceeded the quota.
     if (this.#going.get(key) === entry) follow(stream, entry);
   }
 
-  /** Ends what is recorded under a key, if anything; `why` when nobody asked for it. */
+  /** Ends a terminal's active recording, if any; `why` when the service ends it. */
   #finish(key: TerminalKey, why: CutReason | null): Promise<Recording | null> {
     const entry = this.#going.get(key);
     if (entry === undefined) return Promise.resolve(null);
@@ -185,7 +184,7 @@ export class ActiveRecordings {
   async #note(entry: ActiveRecording): Promise<void> {
     if (!this.#progress.isDue(entry)) return;
     const goesOn = await this.#progress.note(entry);
-    // Meanwhile it may have ended, and another one begun.
+    // It may have ended meanwhile, and another one begun.
     if (this.#going.get(entry.key) !== entry) return;
     if (!goesOn) await this.#finish(entry.key, null);
     else entry.recorder.limit(await this.#progress.roomOf(entry));

@@ -10,10 +10,10 @@ import {
 } from '../../domain/terminals/recording.ts';
 import type { RecordingFile } from '../../ports/terminals/recording-files.ts';
 
-/** So much is written at once; less waits, but never for longer. */
+/** This much is written at once; less waits, up to the time below. */
 const WRITE_BYTES = 65_536;
 const WRITE_WITHIN_MS = 500;
-/** What may wait for a slow disk. The terminal waits for nothing: beyond this the recording ends. */
+/** The most that may wait for a slow disk. The terminal never waits: above this the recording ends. */
 const MAX_WAITING_BYTES = 8_388_608;
 
 export type RecorderDeps = {
@@ -21,23 +21,23 @@ export type RecorderDeps = {
   readonly startedAt: Date;
   readonly size: CastSize;
   readonly limitBytes: number;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
-  /** It takes no more; told once. */
+  /** Called once, when it takes no more. */
   readonly onCut: (why: CutReason) => void;
 };
 
-/** Writes one recording. What it is given costs no waiting: the file is written behind. */
+/** Writes one recording, asynchronously: its callers never wait. */
 export type Recorder = {
   output(chunk: Buffer): void;
   resized(size: CastSize): void;
-  /** Another stream takes the place of the one so far, from an empty screen on. */
+  /** Another stream follows, on an empty screen. */
   startAnew(): void;
-  /** From now on the file may hold so much. */
+  /** Sets the file's limit. */
   limit(bytes: number): void;
-  /** What is in the file. */
+  /** The written part. */
   facts(): CastFacts;
-  /** Writes what waits, and closes the file. */
+  /** Writes the rest and closes the file. */
   end(): Promise<CastFacts>;
 };
 
@@ -64,7 +64,7 @@ class CastRecorder implements Recorder {
   }
 
   output(chunk: Buffer): void {
-    // What a terminal has shown so far comes as one; its control bytes are six bytes each in the file.
+    // The earlier output comes in one chunk, and each control byte takes six bytes in the file.
     for (let at = 0; at < chunk.length && this.#isTaking; at += WRITE_BYTES) {
       const text = this.#decoder.write(chunk.subarray(at, at + WRITE_BYTES));
       this.#note({ type: 'output', atMs: this.#elapsedMs(), text });
@@ -136,7 +136,7 @@ class CastRecorder implements Recorder {
         this.#inFile = { sizeBytes, durationMs };
       },
       () => {
-        // Half a line may be there: nothing may follow it.
+        // The file may end in half a line, so nothing may follow.
         this.#isBroken = true;
         this.#cut('failed');
       },

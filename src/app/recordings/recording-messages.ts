@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/logger.ts';
 
 const TOPIC = 'recordings';
 
-/** Asks for an open terminal to be recorded, by the id of its record. */
+/** A request to record an open terminal, by its record's id. */
 export type RecordingRequest = Origin & { readonly terminal: string; readonly containerName: string };
 
 type RecordingListener = {
@@ -17,7 +17,7 @@ type RecordingListener = {
 
 export type RecordingMessages = ReturnType<typeof recordingMessages>;
 
-/** Between the processes: what is recorded, what is to end, and what is gone. */
+/** Messages between processes: recordings to start, end or remove. */
 export function recordingMessages(bus: Bus, log: Logger) {
   const listeners = new Set<RecordingListener>();
   bus.subscribe(TOPIC, receive, () => {});
@@ -33,18 +33,18 @@ export function recordingMessages(bus: Bus, log: Logger) {
       bus.publish(TOPIC, { kind: 'notice', id, userId, dbId, connectionId, on, message });
     },
 
-    /** Whichever process has the terminal records it. */
+    /** To the process with the terminal. */
     start: (request: RecordingRequest): void => bus.publish(TOPIC, { kind: 'start', ...request }),
-    /** Whichever process makes it ends it. */
+    /** To the recording process. */
     stop: (id: string): void => bus.publish(TOPIC, { kind: 'stop', id }),
-    /** Whichever process has its file removes it. */
+    /** To the process with the file. */
     removed: (id: string): void => bus.publish(TOPIC, { kind: 'removed', id }),
 
     subscribe: (listener: RecordingListener): void => void listeners.add(listener),
   };
 }
 
-/** Hands the message to a listener; null when it is malformed, or from another version of the service. */
+/** Delivers the message; null when it is malformed or from another version of the service. */
 function deliveryOf(message: BusMessage): ((listener: RecordingListener) => void) | null {
   const { kind, id } = message;
   if (kind === 'stop' && isText(id)) return (listener) => listener.stop?.(id);

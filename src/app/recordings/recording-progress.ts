@@ -5,10 +5,10 @@ import type { Repositories } from '../../ports/storage.ts';
 import type { RecordingEnd } from '../../ports/terminals/recording-repository.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Each is heard of at least so often, also when its terminal is quiet. */
+/** The longest interval between notes, also of a quiet terminal. */
 const SEEN_EVERY_MS = 15_000;
 
-/** One that this process makes now, and what was written down of it last. */
+/** An active recording of this process, and what its row has. */
 export type ActiveRecording = {
   readonly recording: Recording;
   readonly key: TerminalKey;
@@ -25,21 +25,21 @@ export type RecordingProgressDeps = {
 
 export type RecordingProgress = ReturnType<typeof recordingProgress>;
 
-/** What the rows tell of recordings that this process makes: how far each is, its end, and what room that leaves. */
+/** The rows of this process's recordings: their progress, their end, and the remaining quota. */
 export function recordingProgress({ repositories, log, monotonicMs }: RecordingProgressDeps) {
   const { recordings, settings } = repositories;
 
-  /** What the user's other recordings leave; null for too little. */
+  /** What the user's other recordings leave; null when too little. */
   async function room(userId: string, ownBytes: number): Promise<number | null> {
     const { recordingsMbPerUser } = await settings.read();
     return remainingQuota(recordingsMbPerUser, (await recordings.usedBytes(userId)) - ownBytes);
   }
 
   return {
-    /** What there is for a new one; null for too little. */
+    /** null when too little. */
     roomForNew: (userId: string): Promise<number | null> => room(userId, 0),
 
-    /** What there is for one that goes on, with what it has taken already. */
+    /** For an active one, including what it has used. */
     roomOf: async ({ recording, notedBytes }: ActiveRecording): Promise<number> =>
       (await room(recording.userId, countedBytes(notedBytes))) ?? 0,
 
@@ -48,7 +48,7 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
       return !isQuiet || monotonicMs() - notedAtMs >= SEEN_EVERY_MS;
     },
 
-    /** Whether it is still to go on. */
+    /** Returns whether it is still active. */
     async note(entry: ActiveRecording): Promise<boolean> {
       const { id, userId } = entry.recording;
       const facts = entry.recorder.facts();
@@ -57,7 +57,7 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
       return await recordings.progress(id, userId, facts);
     },
 
-    /** Once all of it is in its file. */
+    /** Call it when the file is complete. */
     async end(
       { recording, recorder }: ActiveRecording,
       state: RecordingEnd['state'],
@@ -66,7 +66,7 @@ export function recordingProgress({ repositories, log, monotonicMs }: RecordingP
       try {
         return await recordings.end(id, userId, { state, ...(await recorder.end()) });
       } catch (err) {
-        // Its row stays as one that goes on; silence ends it later.
+        // Its row stays active; the silence limit ends it later.
         log.warn({ err, id }, 'could not save the end of a recording');
         return null;
       }

@@ -6,7 +6,7 @@ import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 const detailsOf = ({ id, dbId, connectionId }: Pick<Recording, 'id' | 'dbId' | 'connectionId'>) =>
   JSON.stringify({ id, container_id: dbId, connection_id: connectionId });
 
-/** A row for a recording that begins, and that it did. */
+/** Inserts the row and the audit record of a new recording. */
 export const recordStarted = (
   { inTransaction }: Storage,
   { id, containerName, replica }: Pick<Recording, 'id' | 'containerName' | 'replica'>,
@@ -20,7 +20,7 @@ export const recordStarted = (
     return await tx.recordings.insert({ ...terminalIds, cols, rows, replica });
   });
 
-/** Removes the row, and records that it was; null when there is none. */
+/** Removes the row and audits it; null when there is none. */
 export async function recordDeleted(
   tx: Repositories,
   id: string,

@@ -2,7 +2,7 @@ import type { ScreenSnapshot } from '../terminals/output/screen-snapshot.ts';
 import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Writes what a terminal has shown so far: a picture and the output since, or without one all buffered output. */
+/** Writes the terminal's earlier output: a screen snapshot and what follows it, or without one all buffered output. */
 export function writeBacklog(
   recorder: Pick<Recorder, 'output'>,
   stream: TerminalStream,

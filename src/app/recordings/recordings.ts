@@ -19,7 +19,7 @@ import type { RecordingMessages } from './recording-messages.ts';
 import { recordDeleted } from './recording-records.ts';
 import { remoteRecordings } from './remote-recordings.ts';
 
-/** A process that is asked to end its recording has done so within this, or is gone. */
+/** A process that has not ended its recording within this time is dead. */
 const STOP = { withinMs: 3_000, everyMs: 50 };
 
 export type RecordingsDeps = {
@@ -37,7 +37,7 @@ type Found = Result<Recording, DomainError>;
 
 export type Recordings = ReturnType<typeof recordings>;
 
-/** Recordings of the caller's own terminals; another's is like none. */
+/** Recordings of the caller's own terminals; another user's look unknown. */
 export function recordings(deps: RecordingsDeps) {
   const { storage, files, live, terminals, messages, log } = deps;
   const { repositories } = storage;
@@ -52,7 +52,7 @@ export function recordings(deps: RecordingsDeps) {
   const { takeOver, sweep } = abandonedRecordings(deps);
 
   return {
-    /** Records an open terminal of the caller's container from now on; the one that goes on when there is one. */
+    /** Records an open terminal of the caller's container; returns the active recording if there is one. */
     async start(dbId: string, connectionId: string, caller: Caller, origin: Origin): Promise<Found> {
       const container = await findOwn(repositories, dbId, caller);
       if (!container.ok) return container;
@@ -75,10 +75,10 @@ export function recordings(deps: RecordingsDeps) {
       return await repositories.recordings.page(user.id, dbId?.toLowerCase() ?? null, request);
     },
 
-    /** The file as it is now. */
+    /** The file's present content. */
     open: (id: string, caller: Caller, origin: Origin) => open(deps, id, caller, origin),
 
-    /** Ends it first when it goes on. */
+    /** Ends an active one first. */
     remove: (id: string, caller: Caller, origin: Origin): Promise<Found> => remove(deps, id, caller, origin),
 
     takeOver,

@@ -10,7 +10,7 @@ import type { Terminals } from '../terminals/terminals.ts';
 import type { ActiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
 
-/** A process that has the terminal has begun within this, or has it no more. */
+/** A process that has not begun within this time no longer has the terminal. */
 const BEGIN = { withinMs: 3_000, everyMs: 50 };
 
 export type RemoteRecordingsDeps = {
@@ -21,7 +21,7 @@ export type RemoteRecordingsDeps = {
   readonly log: Logger;
 };
 
-/** Recordings of terminals that another process has, which makes them. */
+/** Starts and stops recordings of terminals in other processes. */
 export function remoteRecordings({ repositories, live, terminals, messages, log }: RemoteRecordingsDeps) {
   messages.subscribe({
     start({ terminal, containerName, ...origin }) {
@@ -34,7 +34,7 @@ export function remoteRecordings({ repositories, live, terminals, messages, log 
   });
 
   return {
-    /** Has the process that has the terminal record it. Whose key it is may do so. */
+    /** Asks the terminal's process to record it. The owner of the key may do so. */
     async begin(
       key: TerminalKey,
       containerName: string,
@@ -47,7 +47,7 @@ export function remoteRecordings({ repositories, live, terminals, messages, log 
       messages.start({ terminal: id, containerName, ...origin });
       const begun = await poll(async () => {
         const going = await repositories.recordings.activeIn(dbId);
-        // One that a process left behind that was killed is no answer.
+        // A killed process's recording does not count.
         const isBegun = (one: Recording): boolean =>
           one.replica === replica && one.userId === userId && one.connectionId === connectionId;
         return going.find(isBegun) ?? null;

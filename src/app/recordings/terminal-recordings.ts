@@ -13,7 +13,7 @@ export type TerminalRecordingsDeps = {
   readonly log: Logger;
 };
 
-/** Recordings as terminals see them. */
+/** Recordings, as terminals need them. */
 export const terminalRecordings = ({
   recordings,
   live,
@@ -39,7 +39,7 @@ export const terminalRecordings = ({
   },
 
   async recordingOf(terminal) {
-    // Only of somebody else's container: the owner's own terminals are recorded where they are open.
+    // For participants only: the owner's own terminals are recorded in their process.
     const elsewhere = terminal.owner ? [] : await recordings.activeIn(terminal.dbId);
     return () => {
       const one = [...live.all(), ...elsewhere].find((each) => watches(terminal, each));

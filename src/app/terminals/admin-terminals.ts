@@ -12,7 +12,7 @@ import { publishTerminalNotice } from './terminal-messages.ts';
 import type { Terminals } from './terminals.ts';
 
 const NOTE_EVERY_MS = 600_000;
-/** How long the answer to a close waits for the terminal to be gone. */
+/** How long the answer waits for the terminal's end. */
 const GONE = { withinMs: 2_000, everyMs: 40 };
 
 export type AdminTerminalDeps = {
@@ -24,13 +24,13 @@ export type AdminTerminalDeps = {
 
 export type AdminTerminals = ReturnType<typeof adminTerminals>;
 
-/** Everybody's terminals in every process, for administrators: who, where and since when, never what is in them. */
+/** All users' terminals in all processes, for administrators: who, where and since when, never contents. */
 export function adminTerminals({ storage: { repositories }, terminals, bus, clock }: AdminTerminalDeps) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
   const records = repositories.terminals;
 
   return {
-    /** That an administrator looked is recorded, once in a while for each session or token. */
+    /** An administrator's view is recorded, once in a while per session or token. */
     async list({ user, credential }: Caller, origin: Origin): Promise<readonly ListedTerminal[]> {
       if (isNew(credentialId(credential))) {
         const action = 'terminals_listed';
@@ -42,7 +42,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
       });
     },
 
-    /** Closes one with 4001, in whichever process it is. */
+    /** Closes one as `unauthorized`, in any process. */
     async close(given: string, { user }: Caller, origin: Origin): Promise<Result<null, DomainError>> {
       const id = given.toLowerCase();
       const found = isUuid(id) ? await records.find(id) : null;

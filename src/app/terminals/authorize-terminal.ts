@@ -16,7 +16,7 @@ export type AuthorizeTerminalDeps = {
   readonly clock: Clock;
 };
 
-/** Whether the caller may open a terminal of this container now, and how: as its owner, or as a participant. */
+/** Whether the caller may open a terminal of this container now, as its owner or as a participant. */
 export async function authorizeTerminal(
   { repositories, backend, clock }: AuthorizeTerminalDeps,
   id: string,
@@ -40,7 +40,7 @@ export async function authorizeTerminal(
   return muxed.value ? ok(right) : refuse({ code: 'sharing_needs_tmux' });
 }
 
-/** What is shared is the one main terminal, and only its owner starts it afresh. */
+/** Only the main terminal is shared, and only its owner restarts it. */
 const participantFaults = ({
   connectionId,
   forceNew,

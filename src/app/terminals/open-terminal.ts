@@ -24,22 +24,21 @@ import type { TerminalRegistry } from './terminal-registry.ts';
 import type { TerminalSync } from './terminal-sync.ts';
 import { liveEntry, type TerminalGrant, targetOf } from './terminal-target.ts';
 
-/** A terminal that is open: its stream, and what to do when the socket has gone. */
+/** An open terminal: its stream, and the functions for its socket. */
 export type OpenTerminal = {
   readonly id: string;
   readonly stream: TerminalStream;
   /** The first output to send. */
   readonly from: InitialOutput;
   resize(cols: number, rows: number): Promise<void>;
-  /** The recording of what it shows, if there is one now. */
+  /** The active recording of what it shows, if any. */
   recording(): RecordingNotice | null;
-  /** Who shares the terminal, and its size, from now on. */
+  /** The sharing users and the size, from now on. */
   onNotice(listener: (notice: SharedTerminalNotice) => void): void;
-  /** The peer has answered a ping. */
   pinged(): void;
-  /** The client is told of the stream now, and may come back for it. */
+  /** The client is being told of the stream, and may return for it. */
   shown(): void;
-  /** After its last output: why it is over, and the exit code of a program that has ended, if it is known. */
+  /** Resolves after the last output, with the close reason and the program's exit code, if known. */
   ended(): Promise<TerminalEnded>;
   release(how: Leaving): Promise<void>;
 };
@@ -59,31 +58,31 @@ export type TerminalOpeningDeps = {
   readonly ends: TerminalEnds;
 };
 
-/** A socket at its terminal, from the moment that it asks for it until its end is on record. */
+/** A socket's use of a terminal, from its request until its end is on record. */
 type Attachment = {
   readonly grant: TerminalGrant;
   readonly target: TerminalTarget;
   readonly entry: LiveTerminal;
-  /** Its place among those who share the terminal. */
+  /** Its seat at the shared terminal. */
   at: { leave(): void } | null;
   over(): void;
 };
 
 type State = TerminalOpeningDeps & {
-  /** Settle when the end of each is on record. */
+  /** Settle when their end is on record. */
   readonly attachments: Set<Promise<void>>;
   readonly recordEnd: ReturnType<typeof terminalEndRecords>;
 };
 
-/** Terminals of sockets: each that is put on record as open is put on record as closed, whatever comes between. */
+/** Opens terminals for sockets. Each recorded opening gets a recorded close, whatever happens. */
 export function terminalOpening(deps: TerminalOpeningDeps) {
   const { storage, backend, log, registry, ends } = deps;
   const state: State = { ...deps, attachments: new Set(), recordEnd: terminalEndRecords(storage, log) };
 
   return {
     /**
-     * The terminal for an upgraded socket: the one that it lost, or a new one. null when the socket was closed
-     * meanwhile. Throws what the backend throws.
+     * The terminal for an upgraded socket: the one it resumes, or a new one. null when the socket has closed meanwhile.
+     * Throws the backend's errors.
      */
     async open(
       grant: TerminalGrant,
@@ -92,16 +91,16 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
     ): Promise<OpenTerminal | null> {
       const attachment = begin(state, grant, connection);
       const opened = openFor(state, attachment);
-      // A client that leaves is answered at once; what it began goes on in the container.
+      // A leaving client is answered at once; its opening continues in the container.
       turn.during([opened, registry.opening(attachment.entry.id)]);
       return await opened;
     },
 
-    /** Why `open` threw. */
+    /** The close reason for an error of `open`. */
     whyNot: (grant: TerminalGrant, error: unknown): Promise<CloseReason> =>
       ends.afterFault(targetOf(grant, backend), error),
 
-    /** When no socket has a terminal any more, and the end of each is on record. */
+    /** Resolves when no socket has a terminal and every end is on record. */
     over: async (): Promise<void> => void (await Promise.all(state.attachments)),
   };
 }
@@ -158,7 +157,7 @@ const connect = ({ registry }: State, { grant, target, entry }: Attachment): Pro
     close: entry.connection.close,
   });
 
-/** From here on it is on record that the terminal is open. */
+/** From here on the terminal is on record as open. */
 async function show(state: State, attachment: Attachment, stream: TerminalStream): Promise<OpenTerminal> {
   const { storage, clock, live, registry, sync } = state;
   const { grant, target, entry } = attachment;
@@ -183,7 +182,7 @@ async function show(state: State, attachment: Attachment, stream: TerminalStream
   };
 }
 
-/** Begins the recording that was asked for. Answers the present one, or why there is none. */
+/** Starts the requested recording. Returns the active one, or why there is none. */
 async function recordingOf(
   { observer }: State,
   { grant, entry }: Attachment,
@@ -213,7 +212,7 @@ async function enter({ live, shared }: State, attachment: Attachment, stream: Te
     live.resize(entry, newCols, newRows);
     return at.resize({ cols: newCols, rows: newRows });
   };
-  // The window may have changed meanwhile, and it is another one after a reload.
+  // The window may have changed meanwhile or in a reload.
   if (resume !== null || from.redraw) void resize(cols, rows);
   const first = await initialOutput(stream, from);
   return { from: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
@@ -226,12 +225,12 @@ async function ended(
 ): Promise<TerminalEnded> {
   const end = await stream.ending();
   const reason = await ends.afterEnd(target, end, stream.ranMs());
-  // This stream has no more output: a client that returns gets a new one.
+  // This stream has no more output: a returning client gets a new one.
   if (reason !== CLOSE.ended) registry.detached(target.key, stream.id);
   return { reason, code: end.kind === 'exited' ? end.code : null };
 }
 
-/** The owner's main terminal is as large as the owner likes; participants see what is on it. */
+/** The owner decides the size of the main terminal; participants see it. */
 function roleOf({ access, mode, options }: TerminalGrant): Onlooker['role'] {
   if (access !== null) return 'participant';
   return options.connectionId === MAIN_CONNECTION && mode === 'control' ? 'owner' : 'independent';

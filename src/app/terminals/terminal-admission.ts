@@ -12,10 +12,10 @@ export type TerminalAdmissionDeps = Omit<AuthorizeTerminalDeps, 'backend'> & {
   readonly queue: TerminalQueue;
 };
 
-/** A right that may be used at once. */
+/** A right to open a terminal now. */
 export type Admitted = { readonly grant: TerminalGrant; readonly turn: Turn };
 
-/** What comes before the upgrade: the right to a terminal, and the wait until it may be opened. */
+/** Before the upgrade: checks the right to a terminal, and waits for a turn to open it. */
 export function terminalAdmission(deps: TerminalAdmissionDeps) {
   const { backend, registry, queue } = deps;
 
@@ -48,7 +48,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       return queue.isBusy({ resourceId: dbId, userId: caller.user.id }) ? refuse(BUSY) : granted;
     },
 
-    /** Waits for the caller's turn. Whoever comes back to a terminal that is there has not to wait. */
+    /** Waits for the caller's turn. A resume does not wait. */
     async admit(
       id: string,
       options: TerminalOptions,

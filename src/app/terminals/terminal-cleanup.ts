@@ -4,12 +4,12 @@ import type { TerminalTarget } from './locate-terminal.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
-/** A container under load ends in its own time. What is left after the last attempt is for the reaper. */
+/** A container under load may need time. The reaper handles what remains after the last attempt. */
 const RETRY_AFTER_MS: readonly number[] = [1_000, 4_000];
 
 export type TerminalEnding = ReturnType<typeof terminalCleanup>;
 
-/** Ends terminals in their containers, and takes them off the record of what this process has there. */
+/** Ends terminals in their containers and removes their leases. */
 export function terminalCleanup(
   leases: TerminalLeases,
   log: Logger,
@@ -18,12 +18,12 @@ export function terminalCleanup(
   const ends = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  /** The session of a pane outlives a restart of the service, for as long as its client may come back. */
+  /** A pane's session outlives a restart of the service while its client may return. */
   const isLeft = ({ isMain }: TerminalTarget): boolean => stopping.signal.aborted && !isMain;
 
   /**
-   * The row goes last: by it the reaper finds what is still there. It stays where the container is to go down: a container
-   * that is paused, or that does not stop, keeps its programs. The last one who shows a pane ends its session.
+   * The lease goes last, since the reaper finds leftovers by it. It stays when the container goes down, since a
+   * container that is paused or does not stop keeps its programs. Only the last viewer of a pane ends its session.
    */
   async function endBoth(
     target: TerminalTarget,
@@ -59,25 +59,25 @@ export function terminalCleanup(
 
   return {
     /**
-     * `withContainer`: the container goes down, and all in it. To end a hundred programs one by one beside that keeps the
-     * engine from it. The reaper takes them off the record, or ends them if the container stays up after all.
+     * `withContainer`: the whole container goes down; ending its programs one by one would delay the engine. The reaper
+     * removes the leases, or ends the programs if the container stays up.
      */
     end(target: TerminalTarget, stream: TerminalStream, withContainer: boolean): void {
       leases.ending(stream.id);
       const ended = endWithRetries(target, stream, withContainer)
         .catch((err: unknown) => log.warn({ err }, 'could not end a terminal; leaving it to the reaper'))
         .finally(() => {
-          // Until the process is gone its reaper works: what is left for a client is not to be taken for a leftover.
+          // Until the process ends its reaper runs, and must not treat what waits for a client as a leftover.
           if (!isLeft(target)) leases.leave(stream.id);
           ends.delete(ended);
         });
       ends.add(ended);
     },
 
-    /** The service stops: sessions that a client may come back to are left in their containers. */
+    /** The service stops: sessions that a client may return to stay in their containers. */
     leaveWhatStays: (): void => stopping.abort(),
 
-    /** When all that was to end has ended. */
+    /** Waits for all ends. */
     idle: async (): Promise<void> => void (await Promise.all(ends)),
   };
 }

@@ -8,19 +8,18 @@ import type {
 } from '../../ports/terminals/terminal-record-repository.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 
-/** The socket as the use cases see it. */
 export type TerminalConnection = {
   close(reason: CloseReason): void;
-  /** That a recording of what it shows began or ended. */
+  /** A recording of what it shows has started or ended. */
   notify(notice: RecordingNotice): void;
 };
 
-/** A terminal session: one socket of this process. */
+/** One terminal socket of this process. */
 export type LiveTerminal = {
   readonly id: string;
   readonly key: TerminalKey;
   readonly userId: string;
-  /** Id of the container's row, which a recreate does not change. */
+  /** A recreate does not change it. */
   readonly dbId: string;
   readonly connectionId: string;
   readonly owner: boolean;
@@ -29,25 +28,23 @@ export type LiveTerminal = {
   cols: number;
   rows: number;
   lastPingAt: Date;
-  /** When its record was written, by the database's clock; null before. */
+  /** By the database's clock; null before its record is written. */
   recordedAt: Date | null;
 };
 
-/** What follows the terminals of this process and may record them. */
+/** Follows the terminals of this process, to record them. */
 export type TerminalObserver = {
-  /** A terminal has a new stream. */
   opened(key: TerminalKey, stream: TerminalStream): void;
-  /** A terminal is gone. */
   emptied(key: TerminalKey): void;
-  /** Records from the first byte on. A terminal without its recording is better than none: why there is none. */
+  /** Records from the first byte. The terminal opens even without its recording; returns why there is none. */
   recordOnOpen(
     terminal: LiveTerminal,
     containerName: string,
     origin: Origin,
   ): Promise<RecordingNotice | null>;
-  /** Reads which recordings other processes make of this terminal; then tells the one that there is now, if any. */
+  /** Reads the recordings of this terminal in other processes; the result returns the present one, if any. */
   recordingOf(terminal: LiveTerminal): Promise<() => RecordingNotice | null>;
-  /** In whichever process a recording begins or ends. */
+  /** Of recordings in any process. */
   onNotice(listener: (notice: RecordingNotice) => void): void;
 };
 
@@ -55,7 +52,7 @@ const PING_EVERY_MS = 15_000;
 
 export type TerminalConnections = ReturnType<typeof terminalConnections>;
 
-/** The open sockets of terminals in this process, and their records for all processes. */
+/** The open terminal sockets of this process, and their records for all processes. */
 export function terminalConnections(clock: Clock, replica: string) {
   const live = new Map<string, LiveTerminal>();
   const resized = new Set<LiveTerminal>();
@@ -68,7 +65,7 @@ export function terminalConnections(clock: Clock, replica: string) {
     count: (): number => live.size,
     find: (id: string): LiveTerminal | null => live.get(id) ?? null,
 
-    /** The newest of that key. */
+    /** The newest with that key. */
     underKey: (key: TerminalKey): LiveTerminal | null =>
       [...live.values()].findLast((entry) => entry.key === key) ?? null,
 
@@ -87,7 +84,7 @@ export function terminalConnections(clock: Clock, replica: string) {
       replica,
     }),
 
-    /** Writes new sizes; seldom, the pings since the last time, and removes the records of processes that died. */
+    /** Writes new sizes and, less often, pings; removes the records of dead processes. */
     async writeDue(records: TerminalRecordRepository): Promise<void> {
       const sizes = [...resized];
       resized.clear();
@@ -101,7 +98,7 @@ export function terminalConnections(clock: Clock, replica: string) {
       );
       await records.ping(pinged);
       writtenAt = now;
-      // One that ended meanwhile may have been put back.
+      // A ping may have restored one that has ended meanwhile.
       await records.remove(pinged.filter(({ id }) => !live.has(id)).map(({ id }) => id));
       await records.sweep();
     },

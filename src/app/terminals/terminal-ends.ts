@@ -15,7 +15,7 @@ import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
 import type { TerminalRecordRepository } from '../../ports/terminals/terminal-record-repository.ts';
 import type { TerminalTarget } from './locate-terminal.ts';
 
-/** A container that is asked to stop ends its shells first, and goes down a moment later. */
+/** A stopping container ends its shells a moment before it is down. */
 const GOES_DOWN = { withinMs: 1_500, everyMs: 100 };
 
 export type TerminalEndsDeps = {
@@ -27,7 +27,10 @@ type Located = Pick<TerminalTarget, 'dbId' | 'handle' | 'participation'>;
 
 export type TerminalEnds = ReturnType<typeof terminalEnds>;
 
-/** Why terminals close that nobody closed, by what the database and the engine say of their containers. Never throws. */
+/**
+ * The reasons for ends that Berth did not cause, by the database's and the engine's view of the container. Never
+ * throws.
+ */
 export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
   const rowOf = async ({ dbId }: Located): Promise<ContainerStatus | null | undefined> => {
     const found = await records.containerStatuses([dbId]).catch(() => undefined);
@@ -40,7 +43,7 @@ export function terminalEnds({ records, runtime }: TerminalEndsDeps) {
       () => 'silent' as const,
     );
 
-  /** A program that has ended may be the first of a container that goes down. */
+  /** A program's end may precede its container's. */
   async function seenAfter(target: Located, end: StreamEnd): Promise<EngineSight | null> {
     if (!mayBeContainers(end)) return null;
     const seenDown = async (): Promise<EngineSight | null> => {

@@ -5,21 +5,21 @@ import type {
   TerminalLeaseRepository,
 } from '../../ports/terminals/terminal-lease-repository.ts';
 
-/** Which process it is: a replica, and which start of it. */
+/** A process: a replica, and one of its starts. */
 export type Incarnation = { readonly replica: string; readonly incarnation: string };
 
-/** Where a terminal is. */
+/** A session in a container. */
 type At = Pick<NewTerminalLease, 'dbId' | 'runtimeId' | 'muxSession'>;
 
 export type TerminalLeases = ReturnType<typeof terminalLeases>;
 
 const RENEW_EVERY_MS = 15_000;
-/** What was renewed later than this may have been missed in between. */
+/** If two renewals are further apart, other processes may have declared this one dead meanwhile. */
 const GAP_MS = 30_000;
-/** After an outage of the database the others need so long to say that they live. */
+/** After a database outage the others need this long to renew their leases. */
 const STEADY_MS = 20_000;
 
-/** Writes down which terminals in containers this process has, before they are opened and until they have ended. */
+/** Records this process's terminals in containers, from before they open until they have ended. */
 export function terminalLeases(
   repository: TerminalLeaseRepository,
   me: Incarnation,
@@ -28,10 +28,10 @@ export function terminalLeases(
   const mine = new Map<string, At & { isEnding: boolean }>();
   let renewedMs: number | null = null;
   let steadySinceMs = 0;
-  /** Of one that is ending the process ends the session by itself if it is the last. */
+  /** A process that is ending one ends its session itself if it is the last. */
   const isTheirs = ({ incarnation, silentSeconds, isEnding }: TerminalLease): boolean =>
     incarnation !== me.incarnation && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
-  // Hundreds end at the same time, and each asks twice.
+  // Hundreds may end at once, and each asks twice.
   const leasesIn = batchedLookup(async (dbIds) => {
     const found = dbIds.map(async (id) => [id, await repository.inContainer(id)] as const);
     return new Map(await Promise.all(found));
@@ -46,17 +46,17 @@ export function terminalLeases(
 
   return {
     ...me,
-    /** Those that are being opened or ended as well. */
+    /** Including those being opened or ended. */
     streamIds: (): ReadonlySet<string> => new Set(mine.keys()),
 
-    /** Whether its session was on no record: nothing is in it yet. */
+    /** Returns whether its session had no lease: then it is new. */
     async take(streamId: string, { dbId, runtimeId, muxSession }: At): Promise<boolean> {
       mine.set(streamId, { dbId, runtimeId, muxSession, isEnding: false });
       if (renewedMs === null) await renew();
       return await repository.put({ streamId, dbId, runtimeId, muxSession, ...me });
     },
 
-    /** Nobody is shown it any more. */
+    /** It has no viewer any more. */
     ending(streamId: string): void {
       const lease = mine.get(streamId);
       if (lease !== undefined) lease.isEnding = true;
@@ -65,7 +65,7 @@ export function terminalLeases(
     /** The same for other processes. */
     markEnding: (streamId: string): Promise<void> => repository.markEnding(streamId),
 
-    /** Whether somebody shows the session, in this process or in another. */
+    /** Whether any process shows the session. */
     async isShown({ dbId, runtimeId, muxSession }: At): Promise<boolean> {
       const isThere = (at: Pick<At, 'runtimeId' | 'muxSession'>): boolean =>
         at.runtimeId === runtimeId && at.muxSession === muxSession;
@@ -79,15 +79,15 @@ export function terminalLeases(
       await repository.remove([streamId]);
     },
 
-    /** What is left of it in the container is looked after by whoever comes first. */
+    /** Leaves what remains in the container to the reaper of any process. */
     leave: (streamId: string): void => void mine.delete(streamId),
 
-    /** Says that this process lives; for a timer. */
+    /** Renews this process's lease; for a timer. */
     async renewDue(): Promise<void> {
       if (renewedMs === null || monotonicMs() - renewedMs >= RENEW_EVERY_MS) await renew();
     },
 
-    /** Whether it has said so for a while, without a gap. */
+    /** Whether it has been renewed for a while without a gap. */
     isSteady(): boolean {
       const nowMs = monotonicMs();
       return renewedMs !== null && nowMs - renewedMs <= GAP_MS && nowMs - steadySinceMs >= STEADY_MS;

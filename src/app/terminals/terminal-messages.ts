@@ -1,11 +1,11 @@
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Bus, BusMessage } from '../../ports/bus.ts';
 
-/** What processes tell each other of terminals: at what to look. */
+/** Messages between processes about terminals to check. */
 export type TerminalNotice =
-  /** A socket of `replica` shows what is under the key now. */
+  /** A socket of `replica` now shows this key's terminal. */
   | { readonly kind: 'taken'; readonly key: TerminalKey; readonly replica: string }
-  /** An administrator wants it closed. */
+  /** An administrator closes it. */
   | { readonly kind: 'close'; readonly id: string }
   /** `replica` is about to stop, replace or remove the container. */
   | { readonly kind: 'shut'; readonly dbId: string; readonly replica: string };
@@ -15,7 +15,7 @@ const TOPIC = 'terminal';
 /** Call it after the commit. */
 export const publishTerminalNotice = (bus: Bus, notice: TerminalNotice): void => bus.publish(TOPIC, notice);
 
-/** `onGap` when something may have been missed. */
+/** `onGap`: messages may have been missed. */
 export function subscribeToTerminalNotices(
   bus: Bus,
   onNotice: (notice: TerminalNotice) => void,
@@ -29,7 +29,7 @@ export function subscribeToTerminalNotices(
   bus.subscribe(TOPIC, read, onGap);
 }
 
-/** null for what another version of the service says. */
+/** null for another version's message. */
 function noticeOf({ kind, key, replica, id, dbId }: BusMessage): TerminalNotice | null {
   const isText = (value: unknown): value is string => typeof value === 'string';
   if (kind === 'close' && isText(id)) return { kind, id };

@@ -12,11 +12,11 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 
 /** Permission to open a terminal now. The holder must call `during` or `abandon`, which lets the next request in. */
 export type Turn = {
-  /** Whether the caller had to wait, so that its checks may be out of date. */
+  /** Whether the caller had to wait, so that its checks may be outdated. */
   readonly hasWaited: boolean;
-  /** It is over when all of these have settled. */
+  /** The turn ends when all of these have settled. */
   during(works: readonly Promise<unknown>[]): void;
-  /** It is over if nothing was begun. */
+  /** Ends the turn if nothing was started. */
   abandon(): void;
 };
 
@@ -30,7 +30,7 @@ export const BUSY: DomainError = { code: 'busy_opening_terminals', retryAfterSec
 
 export type TerminalQueue = ReturnType<typeof terminalQueue>;
 
-/** Lets a few terminals be opened at a time in this process, for each container and user; the others wait in line. */
+/** Lets a few terminals open at a time in this process, per container and user; others queue. */
 export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) {
   const queue = slotQueue(limits);
   let isShut = false;
@@ -59,17 +59,16 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
       return refuse(isShut ? { code: 'service_restarting' } : BUSY);
     },
 
-    /** The service ends: all who wait, and all who come, are told to come back. */
+    /** Refuses all waiting and future requests with a retry time, for shutdown. */
     shut(): void {
       isShut = true;
       queue.refuseWaiting();
     },
 
-    /** Whether others for the same container or of the same user wait. */
+    /** Whether others for the same container or user wait. */
     isBusy: ({ resourceId, userId }: Omit<SlotRequest, 'id'>): boolean =>
       queue.now().waiting.some((one) => one.resourceId === resourceId || one.userId === userId),
 
-    /** How many wait for their turn. */
     waiting: (): number => queue.now().waiting.length,
   };
 }

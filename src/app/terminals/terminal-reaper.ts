@@ -8,10 +8,10 @@ import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts'
 import { handleOf } from '../containers/find-container.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
-/** How often every running container is looked into, for what no row tells of. */
+/** Interval for searching every running container for leftovers without a lease. */
 const LOOK_INTO_ALL_MS = 600_000;
 const AT_A_TIME = 4;
-/** While a container is being changed, nobody knows what runs in it. */
+/** While a container is being changed, its programs are unknown. */
 const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'deleted'];
 
 export type TerminalReaperDeps = {
@@ -20,22 +20,22 @@ export type TerminalReaperDeps = {
   readonly backend: TerminalBackend;
   readonly leases: TerminalLeases;
   readonly log: Logger;
-  /** Whether the service is about to end: what is left is looked after by whoever comes next. */
+  /** Whether the service is stopping: leftovers are then left to other processes. */
   readonly isStopping: () => boolean;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 
 /**
- * Ends what terminals have left in containers: of processes that were killed, and of this one where ending failed. What it
- * ends is looked for again the next time, until it is gone. Safe in any number of processes at once.
+ * Ends leftovers of terminals in containers: of killed processes, and of this one where ending failed. The next pass
+ * checks again, until they are gone. Safe in concurrent processes.
  */
 export function terminalReaper(deps: TerminalReaperDeps) {
   const { repositories, runtime, backend, leases, log, isStopping, monotonicMs } = deps;
   const { containers, terminalLeases: leaseRepository } = repositories;
   let lookedIntoAllMs: number | null = null;
 
-  /** One for a timer; the first pass comes at the start. */
+  /** For a timer; the first pass is at the start. */
   async function pass(): Promise<void> {
     const by = {
       replica: leases.replica,
@@ -52,7 +52,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     });
   }
 
-  /** Running ones, when it is time. Only one that is steady can tell what no row accounts for. */
+  /** Running containers, when it is time. Leftovers without a lease can be told only while leases are steady. */
   async function all(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
     if (!leases.isSteady() || (lookedIntoAllMs !== null && nowMs - lookedIntoAllMs < LOOK_INTO_ALL_MS))
@@ -67,7 +67,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;
     const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
-    // After the look: whatever is opened meanwhile is in a row before it is in the container.
+    // After the leases: a terminal opened in between has its lease before it is in the container.
     const inContainer = await leaseRepository.inContainer(dbId);
     const { replica, incarnation } = leases;
     const me = { replica, incarnation, streamIds: leases.streamIds(), isSteady: leases.isSteady() };
@@ -82,7 +82,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     await leaseRepository.remove(forget);
   }
 
-  /** Its programs are there, and nothing can be ended before it goes on. */
+  /** Its programs exist, but cannot be ended until it resumes. */
   async function isPaused(row: Container): Promise<boolean> {
     const handle = row.state === 'stopped' ? handleOf(row) : null;
     return handle !== null && (await runtime.observe(handle)).kind === 'paused';

@@ -9,10 +9,10 @@ import type { TerminalGrant } from './terminal-target.ts';
 const AT_ONCE = 200;
 const AGAIN_MS = 1_000;
 
-/** Keeps no process alive: who ends it has waited long enough by then. */
+/** Does not keep the process alive, which has waited long enough by then. */
 const unwatched = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
-/** The record of an open terminal, and that it was opened. Answers when. */
+/** Records an open terminal, with its audit record. Returns the time. */
 export async function recordOpened(
   tx: Repositories,
   record: NewTerminalRecord,
@@ -28,10 +28,10 @@ export async function recordOpened(
 
 type ClosedTerminal = { readonly entry: LiveTerminal; readonly grant: TerminalGrant };
 
-/** The records go, and that they did is kept. */
+/** Removes the records and audits the closes. */
 async function recordClosed(tx: Repositories, closed: readonly ClosedTerminal[]): Promise<void> {
   await tx.terminals.remove(closed.map(({ entry }) => entry.id));
-  // Each under its own id: what was written already is not written again when that was not heard of.
+  // Each has its own id, so that a repeat after a lost answer writes none twice.
   const entries = closed.map(({ entry: { id, userId }, grant }) => {
     return { id, userId, action: 'terminal_closed', ...grant.origin, details: detailsOf(grant) } as const;
   });
@@ -39,8 +39,8 @@ async function recordClosed(tx: Repositories, closed: readonly ClosedTerminal[])
 }
 
 /**
- * Puts on record that terminals have closed: those of the same moment together, as a thousand transactions would keep
- * everybody else from the database, and again until it has them. What it answers ends when the record is written.
+ * Records closed terminals: simultaneous ones in one transaction, since a thousand would block the database for others,
+ * with retries until it succeeds. The returned promise resolves when the record is written.
  */
 export function terminalEndRecords(
   { inTransaction }: Pick<Storage, 'inTransaction'>,
@@ -61,7 +61,7 @@ export function terminalEndRecords(
   return (closed: ClosedTerminal): Promise<void> => record('', closed);
 }
 
-/** The container; of a participant also by which collaboration, so that the audit tells who could type where. */
+/** The container and, for a participant, the collaboration, so that the audit shows who could type where. */
 function detailsOf({ container: { dbId }, access, mode }: TerminalGrant): string {
   if (access === null) return dbId;
   return JSON.stringify({ container_id: dbId, collaboration_id: access.collaborationId, mode });

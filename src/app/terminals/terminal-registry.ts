@@ -18,7 +18,7 @@ import { type TerminalStream, terminalStream } from './output/terminal-stream.ts
 import { type TerminalEnding, terminalCleanup } from './terminal-cleanup.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
-/** A socket that asks for a terminal. */
+/** A socket requesting a terminal. */
 export type AttachRequest = {
   readonly socket: string;
   readonly resumes: string | null;
@@ -27,7 +27,7 @@ export type AttachRequest = {
 };
 
 type Entry = { target: TerminalTarget; slot: Slot };
-/** `place` is where it was opened: a later socket of its key may ask for another session. */
+/** `place`: where it was opened; a later socket of its key may request another session. */
 type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
 type Present = {
   close: AttachRequest['close'];
@@ -38,9 +38,9 @@ type Present = {
 export type TerminalRegistryDeps = {
   readonly leases: TerminalLeases;
   readonly log: Logger;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
-  /** Hears of every stream, and of keys under which there is none any more. */
+  /** Notified of every stream, and of keys without one. */
   readonly listener: {
     opened(key: TerminalKey, stream: TerminalStream): void;
     emptied(key: TerminalKey): void;
@@ -48,17 +48,17 @@ export type TerminalRegistryDeps = {
   readonly screens: HeadlessTerminals;
 };
 
-/** Whether the open stream and the new socket differ in mode: one may type, the other may only view. */
+/** Whether the open stream and the new socket differ in mode: one may type, the other only view. */
 const isOtherMode = (entry: Entry, target: TerminalTarget): boolean =>
   entry.target.participation?.mode !== target.participation?.mode;
 
-/** The terminals of this process by their key, also those that wait for a client whose line was lost. */
+/** The terminals of this process by key, including those waiting for a lost client. */
 export class TerminalRegistry {
   readonly #deps: TerminalRegistryDeps;
   readonly #slots = new Map<TerminalKey, Entry>();
   readonly #streams = new Map<string, Opened>();
   readonly #sockets = new Map<string, Present>();
-  /** By the socket that asked. */
+  /** By socket. */
   readonly #opens = new Map<string, Promise<void>>();
   readonly #turns: ReadScheduler;
   readonly #ending: TerminalEnding;
@@ -70,8 +70,8 @@ export class TerminalRegistry {
   }
 
   /**
-   * The stream to show to a socket; null when it was closed while it waited. Throws what opening throws. Whoever
-   * asked must tell when it leaves.
+   * The stream for a socket; null when the socket closed during the wait. Throws opening errors. The caller must call
+   * `leave`.
    */
   connect(
     target: TerminalTarget,
@@ -86,7 +86,7 @@ export class TerminalRegistry {
     return promise;
   }
 
-  /** Whether a socket that asks for this gets a stream of its own. */
+  /** Whether such a socket gets a new stream. */
   needsOpening(
     target: TerminalTarget,
     { resumes, forceNew }: Pick<AttachRequest, 'resumes' | 'forceNew'>,
@@ -96,12 +96,12 @@ export class TerminalRegistry {
     return needsOpening(entry.slot, { resumes, forceNew, otherMode: isOtherMode(entry, target) });
   }
 
-  /** When what the socket asked for was opened, or could not be, though the socket may have gone. */
+  /** Resolves when the socket's stream has opened or failed, even if the socket has gone. */
   async opening(socket: string): Promise<void> {
     await this.#opens.get(socket);
   }
 
-  /** The client of the socket was told of its stream. */
+  /** The socket's client was told of its stream. */
   shown(target: TerminalTarget, socket: string): void {
     this.#apply(target, { type: 'shown', socket });
   }
@@ -119,7 +119,7 @@ export class TerminalRegistry {
     for (const target of this.targets(dbId)) this.#shutOne(target, reason);
   }
 
-  /** The same for those that are so. */
+  /** The same for selected places. */
   shutWhere(reason: CloseReason, isMeant: (target: TerminalTarget) => boolean): void {
     for (const target of this.targets()) if (isMeant(target)) this.#shutOne(target, reason);
   }
@@ -129,13 +129,13 @@ export class TerminalRegistry {
     if (entry !== undefined) this.#shutOne(entry.target, reason);
   }
 
-  /** The line to this stream of the key broke, and with it what could be shown of the program. */
+  /** The connection to the program of this stream broke. */
   detached(key: TerminalKey, stream: string): void {
     const entry = this.#slots.get(key);
     if (entry !== undefined) this.#apply(entry.target, { type: 'detached', stream });
   }
 
-  /** Another process shows what is under the key. */
+  /** Another process shows the key's terminal. */
   taken(key: TerminalKey): void {
     const entry = this.#slots.get(key);
     if (entry !== undefined) this.#apply(entry.target, { type: 'taken', nowMs: this.#deps.monotonicMs() });
@@ -145,19 +145,19 @@ export class TerminalRegistry {
     return this.#slots.has(key);
   }
 
-  /** Where there are terminals, open or waiting: in one container, or in all. */
+  /** The places of terminals, open or waiting: in one container, or in all. */
   targets(dbId: string | null = null): readonly TerminalTarget[] {
     const all = [...this.#slots.values()].map(({ target }) => target);
     return dbId === null ? all : all.filter((target) => target.dbId === dbId);
   }
 
-  /** Ends what was not resumed in time; for a timer. */
+  /** Ends terminals not resumed in time; for a timer. */
   tick(): void {
     const nowMs = this.#deps.monotonicMs();
     for (const target of this.targets()) this.#apply(target, { type: 'tick', nowMs });
   }
 
-  /** When all that was to end has ended. */
+  /** Waits for all ends. */
   idle(): Promise<void> {
     return this.#ending.idle();
   }
@@ -206,7 +206,7 @@ export class TerminalRegistry {
       const onOver = (): void => this.#apply(target, { type: 'program_ended', stream });
       const made = terminalStream(stream, pty, onOver, this.#turns, { screens, size: target.size });
       this.#streams.set(stream, { target, stream: made });
-      // One that came too late is ended at once: what is recorded under the key is not of it.
+      // A late one ends at once; the key's recording is not of it.
       if (this.#isAwaited(target.key, stream)) listener.opened(target.key, made);
       const muxed = pty.muxSession !== null;
       this.#apply(target, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });

@@ -24,16 +24,15 @@ export type TerminalSyncDeps = {
   readonly live: TerminalConnections;
   readonly registry: TerminalRegistry;
   readonly log: Logger;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 
 export type TerminalSync = ReturnType<typeof terminalSync>;
 
 /**
- * Closes terminals of this process for what happened at others: replaced under their key, closed by an administrator,
- * their container gone. Messages say when to look, and the database what is so; without messages it is looked at every
- * five seconds.
+ * Closes this process's terminals because of events in others: replaced, closed by an administrator, container gone.
+ * Messages say when to check and the database what is true; without messages it checks every five seconds.
  */
 export function terminalSync(deps: TerminalSyncDeps) {
   const { bus, records, replica, live, registry, log, monotonicMs } = deps;
@@ -58,7 +57,7 @@ export function terminalSync(deps: TerminalSyncDeps) {
       live.find(id)?.connection.close(CLOSE.unauthorized);
   }
 
-  /** Lets go of what another process shows under the same key, if that came later. */
+  /** Gives up terminals that another process has shown later. */
   async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
     for (const newest of await records.newest(keys)) {
       const mine = live.underKey(newest.key);
@@ -66,7 +65,7 @@ export function terminalSync(deps: TerminalSyncDeps) {
     }
   }
 
-  /** Closes what is in containers that have gone, as `judge` says. */
+  /** Closes terminals in containers that are gone, by the given rule. */
   async function shutWhere(
     targets: readonly TerminalTarget[],
     closeReasonOf: typeof closeReason,
@@ -88,10 +87,10 @@ export function terminalSync(deps: TerminalSyncDeps) {
   }
 
   return {
-    /** A socket of this process shows what is under its key now; on record. */
+    /** A socket of this process now shows its key's terminal, on record. */
     took: ({ key }: LiveTerminal): void => publishTerminalNotice(bus, { kind: 'taken', key, replica }),
 
-    /** Closes every terminal of a container: here at once, in other processes soon. */
+    /** Closes all terminals of a container: here at once, in other processes soon. */
     closeAll(dbId: string, reason: CloseReason): void {
       registry.shut(reason, dbId);
       publishTerminalNotice(bus, { kind: 'shut', dbId, replica });
@@ -104,7 +103,7 @@ export function terminalSync(deps: TerminalSyncDeps) {
   };
 }
 
-/** One that is not on record yet will be later than all that are. */
+/** A terminal without a record yet is later than all with one. */
 const isLater = (record: TerminalRecord, { id, recordedAt }: LiveTerminal): boolean =>
   recordedAt !== null &&
   (record.createdAt > recordedAt || (record.createdAt.getTime() === recordedAt.getTime() && record.id > id));

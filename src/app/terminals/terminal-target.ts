@@ -18,17 +18,16 @@ import { handleOf } from '../containers/find-container.ts';
 import type { TerminalTarget } from './locate-terminal.ts';
 import type { LiveTerminal, TerminalConnection } from './terminal-connections.ts';
 
-/** What a client asks for with the upgrade; values are valid already. */
+/** The upgrade's parameters, already validated. */
 export type TerminalOptions = {
   readonly connectionId: string;
   readonly cols: number;
   readonly rows: number;
   readonly forceNew: boolean;
-  /** Record it from the first byte that this socket is shown. */
+  /** Record from the first byte for this socket. */
   readonly record: boolean;
-  /** Wants to look on only. */
   readonly viewOnly: boolean;
-  /** Where a lost connection left off: the stream, and the count of its output bytes received. */
+  /** The lost connection's stream, and its count of output bytes received. */
   readonly resume: { readonly stream: string; readonly after: number } | null;
 };
 
@@ -36,14 +35,14 @@ export type TerminalOptions = {
 export type TerminalGrant = {
   readonly caller: Caller;
   readonly container: Container;
-  /** What the owner shares with the caller; null for the owner. */
+  /** The share with the caller; null for the owner. */
   readonly access: SharedAccess | null;
   readonly mode: CollaborationMode;
   readonly options: TerminalOptions;
   readonly origin: Origin;
 };
 
-/** Where the terminal is. Throws for a container without a runtime id. */
+/** The terminal's place. Throws for a container without a runtime id. */
 export function targetOf(grant: TerminalGrant, backend: TerminalBackend): TerminalTarget {
   const { caller, container, options, access } = grant;
   const handle = handleOf(container);
@@ -65,7 +64,7 @@ export function targetOf(grant: TerminalGrant, backend: TerminalBackend): Termin
   };
 }
 
-/** What the owner's main terminal shows. It never ends with its participant; only their own session does. */
+/** A view of the owner's main terminal, which outlives its participants; only their own sessions end. */
 function participantTarget(
   { caller, container: { shell }, options: { cols, rows }, mode }: TerminalGrant,
   { collaborationId }: SharedAccess,
@@ -88,7 +87,6 @@ function participantTarget(
   };
 }
 
-/** The session of one socket. */
 export function liveEntry(
   { caller: { user }, container, options }: TerminalGrant,
   key: TerminalKey,

@@ -29,15 +29,15 @@ export type TerminalDeps = {
   readonly log: Logger;
   readonly observer: TerminalObserver;
   readonly screens: HeadlessTerminals;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
-  /** How many terminals are opened at a time, and how long the others wait. */
+  /** How many terminals open at once, and how long others wait. */
   readonly opening?: TerminalQueueOptions | undefined;
 };
 
 export type Terminals = ReturnType<typeof terminals>;
 
-/** Opens terminals, keeps them for clients whose line was lost, and knows the live ones of this process. */
+/** Opens terminals, keeps them for lost clients, and knows those of this process. */
 export function terminals(deps: TerminalDeps) {
   const { storage, backend, runtime, bus, me, clock, log, observer, monotonicMs, screens } = deps;
   const { repositories } = storage;
@@ -59,52 +59,51 @@ export function terminals(deps: TerminalDeps) {
   });
 
   return {
-    /** What comes before the upgrade: the checks alone, or with the wait for a turn as well. */
+    /** Before the upgrade: the checks alone, or also the wait for a turn. */
     look,
     admit,
 
     open: opening.open,
 
-    /** What to tell a client whose terminal could not be opened. */
+    /** The close reason for a terminal that could not be opened. */
     whyNotOpened: opening.whyNot,
 
-    /** Whether somebody may keep an open terminal, going by what is known of them now. */
+    /** Whether the caller, by the present state, may keep an open terminal. */
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
 
-    /** The one of this process, with what its record may not have yet. */
+    /** One of this process, perhaps ahead of its record. */
     find: live.find,
 
-    /** The newest open one of this process under a key. */
+    /** The newest open one of this process with a key. */
     underKey: live.underKey,
 
     /** Open ones of this process. */
     count: live.count,
 
-    /** How many wait for their turn to be opened by this process. */
+    /** Requests waiting in this process. */
     waiting: queue.waiting,
 
-    /** Closes every terminal of a container, in every process. */
+    /** In every process. */
     closeAll: replicas.closeAll,
 
-    /** Before the first is opened: what an earlier run of this process left on record is no terminal any more. */
+    /** Call it before the first opens: removes the records of an earlier run. */
     begin: (): Promise<void> => records.removeAllOf(replica),
 
-    /** What this process has in containers. */
     leases,
 
-    /** From now on nobody waits for a terminal to be opened, and none is. */
+    /** Refuses waiting and future requests. */
     refuseNew: queue.shut,
 
-    /** Closes every terminal of this process. */
+    /** Of this process. */
     closeEverything: (reason: CloseReason): void => registry.shut(reason),
 
-    /** When what was closed has ended in the containers as well. */
+    /** Waits until closed ones have ended in the containers too. */
     idle: (): Promise<void> => registry.idle(),
 
-    /** When no socket has a terminal any more, and the end of each is on record. */
+    /** Resolves when no socket has a terminal and every end is on record. */
     over: opening.over,
 
-    /** Ends what nobody came back to, closes what is shared no more, and writes what is due of the records; for a timer. */
+    /** Ends terminals without a returning client, closes ended shares, and writes due records; for a timer. */
     async writeDue(): Promise<void> {
       registry.tick();
       await Promise.all([
@@ -117,7 +116,7 @@ export function terminals(deps: TerminalDeps) {
   };
 }
 
-/** The terminals of participants in collaborations. */
+/** Terminals of participants. */
 const sharedIn = (registry: TerminalRegistry, { storage, bus, log }: TerminalDeps): SharedTerminals =>
   new SharedTerminals({
     collaborations: storage.repositories.collaborations,

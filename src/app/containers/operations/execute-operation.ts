@@ -96,7 +96,7 @@ async function takeStep(
   }
 }
 
-/** Where the operation goes on after a fault, as it is written down; null when that is left to another try. */
+/** The operation's phase after a fault, as recorded; null when a retry decides. */
 async function recover(
   deps: OperationDeps,
   { operation, container }: OperationState,
@@ -113,13 +113,14 @@ async function recover(
     await record(deps, back, 'going back');
     return { operation: back, container };
   } catch (err) {
-    // What is not written down is not so, and what was committed without an answer stays so: whoever goes on with it finds it as it was before the fault.
+    // Only what is recorded counts, and a commit without an answer stays: a retry finds the operation as it was before
+    // the fault.
     deps.log.error({ err, dbId, kind }, 'could not record the failure of an operation');
     return null;
   }
 }
 
-/** Where the operation is after a step, with a look at the engine if the step was one. */
+/** An operation after a step, with an observation if the step made one. */
 type StepResult = OperationState & { readonly observation?: Promise<EngineObservation> };
 
 async function applyStep(
@@ -142,7 +143,7 @@ async function applyStep(
   }
 }
 
-/** Looks again only when the step has not shown by itself what is there now. */
+/** Observes again only when the step has not shown the present state. */
 async function inEngine(
   deps: OperationDeps,
   { operation, container }: OperationState,
@@ -156,7 +157,6 @@ async function inEngine(
   return { ...result, observation: Promise.resolve({ facts: { ...facts, old: oldState }, freshRuntimeId }) };
 }
 
-/** The container that an operation is about. */
 export async function rowOf({ storage }: OperationDeps, { dbId }: StoredOperation): Promise<Container> {
   const container = await storage.repositories.containers.findAny(dbId);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
@@ -177,7 +177,7 @@ async function finish(
   return { operation: { ...operation, outcome: step.outcome }, container };
 }
 
-/** Writes down where the operation is, before the step is done. */
+/** Records the step before it is executed. */
 async function record(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,

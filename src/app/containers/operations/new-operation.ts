@@ -4,7 +4,7 @@ import type { OperationKind } from '../../../domain/containers/operation.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
-/** What is asked of a container, and by whom. */
+/** A requested change of a container, and who requested it. */
 export type OperationRequest = {
   readonly kind: OperationKind;
   readonly caller: Caller;
@@ -12,7 +12,7 @@ export type OperationRequest = {
   readonly carryOver?: boolean;
 };
 
-/** What the row says while an operation of that kind is under way. */
+/** The row's state during an operation. */
 export const DURING: { readonly [K in OperationKind]: ContainerState } = {
   create: 'creating',
   start: 'starting',
@@ -22,7 +22,6 @@ export const DURING: { readonly [K in OperationKind]: ContainerState } = {
   restore: 'creating',
 };
 
-/** An operation as it is written down before anything is done. */
 export function newOperation(
   request: OperationRequest,
   container: Container,

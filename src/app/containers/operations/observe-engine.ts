@@ -2,14 +2,14 @@ import type { Facts, ObservedState } from '../../../domain/containers/operation.
 import type { ContainerRuntime, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
-/** The container that was there before; null when there was none. */
+/** The container from before the operation; null when there was none. */
 export const oldHandle = ({ before }: StoredOperation, node: string): RuntimeHandle | null =>
   before.runtimeId === null ? null : { node, runtimeId: before.runtimeId };
 
-/** Generation of the container that the operation makes: known before it is made, so that it is found again. */
+/** The generation of the container that the operation makes: known in advance, so that it is found again. */
 export const freshGeneration = ({ before }: StoredOperation): number => before.generation + 1;
 
-/** The container that the operation has made, also one that a killed process did not get to record. */
+/** The container that the operation has made, even if a killed process did not record it. */
 export async function freshHandle(
   runtime: ContainerRuntime,
   operation: StoredOperation,
@@ -22,10 +22,10 @@ export async function freshHandle(
 const stateOf = async (runtime: ContainerRuntime, handle: RuntimeHandle | null): Promise<ObservedState> =>
   handle === null ? 'gone' : (await runtime.observe(handle)).kind;
 
-/** What is seen, and which container the operation has made, if any. */
+/** The observed facts, and the container that the operation has made, if any. */
 export type EngineObservation = { readonly facts: Facts; readonly freshRuntimeId: string | null };
 
-/** What the engine says of the containers that the operation can touch. Throws when it does not answer. */
+/** Observes the containers that the operation can touch. Throws when the engine does not answer. */
 export async function observe(
   runtime: ContainerRuntime,
   operation: StoredOperation,

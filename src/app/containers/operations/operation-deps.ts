@@ -9,18 +9,17 @@ import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 
-/** How long an operation or an installation stays with its process without a renewal. */
+/** Life of an unrenewed lease of an operation or installation. */
 export const LEASE_SECONDS = 15;
 
-/** What the end of a container does to the terminals in it. */
+/** The effects on a container's terminals. */
 export type TerminalsOfContainers = {
-  /** Closes every terminal of a container, in every process. */
+  /** Closes all terminals of a container, in every process. */
   closeAll(dbId: string, reason: CloseReason): void;
-  /** Of a container that is deleted, in the transaction that does it. */
+  /** For a delete, in its transaction. */
   endShares(tx: Repositories, dbId: string, origin: Origin): Promise<void>;
 };
 
-/** What carrying out an operation needs. */
 export type OperationDeps = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
@@ -28,22 +27,21 @@ export type OperationDeps = {
   readonly terminals: TerminalsOfContainers;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'stepDone'>;
-  /** This process: holds the leases of the operations that it works on. */
+  /** This process, which has the leases of the operations it works on. */
   readonly owner: string;
-  /** Called before and after each step; where a test ends the process. */
+  /** Called before and after each step, for fault tests that end the process. */
   readonly checkpoint: (name: string) => Promise<void>;
-  /** How long a fresh container is watched before it counts as up. */
+  /** How long a fresh container must run to be verified. */
   readonly verifyMs: number;
 };
 
-/** How far an operation is, and its row as it is then. */
 export type OperationState = { readonly operation: StoredOperation; readonly container: Container };
 
-/** Whether another try goes on with it: what was asked for may still be done. */
+/** Whether a retry continues it: the request may still be done. */
 export const isUnderWay = ({ operation }: OperationState): boolean =>
   standing(operation, operation.outcome) === 'under_way';
 
-/** Another process has taken the operation over; this one must not touch it any more. */
+/** Another process has taken over the operation; this one must leave it. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
 }

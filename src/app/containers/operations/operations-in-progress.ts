@@ -7,10 +7,10 @@ import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } fr
 
 const POLL_MS = 100;
 
-/** What this process works on. */
+/** The work of this process. */
 export type InProgress = {
   readonly running: Map<string, Promise<OperationState>>;
-  /** Leases that could not be released while the database did not answer: they are still ours. */
+  /** Leases that could not be released while the database did not answer: still ours. */
   readonly unreleased: Set<string>;
   hasTakenOver: boolean;
 };
@@ -21,7 +21,7 @@ export const nothingInProgress = (): InProgress => ({
   hasTakenOver: false,
 });
 
-/** Works on an operation whose lease this process holds. The lease of one that is not ended is released. */
+/** Works on an operation whose lease this process has. If it does not end, the lease is released. */
 export function workOn(
   deps: OperationDeps,
   progress: InProgress,
@@ -44,7 +44,7 @@ export function workOn(
   return done;
 }
 
-/** The end of an operation that was begun by another request, here or in another process; null when time is up. */
+/** The end of an operation that another request began, in any process; null after the time limit. */
 export async function endOf(
   deps: OperationDeps,
   { running }: InProgress,
@@ -65,7 +65,7 @@ export async function endOf(
   return operation && { operation, container: await rowOf(deps, operation) };
 }
 
-/** Renews the leases of the work in progress, and releases those that could not be released before. */
+/** Renews the leases of the work in progress, and retries failed releases. */
 export async function renewLeases(deps: OperationDeps, progress: InProgress): Promise<void> {
   const { storage, owner } = deps;
   await storage.repositories.operations.renew(owner, [...progress.running.keys()], LEASE_SECONDS);
@@ -73,8 +73,8 @@ export async function renewLeases(deps: OperationDeps, progress: InProgress): Pr
 }
 
 /**
- * Continues what another process has left. The first time, before any new work, this includes what an earlier run of
- * this replica has left.
+ * Takes over abandoned operations. The first call, before any new work, includes those of an earlier run of this
+ * replica.
  */
 export async function takeOver(deps: OperationDeps, progress: InProgress): Promise<void> {
   const { storage, owner, log } = deps;
@@ -96,6 +96,6 @@ async function release({ storage, owner }: OperationDeps, progress: InProgress, 
 const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: string): Promise<void> =>
   void (await release(deps, progress, id).catch(() => progress.unreleased.add(id)));
 
-/** With the row as others see it while the operation goes on. */
+/** The row as other requests see it during the operation. */
 const asItShows = (left: OperationState): OperationState =>
   isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;

@@ -17,25 +17,25 @@ const BUSY_AFTER_MS = 30_000;
 
 export type Operations = ReturnType<typeof operations>;
 
-/** Begins operations, joins those of the same kind, and waits for those of another kind. */
+/** Begins operations, joins those of the same kind, and waits for others. */
 export function operations(deps: OperationDeps) {
   const progress = nothingInProgress();
   return {
     /**
-     * Carries a wish out, or joins one of the same kind. Answers the operation and the row as it has left it; the
-     * outcome is null when the operation goes on by another try. Throws when what was asked for is not done and will
-     * not be. `answering` is the engine's answer to a ping that was sent already.
+     * Executes a request, or joins an operation of the same kind. Returns the operation and its row; the outcome is
+     * null when a retry continues it. Throws when the request is not done and will not be. `answering`: the answer to a
+     * ping already sent.
      */
     submit: (dbId: string, request: OperationRequest, prepare: Prepare, answering = deps.runtime.ping()) =>
       submit(deps, progress, { dbId, request, prepare, answering }),
 
-    /** Renews the leases of the work in progress; for a timer. */
+    /** For a timer. */
     renew: (): Promise<void> => renewLeases(deps, progress),
 
-    /** Continues what another process, or an earlier run of this one, has left. */
+    /** Takes over operations of another process or an earlier run. */
     takeOver: (): Promise<void> => takeOver(deps, progress),
 
-    /** Waits until nothing is being worked on. */
+    /** Waits for all work in progress. */
     idle: async (): Promise<void> => void (await Promise.allSettled(progress.running.values())),
   };
 }
@@ -52,7 +52,7 @@ async function submit(
   progress: InProgress,
   { dbId, request, prepare, answering }: Submission,
 ): Promise<Result<OperationState, DomainError>> {
-  // Nothing is written down that could not even begin.
+  // An operation that could not begin is not recorded.
   await answering;
   const deadline = performance.now() + BUSY_AFTER_MS;
   while (performance.now() < deadline) {
@@ -69,7 +69,7 @@ async function submit(
   return refuse({ code: 'container_busy' });
 }
 
-/** Waits behind the active operation. Its end is the answer when it was of the same kind. */
+/** Waits for the active operation, whose end is the answer if it is of the same kind. */
 async function behindActive(
   deps: OperationDeps,
   progress: InProgress,
@@ -87,7 +87,7 @@ async function behindActive(
   return joins && ended !== null ? ended : null;
 }
 
-/** Another container got the name between the check and the write. */
+/** Another container took the name between the check and the write. */
 const nameTaken =
   (request: OperationRequest) =>
   (error: unknown): Result<never, DomainError> => {

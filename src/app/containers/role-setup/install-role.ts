@@ -15,19 +15,19 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
-/** An installer that says more than this says it to keep us busy. */
+/** No honest installer prints more. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const REPORT_EVERY_MS = 2_000;
-/** Escape sequences make the text longer than what is left of it. */
+/** Escape sequences make the text longer than its visible part. */
 const KEPT_CHARACTERS = 4 * TAIL_CHARACTERS;
 
-/** A try that this process holds. `signal` ends it: what became of it then is for others to say. */
+/** An attempt whose lease this process has. `signal` ends it; its state is then decided elsewhere. */
 export type Try = { readonly container: Container; readonly id: string; readonly signal: AbortSignal };
 
-/** How a try came to its end; null: it is not for us to say, or not to be known. */
+/** How an attempt ended; null: unknown, or decided elsewhere. */
 type End = 'ready' | { readonly failed: string } | 'stopped' | null;
 
-/** Installs the tools, tells how far it is, and writes down how it ended. A fault of the engine leaves it due. */
+/** Installs the tools and records progress and result. After an engine error the setup stays due. */
 export async function installTools(deps: RoleSetupDeps, one: Try): Promise<void> {
   const output: Output = { text: '', bytes: 0 };
   const end = await attempt(deps, one, output).catch((error: unknown) => endOfFault(deps, one, error));
@@ -100,7 +100,7 @@ function taking(output: Output): (event: Extract<CommandEvent, { kind: 'output' 
   };
 }
 
-/** A silent engine says nothing about the tools: the lease runs out, and it is tried again. */
+/** A silent engine says nothing about the tools: the lease expires and another attempt follows. */
 function endOfFault({ log }: RoleSetupDeps, { container, signal }: Try, error: unknown): End {
   if (signal.aborted) return null;
   log.warn({ err: error, dbId: container.dbId }, 'the tools of a role could not be installed');
@@ -110,7 +110,7 @@ function endOfFault({ log }: RoleSetupDeps, { container, signal }: Try, error: u
   return null;
 }
 
-/** Row and event in one transaction. False when the setup is not this process's any more. */
+/** Row and event in one transaction. False when the lease is lost. */
 async function write(
   { storage, owner }: RoleSetupDeps,
   { id, container: { dbId } }: Pick<Try, 'id' | 'container'>,

@@ -10,6 +10,6 @@ export type RoleSetupDeps = {
   readonly installer: RoleInstaller;
   readonly clock: Clock;
   readonly log: Logger;
-  /** This process: holds the leases of the setups that it works on. */
+  /** This process, which has the leases of the setups it works on. */
   readonly owner: string;
 };

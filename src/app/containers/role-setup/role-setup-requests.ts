@@ -14,11 +14,11 @@ import { findOwn } from '../find-container.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
 type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
-/** Told the row afterwards, and the try that was under way before. */
+/** Receives the new row and the attempt in progress before. */
 type Changed = (container: Container, before: string | null) => void;
 type SetupRequest = { readonly id: string; readonly caller: Caller; readonly origin: Origin };
 
-/** Begins the installation anew; one that is under way already goes on. */
+/** Restarts the installation; one in progress continues. */
 export const retrySetup = (
   deps: RoleSetupDeps,
   changed: Changed,
@@ -31,7 +31,7 @@ export const retrySetup = (
     return retryRoleSetup(container.roleSetup, role === null || installsSomething(role), randomUUID());
   });
 
-/** Ends the installation. What is installed by then stays. */
+/** Ends the installation. Installed tools stay. */
 export const cancelSetup = (
   deps: RoleSetupDeps,
   changed: Changed,

@@ -7,16 +7,16 @@ import { installTools } from './install-role.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 import { cancelSetup, retrySetup } from './role-setup-requests.ts';
 
-/** Package managers are busy programs: more of them at once would keep people from their work. */
+/** Package managers are demanding: more at once would slow users down. */
 const MAX_AT_ONCE = 3;
 
 type Running = { readonly stop: AbortController; readonly done: Promise<void> };
 
-/** What this process installs now. */
+/** The installations of this process. */
 type Installing = {
   readonly deps: RoleSetupDeps;
   readonly running: Map<string, Running>;
-  /** The search for due installations that is under way. */
+  /** The search for due installations in progress. */
   search: Promise<void> | null;
   hasSearched: boolean;
   isClosed: boolean;
@@ -24,7 +24,7 @@ type Installing = {
 
 export type RoleSetups = ReturnType<typeof roleSetups>;
 
-/** Installs the tools of roles in the background. Of several processes one at a time works on each. */
+/** Installs roles' tools in the background. One process at a time works on each. */
 export function roleSetups(deps: RoleSetupDeps) {
   const installing: Installing = {
     deps,
@@ -35,10 +35,10 @@ export function roleSetups(deps: RoleSetupDeps) {
   };
   const changed = (container: Container, before: string | null) => dropOthers(installing, container, before);
   return {
-    /** Begins with what is due, as far as there is room. Never throws. */
+    /** Starts due installations, up to the limit. Never throws. */
     takeUp: (): Promise<void> => takeUp(installing),
 
-    /** Keeps the leases of the work in progress, and looks for more; for a timer. */
+    /** Renews the leases of the work in progress and starts more; for a timer. */
     keep: (): Promise<void> => keep(installing),
 
     retry: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
@@ -47,14 +47,14 @@ export function roleSetups(deps: RoleSetupDeps) {
     cancel: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
       cancelSetup(deps, changed, { id, caller, origin }),
 
-    /** Waits until nothing is being worked on. */
+    /** Waits for all work in progress. */
     async idle(): Promise<void> {
       const { running } = installing;
       await installing.search;
       while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));
     },
 
-    /** Ends what is under way, in the containers too, and leaves it to whoever comes next. */
+    /** Ends the work in progress, in the containers too, and leaves it to the next process. */
     close: (): Promise<void> => close(installing),
   };
 }
@@ -99,7 +99,7 @@ async function keep(installing: Installing): Promise<void> {
   await takeUp(installing);
 }
 
-/** Stops at once what a request has ended or begun anew. */
+/** Stops an attempt that a request has ended or replaced. */
 function dropOthers(installing: Installing, container: Container, before: string | null): void {
   if (before !== null && before !== container.roleSetup.id) installing.running.get(before)?.stop.abort();
   void takeUp(installing);

@@ -4,12 +4,12 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { nextRoleSetup, type RoleSetupInput } from '../../../domain/containers/role-setup.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
-/** The engine container that a change has made, if it has made one; `carried`: with what the earlier one had. */
+/** The new engine container of a change, if any; `carried`: with the earlier one's layer. */
 export type MadeAnew = { readonly wasCarriedOver: boolean } | null;
 
 /**
- * Makes the tools follow a change of the row, in the transaction of that change: they are to be installed in an engine
- * container that was made anew, and nothing goes on in one that does not run.
+ * Adjusts the setup to a change of the row, in its transaction: a new engine container needs the tools, and a stopped
+ * one ends the installation.
  */
 export async function syncRoleSetup(
   tx: Repositories,
@@ -33,7 +33,7 @@ async function inputOf(
   if (state === 'deleted') return { what: 'deleted' };
   if (madeAnew === null) return state === 'running' ? null : { what: 'stopped', id };
   const role = await catalogue.role(container.role);
-  // One that the catalogue has lost is told by the installation.
+  // If the catalogue has lost the role, the installation reports it.
   const installs = role === null || installsSomething(role);
   return {
     what: 'made_anew',

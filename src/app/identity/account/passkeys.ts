@@ -33,15 +33,15 @@ export type Passkeys = ReturnType<typeof passkeys>;
 
 type OwnPasskeyDeps = PasskeyDeps & { readonly confirmed: RequireRecentSignIn };
 
-/** A user's own passkeys. They open the account, so adding and removing them is for one who is surely the user. */
+/** A user's own passkeys. Adding and removing them needs a recent sign-in or a confirmation. */
 export function passkeys(deps: OwnPasskeyDeps) {
   return {
     list: ({ user }: Caller): Promise<readonly Passkey[]> =>
       deps.storage.repositories.passkeys.listOf(user.id),
 
     /**
-     * What the browser needs to make one, for who is surely the user. The challenge is good for one answer within
-     * minutes, of this user's.
+     * Returns the options for the browser, after a confirmation. The challenge is valid for one answer within minutes,
+     * by this user.
      */
     begin: (caller: Caller, given: Proofs, origin: Origin) => begin(deps, caller, given, origin),
 
@@ -96,7 +96,7 @@ async function register(
   });
 }
 
-/** The key pair that answered a challenge of this user's. The challenge is used up, whatever comes of it. */
+/** The key pair that answered this user's challenge, which is then used up. */
 async function prove(
   { storage, ceremonies, party }: OwnPasskeyDeps,
   answer: RegistrationAnswer,

@@ -16,7 +16,7 @@ export type PasswordDeps = {
 export type Passwords = ReturnType<typeof passwords>;
 
 export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
-  /** Replaces the password and ends every other session, and all sign-ins that wait, in one transaction. */
+  /** Replaces the password and ends all other sessions and pending sign-ins in one transaction. */
   async change(
     { user, credential }: Caller,
     old: string,
@@ -35,7 +35,7 @@ export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
     const replacement = hashed.value;
     const keepId = credential.kind === 'login' ? credential.sessionId : null;
     return await storage.inTransaction(async (tx) => {
-      // The user first, as everybody does who holds both: two that lock in opposite orders wait for each other.
+      // Lock the user first, as everywhere: opposite orders would deadlock.
       await tx.users.lock(user.id);
       const right = await throttle.tryCode(
         tx,

@@ -6,10 +6,9 @@ import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 
-/** Changes of a user in a minute. Each makes a record. */
+/** Changes per user and minute. Each makes a record. */
 const CHANGES_PER_USER = 30;
 
-/** The caller's own view of itself. */
 export type Profile = {
   readonly user: User;
   readonly locked: boolean;
@@ -42,7 +41,7 @@ export function profiles({ repositories, inTransaction }: Storage, limits: Pick<
   return {
     read: (caller: Caller): Promise<Profile> => read(caller),
 
-    /** The screen lock is the person's who sits there: a token may not loosen it. */
+    /** The screen lock protects the person at the screen: a token must not loosen it. */
     async change(
       { username, autoLockMinutes }: ProfileChange,
       caller: Caller,

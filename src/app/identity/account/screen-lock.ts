@@ -12,7 +12,7 @@ export type ScreenLock = ReturnType<typeof screenLock>;
 
 type Done = Promise<Result<null, DomainError>>;
 
-/** Who tries a passcode, and from where. */
+/** A passcode attempt. */
 type Try = { readonly userId: string; readonly sessionId: string; readonly origin: Origin };
 
 export type ScreenLockDeps = {
@@ -20,7 +20,7 @@ export type ScreenLockDeps = {
   readonly hashing: Hashing;
 };
 
-/** The passcode of a user, and locking and unlocking the session that asks. */
+/** A user's passcode, and locking and unlocking the caller's session. */
 export function screenLock(deps: ScreenLockDeps) {
   return {
     setPasscode: (caller: Caller, passcode: string, current: string | undefined, origin: Origin): Done => {
@@ -30,14 +30,14 @@ export function screenLock(deps: ScreenLockDeps) {
       return withSession(caller, origin, (one) => replacePasscode(deps, one, passcode, current));
     },
 
-    /** Without a passcode nothing locks any more; removing what is not there is success. */
+    /** Without a passcode nothing locks. Removing an absent one succeeds. */
     removePasscode: (caller: Caller, current: string | undefined, origin: Origin): Done =>
       withSession(caller, origin, (one) => replacePasscode(deps, one, null, current)),
 
     lock: (caller: Caller, origin: Origin): Done =>
       withSession(caller, origin, (one) => deps.storage.inTransaction((tx) => lockNow(tx, one))),
 
-    /** The fifth wrong passcode ends the session. An open session is asked as well: a wrong one is never a success. */
+    /** The fifth wrong passcode ends the session. An unlocked session needs the right one too. */
     unlock: (caller: Caller, passcode: string, origin: Origin): Done =>
       withSession(caller, origin, (one) => unlock(deps, one, passcode)),
   };
@@ -48,7 +48,7 @@ const withSession = (caller: Caller, origin: Origin, work: (one: Try) => Done): 
     ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
     : Promise.resolve(refuse({ code: 'login_token_required' }));
 
-/** Replaces the current passcode, which must be given where there is one; null removes it. */
+/** Replaces the current passcode, which is then required; null removes it. */
 async function replacePasscode(
   deps: ScreenLockDeps,
   one: Try,
@@ -73,7 +73,7 @@ type NewPasscode = { readonly current: string | null; readonly right: boolean; r
 
 async function storePasscode(tx: Repositories, one: Try, { current, right, hash }: NewPasscode): Done {
   const { userId, origin } = one;
-  // The user first, as everybody does who locks both: two that lock in opposite orders wait for each other.
+  // Lock the user first, as everywhere: opposite orders would deadlock.
   await tx.users.lock(userId);
   const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
   const settled = await recordAttempt(tx, one, right && isSame, 'confirmation_failed');
@@ -97,7 +97,7 @@ async function unlock(deps: ScreenLockDeps, one: Try, passcode: string): Done {
   });
 }
 
-/** A session that ended while its passcodes waited for their turn has nothing hashed any more. */
+/** If the session ended during the wait, nothing is hashed. */
 function inTurn<T>(
   { storage, hashing }: ScreenLockDeps,
   { userId, sessionId }: Try,
@@ -123,8 +123,8 @@ async function lockNow(tx: Repositories, one: Try): Done {
 }
 
 /**
- * Opens the session, or counts a wrong passcode. Tries that came at the same time are taken one after the other: none
- * after the fifth wrong one counts.
+ * Unlocks the session, or counts a wrong passcode. Concurrent attempts run in turn: none after the fifth wrong one
+ * counts.
  */
 async function recordAttempt(
   tx: Repositories,

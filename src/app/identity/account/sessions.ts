@@ -14,7 +14,7 @@ import { orRollBack } from '../../transaction.ts';
 
 export type SessionDeps = {
   readonly storage: Storage;
-  /** The last use that is not written yet. */
+  /** The last use not yet written. */
   readonly pendingSeen: (sessionId: string) => Date | null;
 };
 
@@ -27,7 +27,7 @@ const NOT_OWN_REASON = {
 
 export type Sessions = ReturnType<typeof sessions>;
 
-/** Sessions of the caller's own; another's is like none. */
+/** The caller's own sessions; another user's looks unknown. */
 export function sessions({ storage: { repositories, inTransaction }, pendingSeen }: SessionDeps) {
   const withPendingUse = (session: UserSession): UserSession => {
     const pending = pendingSeen(session.id);
@@ -35,7 +35,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
   };
 
   return {
-    /** Active ones and those revoked lately, newest first. */
+    /** Active and recently revoked ones, newest first. */
     async list({ user, credential }: Caller): Promise<readonly ListedSession[]> {
       const current = credential.kind === 'login' ? credential.sessionId : null;
       const { sessions: owned, now, idleMinutes } = await repositories.sessions.listOwned(user.id);
@@ -45,7 +45,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
         .map((session) => ({ ...session, isCurrent: session.id === current }));
     },
 
-    /** One of them, the current one included. Unknown, another's and revoked already are one refusal. */
+    /** Unknown, another's and already revoked ones are the same refusal. */
     async revoke(
       id: string,
       reason: string | undefined,
@@ -64,7 +64,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       });
     },
 
-    /** All but the one that asks. Answers how many of them were still active; those that had expired end as well. */
+    /** Revokes all but the caller's. Returns how many were active; expired ones end too. */
     async revokeOthers(
       reason: string | undefined,
       { user, credential }: Caller,

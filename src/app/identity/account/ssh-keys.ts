@@ -14,12 +14,12 @@ import { orRollBack } from '../../transaction.ts';
 
 export type SshKeys = ReturnType<typeof sshKeys>;
 
-/** SSH public keys of the caller's own; another's is like none. */
+/** The caller's own SSH public keys; another user's look unknown. */
 export const sshKeys = ({ repositories, inTransaction }: Storage) => ({
   /** Newest first. */
   list: ({ user }: Caller): Promise<readonly SshKey[]> => repositories.sshKeys.listOwned(user.id),
 
-  /** `name` is taken from the key's comment when it is not given. */
+  /** `name` defaults to the key's comment. */
   async add(
     publicKey: string,
     name: string | undefined,

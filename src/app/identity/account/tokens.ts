@@ -16,15 +16,15 @@ import { orRollBack } from '../../transaction.ts';
 import { sha256 } from '../auth/secrets.ts';
 
 export type ApiTokenDeps = {
-  /** One that tells of what is changed in it. */
+  /** Announces the changes. */
   readonly storage: Storage;
-  /** The last use that is not written yet. */
+  /** The last use not yet written. */
   readonly pendingUse: (tokenId: string) => Date | null;
 };
 
 export type ApiTokens = ReturnType<typeof apiTokens>;
 
-/** API tokens of the caller's own; another's is like none. */
+/** The caller's own API tokens; another user's look unknown. */
 export function apiTokens({ storage: { repositories, inTransaction }, pendingUse }: ApiTokenDeps) {
   const withPendingUse = (token: ApiToken): ApiToken => {
     const pending = pendingUse(token.id);
@@ -33,7 +33,10 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
   };
 
   return {
-    /** `secret` is the only copy there is; `note` writes down in the same transaction that there is a token. The user's row is locked, so that the limit holds however many ask at once. */
+    /**
+     * `secret` is the only copy; `note` records the new token in the same transaction. The user's row is locked, so
+     * concurrent requests cannot exceed the limit.
+     */
     async create(
       body: unknown,
       { user }: Caller,
@@ -58,12 +61,12 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
       });
     },
 
-    /** Newest first; the uses of this process are in it, written or not. */
+    /** Newest first, including this process's unwritten uses. */
     async list({ user }: Caller): Promise<readonly ApiToken[]> {
       return (await repositories.tokens.listOwned(user.id)).map(withPendingUse);
     },
 
-    /** Revoking again changes nothing, and answers the first time. */
+    /** Repeating it changes nothing and returns the first time. */
     async revoke(id: string, { user }: Caller, origin: Origin): Promise<Result<ApiToken, DomainError>> {
       if (!isUuid(id)) return refuse({ code: 'token_not_found' });
       const revoked = await inTransaction(async (tx) => {
@@ -74,7 +77,7 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
       return orUnknown(revoked);
     },
 
-    /** Removes the token for good; only the audit remembers that it was there. */
+    /** Removes the token for good; only the audit remembers it. */
     async delete(id: string, { user }: Caller, origin: Origin): Promise<Result<ApiToken, DomainError>> {
       if (!isUuid(id)) return refuse({ code: 'token_not_found' });
       const deleted = await inTransaction(async (tx) => {

@@ -14,12 +14,12 @@ const NOTE_EVERY_MS = 600_000;
 
 export type Users = ReturnType<typeof users>;
 
-/** All users, for administrators; who is one is decided by the route's scope. */
+/** All users, for administrators; the route's scope checks that. */
 export function users({ repositories, inTransaction }: Storage, clock: Clock) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
   return {
-    /** Newest first. That an administrator looked is recorded, once in a while for each session or token. */
+    /** Newest first. An administrator's view is recorded, once in a while per session or token. */
     async list(request: PageRequest, { user, credential }: Caller, origin: Origin): Promise<Page<User>> {
       const page = await repositories.users.page(request);
       if (isNew(credentialId(credential))) {
@@ -29,8 +29,8 @@ export function users({ repositories, inTransaction }: Storage, clock: Clock) {
     },
 
     /**
-     * Takes effect with the next request and on open sockets. Disabling ends the sessions for good; API tokens are dead
-     * for as long as the user is disabled.
+     * Takes effect with the next request and on open sockets. Disabling ends sessions for good; API tokens fail while
+     * it lasts.
      */
     async change(
       id: string,

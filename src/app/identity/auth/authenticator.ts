@@ -14,13 +14,13 @@ import { type Authenticated, asLocked, type VerifiedCredential } from './verifie
 
 const WRITE_USES_EVERY_MS = 60_000;
 
-/** At once when nobody has to be asked; a promise costs a turn that most requests can do without. */
+/** Synchronous without a query; a promise would cost a turn that most requests do not need. */
 export type Soon<T> = T | Promise<T>;
 
 export type AuthenticatorDeps = {
   readonly storage: Storage;
   readonly bus: Bus;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 
@@ -29,17 +29,15 @@ export type Authenticator = ReturnType<typeof authenticator>;
 type Verification = {
   readonly lookups: CredentialLookups;
   readonly clock: DatabaseClock;
-  /** Uses of sessions. */
   readonly seen: LastUsedWriter;
-  /** Uses of API tokens. */
   readonly used: LastUsedWriter;
 };
 
 type SessionClaims = { readonly sessionId: string; readonly userId: string };
 
 /**
- * From a proven credential to the caller that it stands for now. The database has the last word: it is asked in one
- * round trip, or was asked within the last second and has announced no change since.
+ * Turns a verified credential into its present caller. The database decides, in one round trip or by a result of the
+ * last second without an announced change.
  */
 export function authenticator({ storage: { repositories }, bus, monotonicMs }: AuthenticatorDeps) {
   const clock = databaseClock(monotonicMs);
@@ -49,28 +47,28 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
   const lookups = credentialLookups({ repositories, bus, clock, monotonicMs });
   const verification: Verification = { lookups, clock, seen, used };
   return {
-    /** The claims come from a login token whose signature and time hold. */
+    /** For the claims of a login token with valid signature and time. */
     bySession: (sessionId: string, userId: string) => bySession(verification, { sessionId, userId }),
 
-    /** Whatever is wrong with it, the refusal is the same. What cannot be a token is refused without a question. */
+    /** All failures are the same refusal. Impossible tokens need no query. */
     byApiToken: (secret: string) => byApiToken(verification, secret),
 
-    /** As the other two, for what a page asks by itself: it keeps no session from its end or its lock. */
+    /** Like the other two, for a page's automatic requests: it does not delay a session's end or lock. */
     withoutUse: (credential: SessionClaims | string) => withoutUse(verification, credential),
 
     /**
-     * What has become of a caller whose request is long past, as behind a socket; null when its credential opens nothing
-     * any more. Asks the database, once for all that ask in one turn; counts as a use only where it is one.
+     * The present state of a caller admitted earlier, for example on a socket; null when its credential has ended. Asks
+     * the database, once for all calls of one turn; with `isUse` it counts as a use.
      */
     current: (caller: Caller, isUse: boolean) => current(verification, caller, isUse),
 
-    /** Uses that are not written yet, for lists that must not be stale; null when the database knows all. */
+    /** A use not yet written, for lists that must not be stale; null when the database has all. */
     pendingUse: (tokenId: string): Date | null => used.pending(tokenId),
     pendingSeen: (sessionId: string): Date | null => seen.pending(sessionId),
 
-    /** Writes the last uses that are due; for a timer. */
+    /** Writes due last uses; for a timer. */
     flush: async (): Promise<void> => void (await Promise.all([seen.flush(), used.flush()])),
-    /** Writes all of them; for the end of the process. */
+    /** Writes all of them; for shutdown. */
     flushAll: async (): Promise<void> => void (await Promise.all([seen.flushAll(), used.flushAll()])),
   };
 }
@@ -140,7 +138,7 @@ function holdsForMs(verification: Verification, accepted: VerifiedCredential): n
   return Math.min(...ends.map((at) => at.getTime() - readAt.getTime()), ...locksMs);
 }
 
-// What a locked session is still allowed is no use of it, or asking would open an idle one again.
+// What a locked session may do is no use, else it would unlock an idle one.
 const unlessLocked = (
   verification: Verification,
   accepted: VerifiedCredential,

@@ -3,41 +3,39 @@ import type { Bus } from '../../../ports/bus.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { type CredentialChange, subscribeToCredentialChanges } from './credential-changes.ts';
 
-/** An open socket, or an answer that is still being sent: its request was allowed long ago. */
+/** An open socket, or an unfinished answer, whose request was authorized earlier. */
 export type AuthorizedConnection = {
   readonly caller: Caller;
-  /** Whether the caller, whose credential is still valid, may stay. */
+  /** Whether the caller, whose credential is valid, may stay. */
   readonly mayStay: (now: Caller) => boolean;
-  /** Ends it, a socket with 4001. Nothing is sent after it, and nothing that comes in is acted upon. */
+  /** Ends it, a socket with `unauthorized`. Nothing is sent or accepted afterwards. */
   readonly close: () => void;
 };
 
 export type Registration = {
   /**
-   * Somebody did something, which keeps the session from idling out. `then` is called at once, or, where the credential
-   * may have ended by itself meanwhile, when that was looked at; never after the end. False when too many wait for that,
-   * or too many bytes of theirs.
+   * Counts a use, which keeps the session from idling out. `then` is called at once or, when the credential may have
+   * ended by time, after a check; never after the end. False when too many calls or bytes are waiting.
    */
   readonly use: (then: () => void, bytes?: number) => boolean;
-  /** The socket has closed. */
   readonly end: () => void;
 };
 
 export type AuthorizedConnectionsDeps = {
   readonly bus: Bus;
-  /** The caller as the database has it now; null when the credential opens nothing any more. */
+  /** The caller by the database's present state; null when the credential has ended. */
   readonly current: (caller: Caller, isUse: boolean) => Promise<Present | null>;
   readonly log: Logger;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
-  /** How often all are rechecked, in case a message was lost. */
+  /** Interval of the check for lost messages. */
   readonly everyMs?: number | undefined;
 };
 
-/** A caller whose credential holds, and for how long it holds if it is neither changed nor used. */
+/** A valid caller, and how long it stays valid if neither changed nor used. */
 export type Present = { readonly caller: Caller; readonly holdsForMs: number };
 
-/** `usedBefore`: used in the interval before that as well; `pendingInput`: input waiting for the next check. */
+/** `usedBefore`: used in the interval before too; `pendingInput`: input waiting for the next check. */
 type Entry = AuthorizedConnection & {
   usedSinceCheck: boolean;
   usedBefore: boolean;
@@ -60,10 +58,10 @@ type OpenConnections = {
 };
 
 /**
- * The open sockets and answers of this process, by who opened them. They are closed when their session or API token ends
- * or their user is disabled, wherever that was done: at once when the message comes, else by the check every few seconds.
- * A database that does not answer is no reason to end a terminal; it is asked again. What ends by the clock alone, as
- * when a screen locks itself, closes at the next check, and what is typed from that moment on waits for it.
+ * This process's open sockets and answers, by credential. They close when their session or API token ends or their user
+ * is disabled, in any process: at once by the message, else by the check every few seconds. A silent database ends no
+ * terminal; it is asked again. Ends by time, such as a screen lock, take effect at the next check, and input from that
+ * moment on waits for it.
  */
 export function authorizedConnections(deps: AuthorizedConnectionsDeps) {
   const entries = new Set<Entry>();
@@ -75,10 +73,10 @@ export function authorizedConnections(deps: AuthorizedConnectionsDeps) {
     ),
   );
   return {
-    /** From the upgrade on. It is checked once more, as something may have ended since the request was let in. */
+    /** Call it at the upgrade. Checks again, since the credential may have ended after the request was admitted. */
     register: (connection: AuthorizedConnection): Registration => register(open, connection),
 
-    /** Ends them all, for whatever reason of the process's own. */
+    /** Ends all of them. */
     closeAll: (): void => {
       for (const entry of [...entries]) shut(open, entry);
     },
@@ -110,7 +108,7 @@ function register(open: OpenConnections, connection: AuthorizedConnection): Regi
   };
 }
 
-/** Rechecks all of them every few seconds, while there are any. */
+/** Checks all every few seconds, while there are any. */
 function watch(open: OpenConnections): void {
   const { deps, entries, timer } = open;
   if (entries.size > 0) {
@@ -121,7 +119,7 @@ function watch(open: OpenConnections): void {
   open.timer = undefined;
 }
 
-/** Asks once for each credential. */
+/** One query per credential. */
 function recheck(open: OpenConnections, at: readonly Entry[]): void {
   const byCredential = Map.groupBy(
     at.filter((entry) => open.entries.has(entry)),
@@ -170,7 +168,7 @@ function use(open: OpenConnections, entry: Entry, then: () => void, bytes: numbe
   if (waits === 0 && open.deps.monotonicMs() < entry.holdsUntilMs) {
     entry.usedSinceCheck = true;
     then();
-    // The first use after a while is told at once: a screen may be about to lock itself.
+    // The first use after a while is checked at once: a screen may be about to lock.
     if (isFirst && !entry.usedBefore) recheck(open, [entry]);
     return true;
   }
@@ -187,6 +185,6 @@ function drop(entry: Entry): void {
   entry.pendingBytes = 0;
 }
 
-/** Whether the change may be about this caller; null is any change at all. */
+/** Whether the change may affect this caller; null: any change. */
 const concerns = ({ user, credential }: Caller, changed: CredentialChange | null): boolean =>
   changed === null || (changed.kind === 'user' ? user.id : credentialId(credential)) === changed.id;

@@ -1,23 +1,22 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * What was looked up a moment ago. It is told of changes and does not wait for them to time out; the second is for a
- * message that was lost. While messages may be missed, nothing is kept and nothing is answered from here.
+ * A cache of at most a second, invalidated by messages; the second covers lost ones. While messages may be missed,
+ * nothing is cached or answered from here.
  */
 export type InvalidatedCache<T> = {
-  /** What is kept for the key and still holds, without asking anybody. */
+  /** The cached valid value, without a query. */
   peek(key: string): T | null;
-  /** Looks it up. */
   find(key: string): Promise<T | null>;
-  /** Drops what matches, and what is being looked up now is not kept either. */
+  /** Drops matching values; lookups in progress are not cached either. */
   forget(matches: (value: T) => boolean): void;
 };
 
 export type InvalidatedCacheDeps<T> = {
   readonly find: (key: string) => Promise<T | null>;
-  /** For how long the value holds by itself, from when it was read; at most `LONGEST_LIFE_MS` is used. */
+  /** How long the value stays valid, from its reading; capped at `LONGEST_LIFE_MS`. */
   readonly lifeMs: (value: T) => number;
-  /** Whether changes made elsewhere are heard of now. */
+  /** Whether messages about changes are being received. */
   readonly isBusConnected: () => boolean;
   readonly monotonicMs: () => number;
 };
@@ -48,7 +47,7 @@ export function invalidatedCache<T>({
       const before = changes;
       const readMs = monotonicMs();
       const value = await find(key);
-      // What was read before a change may be from before it: good for this request, which came first, and no other.
+      // A read that began before a change may be outdated: valid for this earlier request only.
       if (value !== null && changes === before && isBusConnected()) keep(key, value, readMs);
       return value;
     },

@@ -1,15 +1,17 @@
 import type { Bus } from '../../../ports/bus.ts';
 
-/** A credential, or a user, that may not be any more what was read of it. */
+/** A credential, or a user, whose state has changed. */
 export type CredentialChange = { readonly kind: 'token' | 'session' | 'user'; readonly id: string };
 
 const TOPIC = 'credential';
 
-/** Call it after the commit and before the answer: this process has forgotten when it returns, the others soon. */
+/**
+ * Call it after the commit and before the answer: this process's caches are clear when it returns, the others' soon.
+ */
 export const publishCredentialChange = (bus: Bus, { kind, id }: CredentialChange): void =>
   bus.publish(TOPIC, { kind, id });
 
-/** Every user and every credential, as when a setting changed. */
+/** All users and credentials, for example after a setting changed. */
 export const publishAllCredentialsChanged = (bus: Bus): void => bus.publish(TOPIC, { kind: 'all', id: null });
 
 /** `forget` gets null for all. */

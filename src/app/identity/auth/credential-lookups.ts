@@ -12,22 +12,22 @@ type LookupDeps = {
   readonly repositories: Repositories;
   readonly bus: Bus;
   readonly clock: DatabaseClock;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 
 export type CredentialLookups = {
-  /** Sessions by id, as read within the last second. */
+  /** By id, read within the last second. */
   readonly sessions: InvalidatedCache<VerifiedCredential>;
-  /** API tokens by the digest of their secret, as read within the last second. */
+  /** By the digest of their secret, read within the last second. */
   readonly tokens: InvalidatedCache<VerifiedCredential>;
-  /** A session by its id, as the database has it now. */
+  /** Uncached, by id. */
   readonly sessionNow: Find;
-  /** An API token by its id, as the database has it now. */
+  /** Uncached, by id. */
   readonly tokenNow: Find;
 };
 
-/** Reads credentials from the database: those of one turn of the event loop in one round trip. */
+/** Reads credentials from the database: one round trip per event loop turn. */
 export function credentialLookups(deps: LookupDeps): CredentialLookups {
   const { repositories, bus } = deps;
   const sessionNow = lookup(

@@ -1,7 +1,6 @@
-/** The clock of the database, by its last answer; between two answers it advances with the monotonic clock. */
+/** The database's clock: its last answer, advanced by the monotonic clock. */
 export type DatabaseClock = {
   nowMs(): number;
-  /** The database has just said that it is `now`. */
   adjust(now: Date): void;
 };
 

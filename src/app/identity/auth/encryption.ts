@@ -6,7 +6,7 @@ const TAG_BYTES = 16;
 
 const keyId = (key: Buffer): Buffer => createHash('sha256').update(key).digest().subarray(0, KEY_ID_BYTES);
 
-/** AES-256-GCM with the first key. `context` says what the secret is for; sealed for one thing, it does not open for another. */
+/** AES-256-GCM with the first key. A secret sealed with one `context` does not open with another. */
 export function encrypt([key]: readonly Buffer[], secret: Buffer, context: string): Buffer {
   if (key === undefined) throw new Error('there is no key to seal with');
   const iv = randomBytes(IV_BYTES);
@@ -15,11 +15,10 @@ export function encrypt([key]: readonly Buffer[], secret: Buffer, context: strin
   return Buffer.concat([keyId(key), iv, cipher.getAuthTag(), text]);
 }
 
-/** Whether the first key sealed it. */
 export const isCurrentKey = ([key]: readonly Buffer[], encrypted: Buffer): boolean =>
   key !== undefined && keyId(key).equals(encrypted.subarray(0, KEY_ID_BYTES));
 
-/** Opens what one of the keys sealed; null when none did. Throws when it was changed since. */
+/** Opens what one of the keys sealed; null when none did. Throws when it has been changed. */
 export function decrypt(keys: readonly Buffer[], encrypted: Buffer, context: string): Buffer | null {
   const key = keys.find((one) => keyId(one).equals(encrypted.subarray(0, KEY_ID_BYTES)));
   if (key === undefined) return null;

@@ -14,7 +14,7 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 
 export type ThrottleDeps = {
   readonly storage: Storage;
-  /** The key under which something is counted. It tells nothing of what that is. */
+  /** A key for counting that reveals nothing about the parts. */
   readonly digest: (...parts: readonly string[]) => Buffer;
 };
 
@@ -28,10 +28,10 @@ export const tooMany = (waitingMs: number): DomainError => ({
   retryAfterSeconds: Math.max(1, Math.ceil(waitingMs / 1000)),
 });
 
-/** What a known user may guess at. */
+/** What a signed-in or pending user may guess. */
 export type Guessed = 'totp' | 'password';
 
-/** A guess inside a transaction of the caller's. */
+/** A guess in the caller's transaction. */
 export type Guess<What extends string> = {
   readonly tx: Repositories;
   readonly what: What;

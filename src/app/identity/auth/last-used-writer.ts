@@ -1,38 +1,36 @@
 import type { Use } from '../../../ports/identity/session-repository.ts';
 
 /**
- * Collects "was used just now" facts and writes them together, at most once in `everyMs` for each id. A failed
- * write never fails the request that caused it: what it held is written with the next one.
+ * Collects last uses and writes them in batches, at most once in `everyMs` per id. A failed write never fails the
+ * request that caused it; the next write includes its uses.
  */
 export type LastUsedWriter = {
   /**
-   * `lastWrittenMs` is what the store holds, so that what other processes wrote counts; null when it holds nothing: then
-   * the answer is a promise that settles, without ever failing, once this first use was written or could not be. A
-   * shorter `withinMs` is for an id whose last use decides more.
+   * `lastWrittenMs`: the stored use, which may be another process's; null when there is none, and then the promise
+   * settles, without rejecting, after the attempt to write this first use. A shorter `withinMs` is for an id whose last
+   * use decides more.
    */
   used(id: string, lastWrittenMs: number | null, withinMs?: number): Promise<void> | undefined;
-  /** The last use that this process knows of, written or not; null when the store knows as much. */
+  /** The last use known here, written or not; null when the store knows it. */
   lastMs(id: string): number | null;
-  /** The last use that is not written yet; null when the store knows all. */
+  /** The last use not yet written; null when there is none. */
   pending(id: string): Date | null;
-  /** Writes what is due. */
   flush(): Promise<void>;
-  /** Writes everything, due or not: for the end of the process. */
+  /** Writes all of them; for shutdown. */
   flushAll(): Promise<void>;
 };
 
 export type LastUsedWriterDeps = {
   readonly write: (uses: readonly Use[]) => Promise<void>;
   readonly everyMs: number;
-  /** The store's clock. */
   readonly nowMs: () => number;
 };
 
 type Entry = {
   usedMs: number;
-  /** The latest use that the store holds. */
+  /** The latest stored use. */
   savedMs: number;
-  /** When the store was written last. */
+  /** Time of the last write. */
   writtenMs: number;
   withinMs: number;
   first: Promise<void> | undefined;
@@ -57,7 +55,7 @@ export function lastUsedWriter({ write, everyMs, nowMs }: LastUsedWriterDeps): L
     }
   }
 
-  // One after the other, so that no two writes hold the same use.
+  // One write at a time, so that no use is written twice.
   const inTurn = (due: (entry: Entry) => boolean): Promise<void> => {
     const run = (): Promise<void> => writeThose(due);
     last = last.then(run, run);
@@ -71,7 +69,7 @@ export function lastUsedWriter({ write, everyMs, nowMs }: LastUsedWriterDeps): L
       entry.savedMs = usedMs;
       entry.writtenMs = Math.max(entry.writtenMs, usedMs);
     } catch {
-      // It stays pending.
+      // it stays pending
     } finally {
       entry.first = undefined;
     }

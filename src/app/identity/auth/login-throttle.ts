@@ -23,20 +23,18 @@ import {
   tryShared,
 } from './guess-throttle.ts';
 
-/** Who tries to sign in. `login` is what was typed; null where the address alone is known. */
+/** A sign-in attempt. `login` is the text entered; null where only the address is known. */
 export type SignInAttempt = {
   readonly login: string | null;
   readonly userId: string | null;
   readonly origin: Origin;
-  /** What is tried, for the audit. */
+  /** What is being tried, for the audit. */
   readonly by: 'password' | 'second factor' | 'passkey';
 };
 
-/** An attempt whose counts are locked: how it ends is written once, and in the order of the locks. */
+/** An attempt with locked counts: its result is written once, in the order of the locks. */
 export type Attempt = {
-  /**
-   * Counts the failure and records it, with what was wrong if that is not what was tried; the refusal to answer with.
-   */
+  /** Counts and records the failure, with another cause if given; returns the refusal. */
   failed(wrong?: 'disabled'): Promise<DomainError>;
   passed(): Promise<void>;
 };
@@ -46,29 +44,29 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 export type LoginThrottle = ReturnType<typeof loginThrottle>;
 
 /**
- * Slows guessing down. Failures are counted by digests, so that the table tells nothing of what was typed, and
- * by what was typed instead of by user, so that unknown names are slowed exactly as known ones.
+ * Slows guessing down. Failures are counted by digests, so the table does not reveal the text entered, and by text
+ * instead of by user, so unknown names are slowed like known ones.
  */
 export function loginThrottle(storage: Storage, key: () => Buffer) {
   const deps: ThrottleDeps = { storage, digest: digestWith(key) };
   return {
-    /** Whether this may be tried at all now, asked before the costly part. The answer is only final in `enter`. */
+    /** Whether the attempt may be made, checked before the expensive part. `enter` has the final answer. */
     refused: (attempt: SignInAttempt) => refused(deps, attempt),
 
     /**
-     * Locks the counts. Attempts that were made at the same time come here one after the other, each after the
-     * failures of those before it, so that a burst gets no more guesses than a queue.
+     * Locks the counts. Concurrent attempts run in turn, each after the failures of those before it, so a burst gets no
+     * more guesses than a sequence.
      */
     begin: (tx: Repositories, attempt: SignInAttempt) => begin(deps, tx, attempt),
 
-    /** Whether a code or password of that user may be tried now, asked before the costly part. */
+    /** Whether the user's code or password may be tried, checked before the expensive part. */
     codeRefused: (what: Guessed, userId: string) => codeRefused(deps, what, userId),
 
-    /** Lets a code or password of a known user be tried, and counts when it was wrong. */
+    /** Tries a known user's code or password, and counts a wrong one. */
     tryCode: (tx: Repositories, what: Guessed, userId: string, right: () => Promise<boolean>) =>
       tryCode(deps, { tx, what, userId }, right),
 
-    /** Lets a code be tried that tells nothing of whose it is: wrong ones count for who tries, and for the address. */
+    /** Tries a code that identifies no user: a wrong one counts for the caller and the address. */
     tryShared: <T>(
       tx: Repositories,
       what: 'collaboration',
@@ -77,7 +75,7 @@ export function loginThrottle(storage: Storage, key: () => Buffer) {
       find: () => Promise<T | null>,
     ) => tryShared(deps, { tx, what, userId }, origin, find),
 
-    /** Takes one from what an address may do in a minute, whether it succeeds or not. */
+    /** Uses one of an address's requests a minute, successful or not. */
     consume: (what: string, origin: Origin, perMinute: number) => take(deps, what, origin, perMinute),
   };
 }
@@ -101,7 +99,7 @@ async function begin(
   return ok({
     failed: (wrong) => countFailure(tx, attempt, { keys, tallies, now }, wrong),
     async passed() {
-      // The address keeps its count: one's own sign-in would buy the next guesses at others.
+      // The address keeps its count: a successful sign-in must not buy guesses at other accounts.
       const [, , ...ofAccount] = keys;
       if (ofAccount.length > 0) await tx.throttle.forget(ofAccount);
     },
@@ -139,7 +137,7 @@ async function waitOf(
   tallies: SignInTallies,
   now: Date,
 ): Promise<number> {
-  // Asked for somebody who does not exist as well, so that both take their time.
+  // Asked for unknown users too, so that both take the same time.
   const asked = (tallies.account?.count ?? 0) >= TRUSTED_ONLY_FROM;
   const trusted = asked && (await tx.sessions.seenAt(userId ?? NOBODY, origin.ipAddress));
   return signInWaitMs(tallies, trusted, now);

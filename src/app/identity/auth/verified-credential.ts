@@ -7,16 +7,16 @@ import type { SessionWithUser } from '../../../ports/identity/session-repository
 import type { TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { CredentialChange } from './credential-changes.ts';
 
-/** The caller that a credential stands for now, and how much it may ask for. */
+/** A credential's present caller and limits. */
 export type Authenticated = {
   readonly caller: Caller;
-  /** Of this credential; 0 for no limit. */
+  /** 0 for no limit. */
   readonly requestsPerMinute: number;
-  /** Of the user, over all credentials. */
+  /** Of the user, for all credentials. */
   readonly limits: UseLimits;
 };
 
-/** A credential that was good when it was read; `id` is the session's or the token's. */
+/** A credential that was valid when read; `id` is the session's or the token's. */
 export type VerifiedCredential = Authenticated & {
   readonly id: string;
   readonly lastUsedMs: number | null;
@@ -26,13 +26,12 @@ export type VerifiedCredential = Authenticated & {
   readonly readAt: Date;
 };
 
-/** The same, its screen locked. */
 export function asLocked({ id, caller, requestsPerMinute, limits }: VerifiedCredential): Authenticated {
   const credential = { kind: 'login', sessionId: id, locked: true } as const;
   return { caller: { ...caller, credential }, requestsPerMinute, limits };
 }
 
-/** null for a session that opens nothing any more. */
+/** null for an ended session. */
 export function verifySession({
   session,
   user,
@@ -56,7 +55,7 @@ export function verifySession({
   };
 }
 
-/** null for a token that opens nothing any more. */
+/** null for an ended token. */
 export function verifyToken({
   token,
   user,
@@ -78,10 +77,10 @@ export function verifyToken({
   };
 }
 
-/** Where the setting counts no requests, they are not counted by user either. */
+/** A setting of 0 turns off the user's request count too. */
 const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>
   requestsPerMinute === 0 ? { ...limits, requestsPerMinute: 0 } : limits;
 
-/** Whether the change may make this one wrong; null is any change at all. */
+/** Whether the change may affect this one; null: any change. */
 export const concerns = ({ id, caller }: VerifiedCredential, changed: CredentialChange | null): boolean =>
   changed === null || (changed.kind === 'user' ? caller.user.id : id) === changed.id;

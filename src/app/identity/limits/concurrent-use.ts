@@ -7,19 +7,18 @@ const RETRY_AFTER_SECONDS = 5;
 
 export type ConcurrentUse = ReturnType<typeof concurrentUse>;
 
-/** Counts what users do at once in this process. */
+/** Counts users' concurrent uses in this process. */
 export function concurrentUse() {
   const counts = countsByKey();
 
   return {
-    /** Takes one of what the user may have at once; the value gives it back, however often it is called. */
+    /** Takes one of the user's concurrent uses. The result releases it, idempotently. */
     take(userId: string, use: LastingUse, limits: UseLimits): Result<() => void, DomainError> {
       const release = counts.take(`${use} ${userId}`, limitOf(use, limits));
       if (release !== null) return ok(release);
       return refuse({ code: 'too_many_at_once', retryAfterSeconds: RETRY_AFTER_SECONDS });
     },
 
-    /** How many of all users last now. */
     count: (): number => counts.all().reduce((sum, one) => sum + one, 0),
   };
 }

@@ -1,4 +1,4 @@
-/** Counts what is in use at once, by key, in this process. */
+/** Counts concurrent uses by key in this process. */
 export function countsByKey() {
   const counts = new Map<string, number>();
 
@@ -9,7 +9,7 @@ export function countsByKey() {
   }
 
   return {
-    /** Takes one of at most `limit`; the answer releases it, however often it is called. Null when none is free. */
+    /** Takes one of at most `limit`; the result releases it, idempotently. Null when none is free. */
     take(key: string, limit: number): (() => void) | null {
       const count = counts.get(key) ?? 0;
       if (count >= limit) return null;
@@ -21,7 +21,6 @@ export function countsByKey() {
       };
     },
 
-    /** The count of each key in use. */
     all: (): readonly number[] => [...counts.values()],
   };
 }

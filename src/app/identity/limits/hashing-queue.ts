@@ -5,18 +5,18 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
 import type { RequestLimits } from './request-limits.ts';
 
-/** The thread pool of Node.js has four: one stays for files and names. */
+/** Node.js has four threads: one stays free for files and names. */
 const MAX_RUNNING = 3;
-/** A page sends one at a time; this many may arrive at once from the people behind one address. */
+/** A page sends one at a time; this many may come at once from users behind one address. */
 const MAX_WAITING = 64;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Passwords and passcodes of one user that are hashed in a minute: a person types one in a few seconds. */
+/** A user's password and passcode hashes a minute: typing one takes some seconds. */
 export const HASHES_PER_USER = 30;
-/** The same for the people behind one address who are not signed in yet. */
+/** The same for all users behind one address who are not signed in. */
 export const HASHES_PER_ADDRESS = 120;
 
-/** Who is charged for a hash: the user who is signed in, else the address. */
+/** Who is charged for a hash: the signed-in user, else the address. */
 export type Payer = { readonly userId: string } | { readonly ipAddress: string };
 
 export type Hashing = ReturnType<typeof hashing>;
@@ -27,14 +27,14 @@ export type HashingDeps = {
 };
 
 /**
- * The way to the password hasher. A hash costs 19 MiB and a thread for tens of milliseconds, so each payer has one
- * at a time and so many in a minute, and the payers take turns.
+ * The queue for the password hasher. A hash costs 19 MiB and a thread for tens of milliseconds, so payers take turns,
+ * each with one at a time and a limit per minute.
  */
 export function hashing({ hasher, limits }: HashingDeps) {
   const turns = fairTurns({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING });
 
   return {
-    /** Waits for the payer's turn. Then `refused` is asked, and only if it has nothing against it `work` hashes. */
+    /** Waits for the payer's turn, calls `refused`, and unless that refuses, hashes in `work`. */
     async inTurn<T>(
       payer: Payer,
       refused: () => Promise<DomainError | null>,
@@ -57,5 +57,5 @@ const accountOf = (payer: Payer): { key: string; perMinute: number } =>
     ? { key: `hash user ${payer.userId}`, perMinute: HASHES_PER_USER }
     : { key: `hash address ${addressGroup(payer.ipAddress)}`, perMinute: HASHES_PER_ADDRESS };
 
-/** Nothing is asked before this one. */
+/** For work without a check. */
 export const unasked = async (): Promise<null> => null;

@@ -13,16 +13,16 @@ import {
   unsentOf,
 } from './request-tallies.ts';
 
-/** This part of a limit may be used before the others hear of it, at the latest with the next flush. */
+/** This share of a limit may be used before the other processes are told; otherwise the next flush tells them. */
 const TELL_AFTER = 0.1;
 
-/** So many requests under a key in a minute; 0 for no limit. */
+/** Requests a minute under a key; 0 for no limit. */
 type RequestLimit = { readonly key: string; readonly perMinute: number };
 
 export type RequestLimitDeps = {
   readonly counts: RequestCountStore;
   readonly monotonicMs: () => number;
-  /** Wall-clock time until the database has told its own. */
+  /** Wall-clock time until the database has sent its own. */
   readonly startMs: number;
 };
 
@@ -31,14 +31,14 @@ export type RequestLimits = ReturnType<typeof requestLimits>;
 type Counting = {
   readonly deps: RequestLimitDeps;
   readonly tallies: RequestTallies;
-  /** By how much the database's clock is ahead of the monotonic one. */
+  /** The database's clock minus the monotonic one. */
   aheadMs: number;
   cleanedMinute: number;
   /** What is counted by now has been sent when it resolves. */
   readonly flush: () => Promise<void>;
 };
 
-/** Counts requests here, and adds them up with the other processes in batches: no request waits for the database. */
+/** Counts requests here and adds them to the other processes' in batches: no request waits for the database. */
 export function requestLimits(deps: RequestLimitDeps) {
   const counting: Counting = {
     deps,
@@ -48,19 +48,19 @@ export function requestLimits(deps: RequestLimitDeps) {
     flush: coalesced(() => send(counting)),
   };
   return {
-    /** The same as `admitFor`, for one key. */
+    /** `admitFor` with one key. */
     admit: (key: string, perMinute: number, cost = 1) => admitFor(counting, [{ key, perMinute }], cost),
 
     /**
-     * Counts a request under each key, as `cost` requests, or refuses it until it fits under all of them, and counts it
-     * under none. One that costs more is let in where one more fits. No limit where `perMinute` is 0.
+     * Counts a request under each key, as `cost` requests, or refuses it under all until it fits. An expensive one is
+     * admitted where a single one fits. No limit where `perMinute` is 0.
      */
     admitFor: (asked: readonly RequestLimit[], cost = 1) => admitFor(counting, asked, cost),
 
-    /** The key that requests without a credential are counted under. */
+    /** For requests without a credential. */
     keyOfAddress: (ipAddress: string): string => `address ${addressGroup(ipAddress)}`,
 
-    /** Tells the others, and hears of them. What is counted by now has been sent when it resolves. */
+    /** Sends the counts and receives the others'. Everything counted before has been sent when it resolves. */
     flush: counting.flush,
   };
 }
@@ -85,7 +85,7 @@ function admitFor(
     const entry = tallyOf(tallies, key, minute);
     entry.tally = { ...entry.tally, count: entry.tally.count + cost };
     entry.unsent += cost;
-    // A fault is met again by the flush that is waited for.
+    // The awaited flush meets the fault again.
     if (entry.unsent >= perMinute * TELL_AFTER) counting.flush().catch(() => undefined);
   }
   return FINE;

@@ -5,19 +5,18 @@ import type { RequestCount } from '../../../ports/identity/request-count-store.t
 /** Keys that are counted at a time; the one used longest ago is forgotten here, though not in the database. */
 const MAX_KEYS = 50_000;
 
-/** `tally` has the requests of all processes as far as known, our own always; `unsent` is the part that only we know. */
+/** `tally` has all processes' known requests, including ours; `unsent` is the part only known here. */
 export type Counted = { tally: RequestTally; unsent: number };
 
-/** What is counted by key in this process. */
 export type RequestTallies = {
   readonly byKey: LRUCache<string, Counted>;
-  /** Of minutes that ended before they were sent. */
+  /** From minutes that ended before they were sent. */
   readonly late: RequestCount[];
 };
 
 export const noTallies = (): RequestTallies => ({ byKey: new LRUCache({ max: MAX_KEYS }), late: [] });
 
-/** The tally of a key, in this minute. */
+/** The key's tally in this minute. */
 export function tallyOf(tallies: RequestTallies, key: string, minute: number): Counted {
   const { byKey } = tallies;
   const known = byKey.get(key);
@@ -30,7 +29,7 @@ export function tallyOf(tallies: RequestTallies, key: string, minute: number): C
   return made;
 }
 
-/** Moves all to this minute, and forgets keys that nothing is known of any more. */
+/** Moves all tallies to this minute, and forgets empty ones. */
 export function rollAll(tallies: RequestTallies, minute: number): void {
   for (const [key, entry] of [...tallies.byKey]) {
     roll(tallies, key, entry, minute);
@@ -46,7 +45,7 @@ function roll({ late }: RequestTallies, key: string, entry: Counted, minute: num
   entry.unsent = 0;
 }
 
-/** What only this process knows; those of earlier minutes first. */
+/** Counts known only here, earlier minutes first. */
 export function unsentOf({ byKey, late }: RequestTallies): readonly RequestCount[] {
   const current = [...byKey]
     .filter(([, { unsent }]) => unsent > 0)
@@ -54,7 +53,7 @@ export function unsentOf({ byKey, late }: RequestTallies): readonly RequestCount
   return [...late, ...current];
 }
 
-/** The batch is in the database now. What was counted meanwhile stays unsent. */
+/** The batch is stored. What was counted meanwhile stays unsent. */
 export function markSent({ byKey }: RequestTallies, batch: readonly RequestCount[]): void {
   for (const { key, minute, count } of batch) {
     const entry = byKey.get(key);
@@ -62,7 +61,7 @@ export function markSent({ byKey }: RequestTallies, batch: readonly RequestCount
   }
 }
 
-/** Takes a sum from the database over, and adds what was counted here meanwhile. */
+/** Takes over a sum from the database and adds what was counted meanwhile. */
 export function adopt({ byKey }: RequestTallies, key: string, sum: RequestTally): void {
   const entry = byKey.get(key);
   if (entry === undefined) return;

@@ -7,19 +7,18 @@ const RETRY_AFTER_SECONDS = 30;
 
 export type AddressSockets = ReturnType<typeof addressSockets>;
 
-/** Counts the open sockets of each address in this process, whoever has them; of IPv6 a /64 is one address. */
+/** Counts open sockets per address in this process; for IPv6 per /64. */
 export function addressSockets() {
   const counts = countsByKey();
 
   return {
-    /** Takes one of `most`; the value gives it back, however often it is called. */
+    /** Takes one of `most`. The result releases it, idempotently. */
     take(ipAddress: string, most: number): Result<() => void, DomainError> {
       const release = counts.take(addressGroup(ipAddress), most);
       if (release !== null) return ok(release);
       return refuse({ code: 'address_full', retryAfterSeconds: RETRY_AFTER_SECONDS });
     },
 
-    /** Of the address that has most. */
     most: (): number => counts.all().reduce((most, count) => Math.max(most, count), 0),
   };
 }

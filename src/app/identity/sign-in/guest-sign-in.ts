@@ -10,7 +10,7 @@ import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
-/** Guests that one address may bring in a minute: each is a user and may have a container. */
+/** Each guest is a user and may have a container. */
 const GUESTS_A_MINUTE = 20;
 const HOUR_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ export type GuestDeps = {
 
 export type Guests = ReturnType<typeof guests>;
 
-/** People who come without an account. They have no password: the session is all they have, and it ends for good. */
+/** Users without an account or password: they have only their session, which ends for good. */
 export const guests = ({ storage, throttle, clock }: GuestDeps) => ({
   async enter(wanted: string | undefined, origin: Origin): Promise<Result<SignedIn, DomainError>> {
     const { guestsEnabled, guestLifetimeHours } = await storage.repositories.settings.read();

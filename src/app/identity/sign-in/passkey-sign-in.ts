@@ -16,7 +16,7 @@ import { newSecret, sha256 } from '../auth/secrets.ts';
 import { finishPendingSignIn } from './pending-sign-in.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
-/** Challenges that one address may ask for in a minute: each is a row. */
+/** Each challenge is a row. */
 const CHALLENGES_A_MINUTE = 60;
 
 type Proven = { readonly passkey: Passkey; readonly counter: number; readonly backedUp: boolean };
@@ -29,16 +29,16 @@ type PasskeySignInDeps = PasskeyDeps & { readonly throttle: LoginThrottle };
 /** Signing in with a passkey, alone or after the password. */
 export function passkeySignIn(deps: PasskeySignInDeps) {
   return {
-    /** Asks for any passkey of this installation, so that nobody learns who has one. */
+    /** Accepts any passkey of this installation, so that nobody learns who has one. */
     begin: (origin: Origin) => begin(deps, origin),
 
-    /** A passkey that verified its user is two factors in one: no other is asked for. */
+    /** A passkey that verified its user counts as two factors. */
     signIn: (answer: AssertionAnswer, origin: Origin) => signIn(deps, answer, origin),
 
-    /** Asks for one of the passkeys of the user whose sign-in waits. */
+    /** Options for the passkeys of the pending sign-in's user. */
     beginSecondFactor: (mfaToken: string, origin: Origin) => beginSecondFactor(deps, mfaToken, origin),
 
-    /** Ends a waiting sign-in with a passkey of the same user. */
+    /** Completes a pending sign-in with a passkey of the same user. */
     finish: (mfaToken: string, answer: AssertionAnswer, origin: Origin) =>
       finish(deps, mfaToken, answer, origin),
   };
@@ -108,7 +108,7 @@ async function finish(
   );
 }
 
-/** Where the challenge is for; refused where there are no passkeys, or to an address that asked too often. */
+/** The relying party; refused without passkey support, or after too many requests of the address. */
 async function mayChallenge(
   { party, throttle }: PasskeySignInDeps,
   origin: Origin,
@@ -119,7 +119,7 @@ async function mayChallenge(
   return taken.ok ? ok(at) : taken;
 }
 
-/** The passkey whose private key answered a challenge of ours. The challenge is used up, whatever comes of it. */
+/** The passkey that answered our challenge, which is then used up. */
 async function prove(
   { storage: { repositories }, ceremonies, party }: PasskeySignInDeps,
   answer: AssertionAnswer,
@@ -139,6 +139,6 @@ async function prove(
   return proof === null ? null : { passkey, ...proof };
 }
 
-/** Only once: the count decides between two uses that came at the same time. */
+/** The counter decides between concurrent uses. */
 const use = (tx: Repositories, { passkey, counter, backedUp }: Proven): Promise<boolean> =>
   tx.passkeys.used(passkey.id, counter, backedUp);

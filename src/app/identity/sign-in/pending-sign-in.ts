@@ -11,14 +11,14 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 
-/** A sign-in whose password was right and whose second factor is missing. `mfaToken` opens nothing else. */
+/** A sign-in with the right password that lacks its second factor. `mfaToken` allows nothing else. */
 export type PendingSignIn = {
   readonly mfaToken: string;
   readonly expiresAt: Date;
   readonly methods: readonly SecondFactorMethod[];
 };
 
-/** Starts to wait for the user's second factor; null when it has none. */
+/** Begins a pending sign-in; null when the user has no second factor. */
 export async function beginPendingSignIn(tx: Repositories, user: User): Promise<PendingSignIn | null> {
   const factor = await tx.factors.totp(user.id);
   if (factor?.confirmedAt == null) return null;
@@ -37,12 +37,12 @@ export async function beginPendingSignIn(tx: Repositories, user: User): Promise<
   };
 }
 
-/** Whether the second factor of that user was proven; the refusal is one that says to wait. */
+/** Whether the user's second factor was proven; a refusal delays. */
 export type Proof = (tx: Repositories, user: User) => Promise<Result<boolean, DomainError>>;
 
 /**
- * Ends a waiting sign-in: by `then` when the factor is proven. A wrong one is counted, and the tenth ends it. The
- * token, the tries and the proof are one transaction, so that nothing of it can be used twice.
+ * Completes a pending sign-in: runs `then` when the factor is proven. A wrong one is counted, and the tenth ends it.
+ * Token, tries and proof are one transaction, so that none can be used twice.
  */
 export const finishPendingSignIn =
   ({ repositories, inTransaction }: Storage, throttle: LoginThrottle) =>
@@ -78,6 +78,6 @@ export const finishPendingSignIn =
 const whoMayEnter = (user: User | undefined): User | null =>
   user === undefined || user.disabledAt !== null ? null : user;
 
-/** A waiting sign-in has passed the password check, so a disabled account is the reason for the refusal. */
+/** A pending sign-in passed the password check, so a disabled account may be the recorded reason. */
 const wrongWith = (user: User | undefined): 'disabled' | undefined =>
   user === undefined || user.disabledAt === null ? undefined : 'disabled';

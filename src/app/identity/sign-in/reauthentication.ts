@@ -7,7 +7,7 @@ import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import type { FactorCodes } from './second-factor-codes.ts';
 
-/** What somebody gives to show that it is still them. */
+/** Proofs that the caller is the account's owner. */
 export type Proofs = { readonly password?: string | undefined; readonly code?: string | undefined };
 
 export type ReauthenticationDeps = {
@@ -17,7 +17,7 @@ export type ReauthenticationDeps = {
   readonly codes: FactorCodes;
 };
 
-/** ok when it is still them. A wrong proof is counted, a right code is used up. */
+/** ok after a valid proof. A wrong proof is counted, a right code is used up. */
 export type RequireRecentSignIn = (
   caller: Caller,
   given: Proofs,
@@ -25,9 +25,8 @@ export type RequireRecentSignIn = (
 ) => Promise<Result<null, DomainError>>;
 
 /**
- * Whether the one who changes how an account is opened is the one whom it belongs to, and not somebody with a login
- * token of theirs: they have signed in lately, or give what signing in needs. Guests have nothing to give, and no
- * account to come back to.
+ * Whether the caller owns the account, not just a login token: by a recent sign-in, or by the proofs that a sign-in
+ * needs. Guests have neither.
  */
 export function requireRecentSignIn({
   storage,

@@ -12,12 +12,11 @@ import { newSecret, sha256 } from '../auth/secrets.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
-/** Registrations that one address may try in a minute: each costs a password hash, and may ask for taken names. */
+/** Each costs a password hash and may test for taken names. */
 const REGISTRATIONS_A_MINUTE = 60;
-/** Set-up codes that one address may ask about in a minute. */
 const CODE_CHECKS_A_MINUTE = 20;
 
-/** What somebody who is not signed in may do next. */
+/** The ways to sign in. */
 export type SignInOptions = {
   readonly setupRequired: boolean;
   readonly openRegistration: boolean;
@@ -37,18 +36,18 @@ export function registration(deps: RegistrationDeps) {
   return {
     options: () => options(deps),
 
-    /** Whether set-up takes this code, asked before somebody fills in a form for it. Uses nothing up. */
+    /** Whether the set-up code is valid, checked before its form is filled in. Does not use it up. */
     checkSetupCode: (code: string, origin: Origin) => checkSetupCode(deps, code, origin),
 
-    /** The first administrator, by the code that was printed at start. Works once. */
+    /** Creates the first administrator, with the code printed at start. Works once. */
     setUp: (code: string, person: NewPerson, origin: Origin) => setUp(deps, code, person, origin),
 
     register: (person: NewPerson, origin: Origin) => register(deps, person, origin),
 
-    /** A new one-time set-up code, or null when there is an administrator already. Earlier codes end. */
+    /** A new one-time set-up code, or null when there is an administrator. Earlier codes end. */
     newSetupCode: () => newSetupCode(deps),
 
-    /** Makes the first administrator from the settings of the environment; does nothing when there is one. */
+    /** Creates the first administrator from the environment; does nothing when there is one. */
     ensureAdmin: (email: string, password: string) => ensureAdmin(deps, email, password),
   };
 }
@@ -123,7 +122,7 @@ async function ensureAdmin(
 
 type NewAccount = {
   readonly role: UserRole;
-  /** Spent with the registration; null where none is needed. */
+  /** Used up by the registration; null where none is needed. */
   readonly setupCode: string | null;
 };
 

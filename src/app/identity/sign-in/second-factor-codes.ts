@@ -10,7 +10,7 @@ import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { sha256 } from '../auth/secrets.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 
-/** Codes of a signed-in user in a minute. Each wrong one makes a record, and wrong recovery codes are not slowed. */
+/** A signed-in user's codes a minute. Each wrong one makes a record, and wrong recovery codes cause no delay. */
 const CODES_PER_USER = 30;
 
 export type FactorCodesDeps = {
@@ -18,14 +18,14 @@ export type FactorCodesDeps = {
   readonly throttle: LoginThrottle;
   readonly codes: OneTimeCodes;
   readonly clock: Clock;
-  /** The first encrypts the secrets; all of them decrypt. */
+  /** The first encrypts; all decrypt. */
   readonly keys: () => readonly Buffer[];
   readonly limits: Pick<RequestLimits, 'admit'>;
 };
 
 export type FactorCodes = ReturnType<typeof factorCodes>;
 
-/** The codes of a second factor: which step of time they are of, and using them up. */
+/** Checks second-factor codes and uses them up. */
 export function factorCodes({ storage, throttle, codes, clock, keys, limits }: FactorCodesDeps) {
   async function stepOf(tx: Repositories, userId: string, code: string): Promise<number | null> {
     const factor = await tx.factors.totp(userId);
@@ -34,7 +34,7 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
     return secret === null ? null : codes.stepOf(secret, code, clock.now());
   }
 
-  /** Uses a code of either kind up. Those of apps are few enough to be guessed, so failures of theirs slow down. */
+  /** Uses up a code of either kind. App codes could be guessed, so their failures cause delays. */
   async function useCode(
     tx: Repositories,
     userId: string,
@@ -54,7 +54,7 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
     return ok(true);
   }
 
-  /** Something that a right code of a second factor that is on allows. What a wrong code counts for stays. */
+  /** Does something that requires a valid code. A wrong code's count stays. */
   const withCode = async <T>(
     userId: string,
     typed: string,
@@ -64,7 +64,7 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
     const admitted = limits.admit(`code user ${userId}`, CODES_PER_USER);
     if (!admitted.ok) return admitted;
     return await storage.inTransaction(async (tx): Promise<Result<T, DomainError>> => {
-      // As a sign-in does, which holds the user first: two that lock in opposite orders wait for each other.
+      // Lock the user first, as a sign-in does: opposite orders would deadlock.
       await tx.users.lock(userId);
       const factor = await tx.factors.totp(userId);
       if (factor?.confirmedAt == null) return refuse({ code: 'mfa_not_enabled' });

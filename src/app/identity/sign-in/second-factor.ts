@@ -28,12 +28,12 @@ export type MfaStatus = { readonly enabled: boolean; readonly recoveryCodesLeft:
 
 export type SecondFactor = ReturnType<typeof secondFactor>;
 
-/** Authenticator apps and recovery codes: setting them up, and signing in with them. */
+/** Authenticator apps and recovery codes: setting up and signing in. */
 export function secondFactor(deps: SecondFactorDeps) {
   return {
     status: (caller: Caller) => status(deps, caller),
 
-    /** Ends a waiting sign-in with a code of the app, or with a recovery code. */
+    /** Completes a pending sign-in with an app's or a recovery code. */
     finish: (mfaToken: string, code: string, origin: Origin): Promise<Result<SignedIn, DomainError>> =>
       finishPendingSignIn(deps.storage, deps.throttle)(
         mfaToken,
@@ -42,25 +42,22 @@ export function secondFactor(deps: SecondFactorDeps) {
         (tx, user) => openSession(tx, user, origin),
       ),
 
-    /** A new secret, shown once. It counts from the first right code on; until then a newer one replaces it. */
+    /** A new secret, shown once. It is active after the first right code; until then a newer one replaces it. */
     enrol: (caller: Caller) => enrol(deps, caller),
 
-    /**
-     * Turns it on, for one who has signed in lately or gives the password. The recovery codes are shown this once.
-     */
+    /** Turns it on, after a recent sign-in or with the password. The recovery codes are shown once. */
     confirm: (caller: Caller, typed: string, password: string | undefined, origin: Origin) =>
       confirm(deps, caller, { typed, password }, origin),
 
-    /** New recovery codes; the old ones end. */
     renewRecoveryCodes: (caller: Caller, code: string, origin: Origin) =>
       renewRecoveryCodes(deps, caller, code, origin),
 
-    /** Turns it off. Sign-ins that wait for it end with it. */
+    /** Turns it off and ends sign-ins that wait for it. */
     disable: (caller: Caller, code: string, origin: Origin) => disable(deps, caller, code, origin),
 
     /**
-     * Encrypts with the present key what an earlier one encrypted; for the start, and for when the key has changed.
-     * Answers how many no key opens: their users need a recovery code or a passkey.
+     * Re-encrypts with the present key, at the start and after a key change. Returns how many no key opens: their users
+     * need a recovery code or a passkey.
      */
     reseal: () => reseal(deps),
   };
@@ -101,7 +98,7 @@ async function confirm(
     const code = readCode(typed);
     const step = code?.kind === 'totp' ? await factorCodes.stepOf(tx, user.id, code.code) : null;
     if (step === null) return refuse({ code: 'wrong_code' });
-    // Somebody else may have confirmed, or started again, since it was read.
+    // Another request may have confirmed or replaced it since the read.
     if (!(await tx.factors.confirmTotp(user.id, factor.value.sealedSecret, step))) {
       return refuse({ code: 'wrong_code' });
     }
@@ -155,7 +152,7 @@ async function newRecoveryCodes(tx: Repositories, userId: string): Promise<reado
   return made;
 }
 
-/** A factor that waits for its first code. */
+/** A factor without its first code. */
 function pending(factor: TotpFactor | null): Result<TotpFactor, DomainError> {
   if (factor === null) return refuse({ code: 'mfa_not_started' });
   return factor.confirmedAt === null ? ok(factor) : refuse({ code: 'mfa_already_enabled' });

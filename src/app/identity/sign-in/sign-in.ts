@@ -16,18 +16,18 @@ import { newSecret, sha256, successorOf } from '../auth/secrets.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import { beginPendingSignIn, type PendingSignIn } from './pending-sign-in.ts';
 
-/** A session that was opened or renewed, with the only copy of its next refresh token. */
+/** An opened or renewed session, with the only copy of its next refresh token. */
 export type SignedIn = { readonly session: UserSession; readonly user: User; readonly refreshToken: string };
 
 export type SignInDeps = {
   readonly storage: Storage;
   readonly hashing: Hashing;
   readonly throttle: LoginThrottle;
-  /** Keys that successors of refresh tokens are derived with; the first one for new ones. */
+  /** Keys for deriving refresh tokens; the first for new ones. */
   readonly refreshKeys: () => readonly Buffer[];
 };
 
-/** Opens a session inside a transaction of the caller's. */
+/** In the caller's transaction. */
 export async function openSession(repositories: Repositories, user: User, origin: Origin): Promise<SignedIn> {
   const session = await repositories.sessions.insert({ userId: user.id, ...origin });
   const refreshToken = newSecret();
@@ -41,14 +41,14 @@ export type SignIn = ReturnType<typeof signIn>;
 export function signIn(deps: SignInDeps) {
   return {
     /**
-     * `typed` is an email or a username, as stored or in another form of the same letters. Whatever is wrong, the
-     * refusal and the time it takes are the same. With a second factor on, the right password opens nothing yet.
+     * `typed` is an email or username, in any form of the same letters. All failures have the same refusal and
+     * duration. With a second factor, the right password alone opens nothing.
      */
     login: (typed: string, password: string, origin: Origin) => login(deps, typed, password, origin),
 
     /**
-     * Rotates a refresh token. A spent one that comes back from elsewhere, or late, ends its session. Who holds a token
-     * of a session that is over learns why; an unknown token is only refused.
+     * Rotates a refresh token. A used one that returns late or from elsewhere ends its session. The holder of an ended
+     * session's token learns why; an unknown token is only refused.
      */
     refresh: (presented: string, origin: Origin) => refresh(deps, presented, origin),
 
@@ -77,7 +77,7 @@ async function login(
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
     if (user === null) return refuse(await begun.value.failed());
-    // The answer is the same; the audit tells an administrator what the person cannot be told.
+    // The answer is the same; the audit has the reason.
     if (user.disabledAt !== null) return refuse(await begun.value.failed('disabled'));
     await begun.value.passed();
     return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
@@ -130,14 +130,14 @@ async function logout({ storage }: SignInDeps, { credential, user }: Caller, ori
   });
 }
 
-/** Of each key, since the key may have been rotated after the token was spent. */
+/** By each key, since it may have been rotated after the token was used. */
 function successors({ refreshKeys }: SignInDeps, token: string): readonly string[] {
   return refreshKeys().map((key) => successorOf(token, key));
 }
 
 /**
- * The end of the chain behind a spent token: the client that repeats an old refresh may have used what it got since,
- * in another tab, and must not be handed one that is spent.
+ * The end of the chain after a used token: a client that repeats an old refresh may have used its successor since, in
+ * another tab, and must not get a used one.
  */
 async function newest(deps: SignInDeps, tx: Repositories, spent: string): Promise<string | null> {
   for (const token of successors(deps, spent)) {
@@ -154,16 +154,16 @@ const given = (
 ): Result<SignedIn, DomainError> =>
   refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
 
-/** What one client is known by: a repeat from another place or program is a thief's. */
+/** Identifies a client: a repeat from another address or program is treated as theft. */
 const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
 
-/** The user, unless it got another password while this one was being checked. */
+/** The user, unless the password changed during its check. */
 async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
   const locked = found && (await tx.users.lockForSignIn(found.user.id));
   return locked === null || locked.passwordHash !== found?.passwordHash ? null : locked.user;
 }
 
-/** Ends a session for a reason of the service's own, inside a transaction of the caller's. */
+/** Ends a session for a reason of the service, in the caller's transaction. */
 export async function endSession(
   tx: Repositories,
   session: Pick<UserSession, 'id' | 'userId'>,

@@ -4,8 +4,8 @@ import { runningEmbeddedUrl, startEmbedded } from '../../../adapters/postgres/em
 import type { Config } from '../config.ts';
 
 /**
- * Does something with the database that the service of these settings has: the one of DATABASE_URL, the embedded one of
- * the service that runs, or else the embedded one, started for as long as it takes.
+ * Runs with the service's database: that of DATABASE_URL, the running service's embedded one, or an embedded one
+ * started for this.
  */
 export async function withDatabaseInUse<T>(
   { databaseUrl, dataDir }: Config,

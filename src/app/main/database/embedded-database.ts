@@ -7,10 +7,10 @@ import { step } from '../process/console-progress.ts';
 import type { Stops } from '../process/shutdown-stack.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** It waits for itself, and is killed by itself when it does not end. */
+/** It has its own time limit, after which it is killed. */
 const STOP_WITHIN_MS = 30_000;
 
-/** Address of the embedded database, which is started now, and again whenever its process has ended; until `stops`. */
+/** Starts the embedded database, restarts it whenever its process ends, until `stops`; returns its address. */
 export async function embeddedUrl(
   { dataDir }: Config,
   log: Logger,

@@ -9,27 +9,25 @@ import { again } from '../process/retry.ts';
 
 export type Preparation = {
   readonly docker: RunningEngine['docker'];
-  /** Of the default image. */
   readonly reference: string;
   readonly network: string;
   readonly instanceId: string;
   readonly parts: Pick<Parts, 'image'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** The first retry comes after so long. */
   readonly firstRetryMs?: number;
-  /** Called once the image is there. */
+  /** Called when the image is ready. */
   readonly onImage: () => void;
-  /** Called once the volume with the tools of terminals is there. */
+  /** Called when the tmux volume is ready. */
   readonly onTools: (volume: string) => void;
 };
 
 const BY_ITSELF = 'see the log; Berth keeps retrying';
 
 /**
- * Tries to make the base image ready, then the tools that come from it, and keeps the part of the readiness that tells.
- * What fails goes on in the background until it succeeds: `background` ends with it, or soon after the signal. Throws
- * when the signal comes during the first try.
+ * Prepares the base image, then the tmux volume from it, and updates the readiness. Failures are retried in the
+ * background until they succeed: `background` ends then, or soon after the signal. Throws when the signal comes during
+ * the first attempt.
  */
 export async function prepareBaseImage(work: Preparation): Promise<{ readonly background: Promise<void> }> {
   const { signal } = work;
@@ -65,7 +63,7 @@ async function tryImage(work: Preparation): Promise<boolean> {
 
 async function tryTools({ docker, reference, instanceId, ...work }: Preparation): Promise<boolean> {
   try {
-    // The stop of the engine ends the container that fills the volume.
+    // Stopping the engine ends the container that fills the volume.
     const made = ensureTools(docker, { instanceId, image: reference });
     work.onTools(await unlessAborted(work.signal, made));
     return true;

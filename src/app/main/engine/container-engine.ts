@@ -27,10 +27,10 @@ import { prepareBaseImage } from './base-image.ts';
 import { NOT_LOOKED, watchIsolation } from './isolation-check.ts';
 import { type EngineParts, engineSlot } from './swappable-engine.ts';
 
-/** Name of the one engine in handles. */
+/** The engine's name in handles. */
 export const NODE = 'local';
 const LOOK_AGAIN_MS = 5_000;
-/** Starting an engine of our own may install packages, so it is tried again less and less often. */
+/** Starting a private engine may install packages, so retries get rarer. */
 const START_AGAIN_MS = { first: 30_000, most: 600_000 };
 const SPACE_EVERY_MS = 30_000;
 const RULES_EVERY_MS = 30_000;
@@ -39,17 +39,17 @@ const REVIVE_EVERY_MS = 3_000;
 export type EngineSetUp = {
   readonly config: Config;
   readonly log: Logger;
-  /** Ends what is being made ready, and what is tried again and again. */
+  /** Ends preparations and retries. */
   readonly signal: AbortSignal;
-  /** Receives the function that stops the engine and everything begun on it, before anything starts. */
+  /** Receives, before anything starts, the function that stops the engine and all its work. */
   readonly stopWith: (stop: () => Promise<void>) => void;
-  /** UUID in the labels of all that is made. */
+  /** UUID in the labels of everything Berth makes. */
   readonly instanceId: string;
-  /** Reference of the default image; null when the catalogue has none. */
+  /** Null when the catalogue has none. */
   readonly baseImage: string | null;
-  /** Called when an engine has become usable, and when something in it may have changed. */
+  /** Called when an engine becomes usable, and when something in it may have changed. */
   readonly onHint: () => void;
-  /** Shows who waiting for the engine. */
+  /** Reports waits for the engine. */
   readonly metrics: Pick<Metrics, 'watch' | 'engineWaited'>;
 };
 
@@ -57,15 +57,15 @@ export type EngineInUse = EngineParts & { readonly parts: Parts };
 
 export type { Engine };
 
-/** Finds or starts an engine; throws by the signal alone. `mode` external starts none of its own. */
+/** Finds or starts an engine; throws only by the signal. Mode `external` starts none. */
 export const findEngine = (
   { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb }: Config,
   { log, signal, mode = engine }: Pick<EngineSetUp, 'log' | 'signal'> & { readonly mode?: Config['engine'] },
 ): Promise<Engine> => openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, progress: say, log, signal });
 
 /**
- * Makes the ports work on the engine; without one they refuse, and it is looked for again every few seconds. Throws when
- * the signal comes before it is done; what was begun is stopped by the stop that `stopWith` got.
+ * Connects the ports to the engine. Without one they refuse, and the search repeats every few seconds. Throws when the
+ * signal comes first; the function given to `stopWith` stops what was started.
  */
 export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<EngineInUse> {
   const { log, signal } = setUp;
@@ -77,7 +77,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   let looking: Promise<void> = Promise.resolve();
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
-  // Whatever flushes the packet filter of this machine takes our rules along; they come back with the next turn.
+  // A flush of the packet filter removes our rules; the next pass restores them.
   const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
   const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
   const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot), log);
@@ -110,7 +110,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     const look = async (): Promise<void> => {
       const mode = modeNow();
       const other = engine.kind === 'none' ? await findEngine(setUp.config, { log, signal, mode }) : engine;
-      // A search for external engines alone says nothing new about the private engine, so its status stays.
+      // A search for external engines says nothing about the private one, so its status stays.
       if (other.kind !== 'none' || mode === 'auto') engine = other;
       await bringUp();
     };
@@ -124,7 +124,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   return { ...slot, parts };
 }
 
-/** In which mode an engine is looked for now: whether one of our own may be started. */
+/** The mode of a new search: whether a private engine may be started. */
 function startAgain({ engine }: Config): () => Config['engine'] {
   let waitMs = START_AGAIN_MS.first;
   let dueAtMs = performance.now() + waitMs;
@@ -136,7 +136,7 @@ function startAgain({ engine }: Config): () => Config['engine'] {
   };
 }
 
-/** An engine of our own that was killed comes back; its containers went on meanwhile. */
+/** Restarts a killed private engine, whose containers kept running. */
 async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Promise<void> {
   if (
     engine.kind !== 'private' ||
@@ -149,10 +149,10 @@ async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Prom
   await engine.revive();
 }
 
-/** The containers of another's engine are not watched. */
+/** An external engine's containers are not watched. */
 const NOT_SEEN = { read: async () => null };
 
-/** For administrators: which engine it is, and which fixes of known escapes it lacks. */
+/** For administrators: the engine, and missing fixes for known escapes. */
 const detailOf = (kind: string, version: string, warning: string | null): string =>
   `${kind}, ${version}${warning === null ? '' : `; ${warning}`}`;
 
@@ -214,7 +214,7 @@ async function attach(
   });
 }
 
-/** Finds out how volumes can be kept to their size, says so, and has their mounts taken away in the end. */
+/** Chooses how volume sizes are enforced, reports it, and arranges for the final unmounting. */
 async function keepSizes(
   engine: RunningEngine,
   { config, log, instanceId, signal }: EngineSetUp,

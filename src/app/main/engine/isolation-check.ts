@@ -2,10 +2,10 @@ import type { Canary, Reached } from '../../../adapters/docker/containers/isolat
 import type { Logger } from '../../../ports/logger.ts';
 import type { PartState, Parts } from '../health/readiness.ts';
 
-/** A start is over before the canary flies, and so is what everybody does at once after it. */
+/** Time for the start, and for the users' first requests, before the canary. */
 const FIRST_AFTER_MS = 30_000;
 const EVERY_MS = 3_600_000;
-/** A busy machine or engine can make a try fail; that says nothing of the isolation, so it is repeated soon. */
+/** A busy machine or engine can fail a check, which says nothing about the isolation: repeat it soon. */
 const RETRY_MS = 15_000;
 
 export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tested yet' };
@@ -13,7 +13,7 @@ export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tested yet'
 export type IsolationDeps = {
   readonly parts: Pick<Parts, 'isolation'>;
   readonly log: Logger;
-  /** Sets the packet filter again; answers what others changed since it was set last. */
+  /** Sets the packet filter rules; returns foreign changes since the last time. */
   readonly assertRules: () => Promise<readonly string[]>;
   readonly firstAfterMs?: number;
   readonly everyMs?: number;
@@ -21,8 +21,8 @@ export type IsolationDeps = {
 };
 
 /**
- * Has the isolation of containers tried by a canary, soon after the start and then each hour, and keeps the part of the
- * readiness that says so. Where something was open, the rules are set again and it is tried once more.
+ * Runs the isolation check soon after the start and each hour, and updates the readiness. If something is open, sets
+ * the rules and checks once more.
  */
 export function watchIsolation(deps: IsolationDeps) {
   const { firstAfterMs = FIRST_AFTER_MS, everyMs = EVERY_MS, retryMs = RETRY_MS } = deps;
@@ -54,16 +54,13 @@ export function watchIsolation(deps: IsolationDeps) {
     }, afterMs);
   };
   return {
-    /** Begins with it, or goes on with the canary of an engine that has come back. */
+    /** Starts the checks, or continues with a returned engine's canary. */
     begin(flown: Canary): void {
       canary = flown;
       clearTimeout(timer);
       again(firstAfterMs);
     },
-    /**
-     * Sets the rules again. What others did to them meanwhile degrades the readiness until the next look finds them as
-     * they were left.
-     */
+    /** Sets the rules. Foreign changes degrade the readiness until the next pass finds them intact. */
     async lookAtRules(): Promise<void> {
       try {
         const changed = await deps.assertRules();
@@ -77,7 +74,7 @@ export function watchIsolation(deps: IsolationDeps) {
         show();
       }
     },
-    /** Ends it, and leaves no container. */
+    /** Ends the checks and removes their containers. */
     async stop(): Promise<void> {
       ended = true;
       clearTimeout(timer);
@@ -89,7 +86,7 @@ export function watchIsolation(deps: IsolationDeps) {
   };
 }
 
-/** One look, with all that follows from it. Answers whether it could be tried. Never throws. */
+/** One check with its consequences. Returns whether it was possible. Never throws. */
 async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean): Promise<boolean> {
   const { parts, log } = deps;
   try {

@@ -20,30 +20,30 @@ export type EngineParts = {
 
 type InUse = { engine: EngineParts | null };
 
-/** What the engine in use wants to have done from time to time, and at its end. */
+/** The present engine's recurring work, and its end. */
 type Upkeep = {
   assertRules: () => Promise<readonly string[]>;
   describe: () => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** Ports of an engine that may be missing at the start and come later; until then every call says so. */
+/** Ports for an engine that may come later; until then every call throws `RuntimeUnavailable`. */
 export function engineSlot() {
   const inUse: InUse = { engine: null };
   const upkeep: Upkeep = { assertRules: async () => [], describe: async () => {}, close: async () => {} };
   return {
     ...forwardedPorts(inUse),
-    /** What keeps the engine's network closed, to be done again and again. */
+    /** Work that keeps the engine's network closed. */
     keep: (rules: Upkeep['assertRules']): void => {
       upkeep.assertRules = rules;
     },
     assertRules: (): Promise<readonly string[]> => upkeep.assertRules(),
-    /** What brings up to date what the readiness says of the engine's disk. */
+    /** Work that updates the readiness of the engine's disk. */
     describeWith: (work: Upkeep['describe']): void => {
       upkeep.describe = work;
     },
     describe: (): Promise<void> => upkeep.describe(),
-    /** What is to be done once the engine has been left. */
+    /** Work after leaving the engine. */
     closeWith: (work: Upkeep['close']): void => {
       upkeep.close = work;
     },
@@ -71,7 +71,7 @@ function forwardedPorts(inUse: InUse): EngineParts {
   };
 }
 
-/** The quota and the end of hung containers are asked for without an engine as well. */
+/** The quota and the end of hung containers also work without an engine. */
 const forwardedRuntime = (inUse: InUse, runtime: () => ContainerRuntime): ContainerRuntime => ({
   get diskQuota() {
     return inUse.engine?.runtime.diskQuota ?? 'soft';

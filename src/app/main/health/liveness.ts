@@ -2,10 +2,10 @@ import type { LiveBody } from '../../../adapters/http/schema/service.ts';
 
 const MAX_LAG_MS = 2_000;
 const LOOK_EVERY_MS = 500;
-/** Three times as long as a reconcile may be away. */
+/** Three times the interval of the reconciler. */
 const MAX_SILENCE_MS = 90_000;
 
-/** Alive while the event loop turns and the reconcile beats; neither database nor engine is asked. */
+/** Live while the event loop and the reconciler run; neither database nor engine is asked. */
 export function livenessOf({ lagMs, silenceMs }: { lagMs: number; silenceMs: number }): LiveBody {
   if (lagMs >= MAX_LAG_MS) return { status: 'stuck', detail: 'the event loop is late' };
   if (silenceMs >= MAX_SILENCE_MS) return { status: 'stuck', detail: 'reconciliation is overdue' };
@@ -14,7 +14,7 @@ export function livenessOf({ lagMs, silenceMs }: { lagMs: number; silenceMs: num
 
 export type LoopLag = { readonly lagMs: () => number; readonly stop: () => void };
 
-/** How late the event loop was the last time, or is now. */
+/** The event loop's present or last delay. */
 export function watchLoop(nowMs: () => number = () => performance.now()): LoopLag {
   let seenAtMs = nowMs();
   let lastLagMs = 0;

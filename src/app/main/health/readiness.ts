@@ -3,13 +3,13 @@ import { withinLoopTime } from '../../../adapters/postgres/event-loop-time.ts';
 
 export type PartState = ReadyBody['parts']['engine'];
 
-/** What is known of each part; all but the database's are kept up to date by whoever brings them up. */
+/** The known state of each part. All but the database's are updated by their owners. */
 export type Parts = { engine: PartState; image: PartState; disk: PartState; isolation: PartState };
 
-/** Whether a part answers now; a rejection is a no. */
+/** Checks whether a part answers now; a rejection means no. */
 export type Asks = { readonly database: () => Promise<void>; readonly engine: () => Promise<void> };
 
-/** A part that has to be waited for so long is not ready. */
+/** A part that takes longer is not ready. */
 const ANSWER_WITHIN_MS = 1_000;
 
 async function yes(ask: () => Promise<void>): Promise<boolean> {
@@ -26,7 +26,10 @@ const SILENT: PartState = {
   mend: 'restart the container engine; Berth restarts its own engine automatically',
 };
 
-/** Ready once all is there, degraded when a missing engine is known and said, unready without a database. */
+/**
+ * Ready when every part is; degraded when any part but the database fails; unready without a database or while the
+ * image is being prepared.
+ */
 export async function readinessOf(parts: Parts, asks: Asks): Promise<ReadyBody> {
   const wasUp = parts.engine.status === 'ready';
   const [databaseAnswers, engineAnswers] = await Promise.all([yes(asks.database), wasUp && yes(asks.engine)]);

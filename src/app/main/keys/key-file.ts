@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
-/** `previous` verifies for a while after `rotatedAtMs`; null when there was none. */
+/** `previous` verifies for a while after `rotatedAtMs`; null without one. */
 export type StoredSecrets = {
   readonly current: Buffer;
   readonly previous: Buffer | null;
@@ -20,12 +20,11 @@ const Content = Type.Object(
   { additionalProperties: false },
 );
 
-/** `secret.json` of the data folder. Reading one that others may read, or that is damaged, throws. */
+/** `secret.json` of the data folder. Reading it throws when it is damaged or readable by others. */
 export function keyFile(dataDir: string) {
   const file = path.join(dataDir, 'secret.json');
 
   return {
-    /** null when there is none. */
     async read(): Promise<StoredSecrets | null> {
       const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return null;
@@ -37,7 +36,7 @@ export function keyFile(dataDir: string) {
       return parse(text, file);
     },
 
-    /** Replaces the file as a whole: a crash leaves the old one or the new one. */
+    /** Replaces the file atomically: a crash leaves the old or the new one. */
     async write(secrets: StoredSecrets): Promise<StoredSecrets> {
       const fresh = `${file}.new`;
       const handle = await open(fresh, 'w', 0o600);
@@ -54,7 +53,7 @@ export function keyFile(dataDir: string) {
   };
 }
 
-/** The fault never repeats the content. */
+/** The error must not repeat the content. */
 function parse(text: string, file: string): StoredSecrets {
   let content: unknown;
   try {

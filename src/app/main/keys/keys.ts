@@ -3,27 +3,26 @@ import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { keyFile, type StoredSecrets } from './key-file.ts';
 
-/** Keys for one purpose each, all from one secret. */
+/** The keys for each purpose, all derived from one secret. */
 export type KeySet = {
-  /** Tells which key made a login token. Derived as well, so that replicas agree on it. */
+  /** Identifies the key of a login token. Derived too, so that replicas agree on it. */
   readonly id: string;
   readonly jwt: Buffer;
   readonly refresh: Buffer;
-  /** Encrypts the secrets of second factors in the database. */
+  /** Encrypts second factors' secrets in the database. */
   readonly factors: Buffer;
-  /** Hides what failures are counted for. */
+  /** Makes the throttle's digests. */
   readonly throttle: Buffer;
 };
 
-/** What the service signs and derives with. */
 export type Keys = {
-  /** One or two: the first signs and derives, all of them verify. The same array until something changes. */
+  /** One or two: the first signs and derives, both verify. The same array until something changes. */
   readonly live: () => readonly KeySet[];
-  /** The same, and a retired one as well: what is encrypted in the database does not expire. */
+  /** The live ones and a retired one, since data encrypted in the database does not expire. */
   readonly known: () => readonly KeySet[];
 };
 
-/** What the longest-lived token of a retired key may still need, clocks that differ included. */
+/** Until a retired key's last token has expired, with a margin for clock differences. */
 const RETIRED_FOR_MS = (LOGIN_TOKEN_MINUTES + 1) * 60_000;
 const MIN_SECRET_BYTES = 32;
 
@@ -40,7 +39,7 @@ function derive(secret: Buffer): KeySet {
   };
 }
 
-/** Keys of these secrets, the current one first, for as long as the process lives. */
+/** Keys of fixed secrets, the current one first. */
 export function keysFrom(...secrets: readonly Buffer[]): Keys {
   const sets = secrets.map(derive);
   if (sets.length === 0 || sets.length > 2) throw new Error('one or two secrets are needed');
@@ -48,20 +47,20 @@ export function keysFrom(...secrets: readonly Buffer[]): Keys {
   return { live: () => sets, known: () => sets };
 }
 
-/** Keys that are kept in the data folder, and can be changed while the service runs. */
+/** Keys in the data folder, which can change at runtime. */
 export type KeptKeys = Keys & {
   /**
-   * Takes over a file that was changed by hand; otherwise makes a new secret, and the one before it verifies until its
-   * last token has expired. Says which it was. A file that is gone is replaced by a new secret alone. Calls at once join.
+   * Takes over a changed file; otherwise makes a new secret, and the previous one verifies until its last token has
+   * expired. Returns which it was. A missing file is replaced by a new secret alone. Concurrent calls join.
    */
   rotate(): Promise<'rotated' | 'read again'>;
 };
 
-/** From `current` or `current,previous`, as the settings have it. */
+/** From `current` or `current,previous` in the settings. */
 export const configuredKeys = (setting: string): Keys =>
   keysFrom(...setting.split(',').map((secret) => Buffer.from(secret.trim())));
 
-/** The secrets of the data folder (mode 0600), made at the first start. */
+/** The secrets in the data folder (mode 0600), created at the first start. */
 export async function keptKeys(dataDir: string, nowMs: () => number = Date.now): Promise<KeptKeys> {
   const file = keyFile(dataDir);
   const make = (before: StoredSecrets | null): StoredSecrets => ({
@@ -94,7 +93,7 @@ export async function keptKeys(dataDir: string, nowMs: () => number = Date.now):
   };
 }
 
-/** Both keys, and only the current one once the previous has no living token. */
+/** Both keys, or only the current one when the previous has no live token. */
 function ringOf({ current, previous, rotatedAtMs }: StoredSecrets, nowMs: () => number): Keys['live'] {
   const alone = keysFrom(current).live();
   if (previous === null) return () => alone;
@@ -102,7 +101,7 @@ function ringOf({ current, previous, rotatedAtMs }: StoredSecrets, nowMs: () => 
   return () => (nowMs() < rotatedAtMs + RETIRED_FOR_MS ? both : alone);
 }
 
-/** Rotates keys that are kept in the data folder, and says what was done; those of the settings change with a restart. */
+/** Rotates keys in the data folder and logs the result; those of the settings change with a restart. */
 export async function rotate(keys: Keys | KeptKeys, log: Logger): Promise<void> {
   if (!('rotate' in keys)) {
     log.warn('the keys come from BERTH_JWT_SECRET: change it to `new,old` and restart');
@@ -115,7 +114,7 @@ export async function rotate(keys: Keys | KeptKeys, log: Logger): Promise<void> 
   if (done !== null) log.warn(`the keys of login tokens were ${done}`);
 }
 
-/** The secret of the settings, else the one kept in the data folder. */
+/** The secret of the settings, else the one in the data folder. */
 export async function loadKeys(dataDir: string, configured: string | null): Promise<Keys | KeptKeys> {
   return configured === null ? await keptKeys(dataDir) : configuredKeys(configured);
 }

@@ -1,12 +1,12 @@
 const SLOW_MS = 1_000;
 const REPEAT_MS = 5_000;
 
-/** Lines for the person who started the service; the log is elsewhere. */
+/** Prints a line for the person who started the service; the log is separate. */
 export const say = (line: string): void => {
   process.stdout.write(`${line.charAt(0).toUpperCase()}${line.slice(1)}\n`);
 };
 
-/** Announces a step once it takes over a second, and how long it took when it is done. */
+/** Announces a step that takes over a second, and its duration at the end. */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const start = performance.now();
   const seconds = (): string => ((performance.now() - start) / 1000).toFixed(0);

@@ -5,7 +5,7 @@ const STOP_WITHIN_MS = 30_000;
 /** EX_SOFTWARE of sysexits.h. */
 const EX_FAULT = 70;
 
-/** Says why the shutdown is incomplete: the next start has to clean up. */
+/** Prints why the shutdown is incomplete: the next start has to clean up. */
 function endNow(reason: unknown): never {
   process.stderr.write(
     `Berth did not shut down cleanly: ${reason instanceof Error ? reason.stack : reason}\n`,
@@ -27,7 +27,7 @@ export function endWhenTold(log: Pick<FastifyBaseLogger, 'fatal'>, stop: () => P
   };
   const isStopping = (): boolean => exitCode !== null;
   const onSignal = (): void => (isStopping() ? endNow('a second signal arrived') : end(0));
-  // Node raises this event for unhandled rejections as well.
+  // Node.js emits it for unhandled rejections too.
   process.on('uncaughtException', (err, origin) => {
     log.fatal({ err, origin }, 'uncaught error: stopping the service');
     if (isStopping()) exitCode = EX_FAULT;
@@ -42,7 +42,10 @@ export function endWhenTold(log: Pick<FastifyBaseLogger, 'fatal'>, stop: () => P
   return onSignal;
 }
 
-/** SIGHUP rotates the keys. For a service started by hand in a terminal, it means that the terminal is gone: then it stops. */
+/**
+ * SIGHUP rotates the keys. A service started by hand in a terminal stops instead, since it means that the terminal is
+ * gone.
+ */
 export function rotateWhenTold(onSignal: () => void, rotateKeys: () => Promise<void>): void {
   process.on('SIGHUP', () => {
     if (process.stdout.isTTY && !process.connected) onSignal();

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Throws in words when the port is taken, before anything else is started. */
+/** Throws a readable error when the port is taken, before anything is started. */
 export async function requireFreePort(host: string, port: number): Promise<void> {
   const probe = createServer();
   try {
@@ -19,13 +19,13 @@ export async function requireFreePort(host: string, port: number): Promise<void>
 
 const WILDCARD = new Set(['0.0.0.0', '::']);
 
-/** Where people reach a server that listens there. */
+/** The address of a server listening there. */
 export function addressOf(host: string, port: number): string {
   const name = WILDCARD.has(host) ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** The printed address, and the loopback names of the same port. */
+/** The printed address, and the loopback names with the same port. */
 export function originsOf(address: string): readonly string[] {
   const { protocol, port, origin } = new URL(address);
   const at = port === '' ? '' : `:${port}`;

@@ -1,4 +1,4 @@
-/** Paths of a log line that may hold a secret; none of them is ever written. */
+/** Paths of log lines that may hold a secret, never written. */
 export const REDACTED = [
   'req.headers.authorization',
   'req.headers.cookie',

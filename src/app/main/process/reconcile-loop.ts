@@ -5,12 +5,12 @@ import type { Service } from '../compose.ts';
 
 const LEASES_EVERY_MS = 5_000;
 const RECONCILE_EVERY_MS = 30_000;
-/** Most hints come of what this process does itself, and a look at everything would only slow that down. */
+/** Most hints result from this process's own work, which a full pass would slow down. */
 const HINT_REST_MS = 500;
 
 /**
- * Keeps leases and goes on with what others left every 5 s; makes rows and engine agree every 30 s, and whenever the
- * engine hints that something has changed. One pass at a time: hints during a pass make one more.
+ * Renews leases and takes over abandoned work every 5 s; reconciles rows and engine every 30 s, and whenever the engine
+ * hints at a change. One pass at a time: hints during a pass cause one more.
  */
 export function reconcileLoop(log: Logger) {
   let service: Service | null = null;
@@ -22,7 +22,7 @@ export function reconcileLoop(log: Logger) {
 
   const pass = coalesced(async (): Promise<void> => {
     await service?.reconcile(noteProgress).catch((error: unknown) => {
-      // A silent engine is said by the readiness, and this comes again when it answers.
+      // Readiness reports a silent engine, and its return causes a pass.
       if (!(error instanceof RuntimeUnavailable)) warn('could not reconcile')(error);
     });
     noteProgress();
@@ -40,11 +40,11 @@ export function reconcileLoop(log: Logger) {
     renew?.().then(takeOver).catch(warn('could not renew or take over operations'));
   };
   return {
-    /** The engine hints that something has changed. */
+    /** Requests a pass after a hint of the engine. */
     soon,
-    /** Since a pass was seen to go on, or to end; an engine that is away ends it soon. */
+    /** Time since a pass last progressed or ended; a missing engine ends it soon. */
     silenceMs: (): number => performance.now() - progressAtMs,
-    /** Begins; answers what ends it, after the pass that is on its way. */
+    /** Starts the passes. Returns their end, which waits for the present one. */
     start(started: Service): () => Promise<void> {
       service = started;
       void pass();

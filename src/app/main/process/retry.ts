@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const FIRST_MS = 5_000;
 const MOST_MS = 300_000;
 
-/** Ends early when the signal comes. */
+/** Ends early on the signal. */
 const sleepUntil = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /**
- * Tries what has failed again until it succeeds, in 5 s, 10 s, 20 s and so on up to 5 minutes. `attempt` answers whether
- * it did, and never rejects. Answers false when the signal came first.
+ * Retries until success, after 5 s, 10 s, 20 s and so on up to 5 minutes. `attempt` returns whether it succeeded, and
+ * never rejects. Returns false when the signal came first.
  */
 export async function again(
   attempt: () => Promise<boolean>,

@@ -1,14 +1,14 @@
 import { within } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
 
-/** So long a part may take to stop, where it has no limit of its own. */
+/** Default time limit of a part's stop. */
 const PART_MS = 2_000;
 
-/** What was opened, so that it is closed in the opposite order, each part whether or not another one failed. */
+/** The open parts, closed in reverse order, each even if another one failed. */
 export type Stops = {
-  /** What takes longer than `withinMs` is left alone, and the next part is stopped. After `run` it is stopped at once. */
+  /** After `withinMs` the next part is stopped without waiting. After `run` it is stopped at once. */
   add(name: string, stop: () => Promise<void>, withinMs?: number): void;
-  /** Runs every stop once; calling again waits for the same run. */
+  /** Runs every stop once; another call waits for the same run. */
   run(): Promise<void>;
 };
 

@@ -5,7 +5,7 @@ import type { Ports } from '../compose-options.ts';
 
 type Count = Pick<Metrics, 'engineCalled'>;
 
-/** The same ports, whose calls of the engine are counted and timed. */
+/** Counts and times the ports' engine calls. */
 export function measured(ports: Ports): Ports {
   const { metrics } = ports;
   const timed = <T extends object>(name: string, port: T): T => timedPort(name, port, metrics);
@@ -20,7 +20,7 @@ export function measured(ports: Ports): Ports {
   };
 }
 
-/** Whoever moves a terminal's bytes finds beside it where to count them. */
+/** Attaches the byte counters to each PtyStream. */
 const countingBytes = (backend: TerminalBackend, bytes: TerminalBytes): TerminalBackend =>
   new Proxy(backend, {
     get: (target, key) =>

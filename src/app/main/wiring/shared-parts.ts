@@ -9,7 +9,7 @@ import type { ComposeOptions, Ports } from '../compose-options.ts';
 
 export type SharedParts = ReturnType<typeof sharedParts>;
 
-/** What identity, containers and terminals all need; each of it once in this process. */
+/** Parts shared by identity, containers and terminals, one each in this process. */
 export function sharedParts(ports: Ports, { logger: log, liveEveryMs: everyMs }: ComposeOptions) {
   const { bus, clock } = ports;
   const storage = publishOnCommit(ports.storage, bus);

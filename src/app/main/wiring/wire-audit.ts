@@ -13,12 +13,12 @@ type AuditingDeps = {
   readonly live: AuthorizedConnections;
 };
 
-/** So many records are sealed in one transaction; what is left is sealed in the next one, at once. */
+/** Records sealed per transaction; the rest follow at once. */
 const SEAL_AT_ONCE = 500;
 
 type Auditing = { readonly routes: Routes; readonly seal: () => Promise<void> };
 
-/** The views of the audit, and its seals. An export ends with the right to read it. */
+/** The audit's views and seals. An export ends with the right to read it. */
 export const auditing = ({ repositories, clock, live }: AuditingDeps): Auditing => ({
   routes: auditRoutes({
     audit: auditTrail(repositories, clock),

@@ -23,20 +23,16 @@ import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
 
-/** What goes on in the background for containers. */
+/** Background work for containers. */
 export type WorkspaceWork = {
   readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
-  /** Makes the rows agree with the engine; `beat` is called as it goes on. */
+  /** Reconciles rows and engine; `beat` is called on progress. */
   readonly reconcile: (onProgress?: () => void) => Promise<void>;
-  /** Looks at what running containers have on their volumes; for a timer. */
   readonly measureDisks: () => Promise<void>;
-  /** Stops what takes counters of the kernel from all others; for a timer. */
   readonly watchKernelShares: () => Promise<void>;
-  /** Looks at the free space of the host and stops what fills it; for a timer. */
   readonly watchSpace: () => Promise<void>;
-  /** Removes volumes of containers that were deleted long ago; for a timer. */
   readonly collectVolumes: () => Promise<void>;
 };
 
@@ -48,7 +44,7 @@ type OfOthers = {
   readonly outputs: OutputSlots;
 };
 
-/** Everything about containers: operations on them, the pool, their tools, and what is done inside. */
+/** Containers: operations, the pool, role setups, and the use cases inside. */
 export function workspaces(
   ports: Ports,
   options: ComposeOptions,
@@ -111,7 +107,7 @@ function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Te
     terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
   });
   const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
-  /** Whatever an operation did, there may be tools to install now. */
+  /** Any operation may have made tools due. */
   const submit: Operations['submit'] = async (...wish) => {
     const done = await work.submit(...wish);
     void tools.takeUp();

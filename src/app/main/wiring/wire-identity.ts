@@ -38,11 +38,11 @@ export type Identity = {
   readonly accounts: Registration;
   readonly throttle: LoginThrottle;
   readonly routes: readonly Routes[];
-  /** Encrypts with the present key what an earlier one encrypted; how many no key opens. */
+  /** Re-encrypts with the present key; returns how many no key opens. */
   readonly reseal: () => Promise<number>;
 };
 
-/** Everything about who somebody is: accounts, signing in, second factors, passkeys and the screen lock. */
+/** Accounts, signing in, second factors, passkeys and the screen lock. */
 export function identity(
   { storage, hasher, clock, limits }: IdentityPorts,
   options: { readonly keys: Keys; readonly secureCookie: boolean },

@@ -17,7 +17,7 @@ type Shared = {
   readonly monotonicMs: () => number;
 };
 
-/** Recording of terminals: what terminals need of it, and then the rest, which needs the terminals. */
+/** Recordings in two parts: what terminals need of them, and the rest, which needs the terminals. */
 export function recording(
   ports: Ports,
   { storage, acts, monotonicMs }: Shared,

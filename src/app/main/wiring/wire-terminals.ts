@@ -14,10 +14,9 @@ import type { ComposeOptions, Ports } from '../compose-options.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { recording } from './wire-recordings.ts';
 
-/** What goes on in the background for terminals. */
+/** Background work for terminals. */
 export type TerminalWork = {
   readonly terminals: Terminals;
-  /** Ends what terminals of killed processes have left in containers; for a timer. */
   readonly reapTerminals: () => Promise<void>;
   readonly recordings: Pick<Recordings, 'takeOver' | 'sweep' | 'idle'>;
   readonly collaborations: Pick<Collaborations, 'keep'>;
@@ -29,7 +28,7 @@ type OfOthers = {
   readonly isDraining: () => boolean;
 };
 
-/** Everything about terminals: the terminals, what is recorded of them, and who shares them. */
+/** Terminals, their recordings and shares. */
 export function terminalWing(
   ports: Ports,
   options: ComposeOptions,
@@ -67,7 +66,7 @@ export function terminalWing(
   return {
     routes: [admin, collaborationRoutes(sharing), taped.routes, socket],
     work,
-    /** Writes what is due; for a timer. */
+    /** For a timer. */
     writeDue: () => Promise.all([shells.writeDue(), taped.work.tick()]),
   };
 }

@@ -1,26 +1,26 @@
 /** The newest output of a terminal, by offset. */
 export type OutputBuffer = {
   append(chunk: Buffer): void;
-  /** Offset of the oldest byte that is still there. */
+  /** Offset of the oldest byte kept. */
   start(): number;
-  /** Count of all bytes so far. */
+  /** The count of all bytes so far. */
   end(): number;
-  /** What is there from one offset up to another. */
+  /** The output between two offsets. */
   range(from: number, to: number): Buffer;
-  /** What follows `offset`, as one piece of at most `maxBytes`; empty at the end. Not to be changed. */
+  /** What follows `offset`, in one piece of at most `maxBytes`; empty at the end. Must not be changed. */
   read(offset: number, maxBytes: number): Buffer;
 };
 
 type Piece = { readonly at: number; readonly block: Buffer; length: number; readonly own: boolean };
 
-/** Chunks from this size on are kept as they came; smaller ones are gathered, as each costs as much as a block. */
+/** Chunks of at least this size are kept as they are; smaller ones are joined, since each costs as much as a block. */
 const WHOLE_BYTES = 4_096;
 const FIRST_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 65_536;
 
 /**
- * Keeps at least the last `keepBytes`, and tells what it forgets. It costs about as much as it holds: nothing for an idle
- * terminal.
+ * Keeps at least the last `keepBytes` and reports what it drops. Memory follows content: an idle terminal costs
+ * nothing.
  */
 export function outputBuffer(
   keepBytes: number,
@@ -49,7 +49,7 @@ export function outputBuffer(
     }
   };
 
-  /** Those who read are near the end. */
+  /** Readers are near the end. */
   const pieceAt = (offset: number): Piece | undefined =>
     pieces.findLast((piece) => piece.at <= offset && offset < piece.at + piece.length);
 

@@ -1,25 +1,25 @@
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
 
-/** Output of one command that needs no slot, in bytes: what most commands print. */
+/** Output of one command without a slot, in bytes: enough for most. */
 const FREE_BYTES = 16_384;
-/** Commands that may keep more at once: each holds at most 2 MiB, so all of them 64 MiB. */
+/** Slots for larger outputs, each at most 2 MiB, so 64 MiB in all. */
 const SLOTS = 32;
 const SLOTS_PER_USER = 4;
 
 export type OutputReservation = OutputRoom & {
-  /** Nobody reads the output any more, or all of it was read. The slot is free for the next one. */
+  /** The output was read, or its reader is gone: frees the slot. */
   release(): void;
 };
 
 export type OutputSlots = { reserve(userId: string): OutputReservation };
 
 /**
- * Bounds what the service keeps of commands whose output is answered in one piece. A command that prints much waits for a
- * slot. Users take turns, and one user has few slots: what a slow reader leaves in memory is charged to that user.
+ * Limits the buffered output of commands that answer in one piece. A command with much output waits for a slot. Users
+ * take turns and have few slots each: what a slow reader leaves in memory is charged to its user.
  */
 export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {}): OutputSlots {
   const slotsTaken = new Map<string, number>();
-  /** Those who wait, by user. The first user of the map is served next. */
+  /** Waiting calls by user. The first user of the map is next. */
   const waiting = new Map<string, Set<() => void>>();
   let free = slots;
 

@@ -1,28 +1,27 @@
-/** Between two reads of the only terminal that floods: what comes meanwhile is read at once. */
+/** Between two reads of the only terminal with heavy output; what arrives meanwhile is read at once. */
 const ALONE_MS = 1;
-/** Between the turns of two terminals that flood, of which each is one read of at most 64 KiB. */
+/** Between the turns of two such terminals; a turn is one read of at most 64 KiB. */
 const SHORTEST_GAP_MS = 0.25;
 const LONGEST_GAP_MS = 25;
 const FIRST_GAP_MS = 8;
 const SHORTEST_TIMER_MS = 1;
-/** A timer that comes so late says that this process waits for a processor, or is busy itself. */
+/** A timer this late means that this process waits for a processor, or is busy itself. */
 const LATE_MS = 2;
 const LONGER = 1.5;
 const SHORTER = 0.99;
 
 export type ReadScheduler = {
   /**
-   * Calls `then` when a terminal may be read again that has had its turn; `isMore`: its output waits already. It answers
-   * whether it reads: where it does not, the turn is another's.
+   * Calls `then` at this terminal's next turn. `isMore`: more output is already waiting. `then` returns whether it
+   * reads; otherwise the turn passes on.
    */
   scheduleRead(hasBacklog: boolean, read: () => boolean): void;
 };
 
 /**
- * Shares the processors between terminals that flood and those somebody types at. One flood alone is read as fast as it
- * comes. Several take turns, one after the other, as each read sets off what fills its pipe again. The later this process gets
- * its own turns the longer is the time between theirs, until about one in forty is late: that tells of everything that
- * happens on the machine, whoever causes it.
+ * Shares the processors between terminals with heavy output and interactive ones. A single heavy one is read as fast as
+ * it writes. Several take turns, one after the other, since each read lets the program refill its pipe. The interval
+ * grows when timers fire late, until about one in forty is late: that reflects all load on the machine.
  */
 export function readScheduler(monotonicMs: () => number): ReadScheduler {
   const waiting: (() => boolean)[] = [];

@@ -2,18 +2,17 @@ import type { Readable } from 'node:stream';
 import type { ReadScheduler } from './read-scheduler.ts';
 
 /**
- * After so much output a terminal is left alone for a moment: others get their turn, and what comes meanwhile is read at
- * once, which costs much less than each few KiB by themselves. So much in `TURN_MS` is no flood: what somebody types or pages
- * through never gets there.
+ * After this much output in `TURN_MS` a terminal is not read for a moment, so that others get their turn; reading the
+ * accumulated output at once costs much less than every few KiB. Typing and paging stay below it.
  */
 const TURN_BYTES = 16_384;
 const TURN_MS = 100;
-/** As much as is read at once: there is more, and only others' turn is waited for. */
+/** A read of the maximum size: more output is waiting, and only the next turn is needed. */
 const FULL_READ_BYTES = 65_536;
 
 export type ReadPace = ReturnType<typeof readThrottle>;
 
-/** When a program's output is read: not while it is paused, and not all the time. */
+/** Decides when a program's output is read: not while it is paused, and not continuously. */
 export function readThrottle(
   stream: Pick<Readable, 'pause' | 'resume' | 'destroyed'>,
   scheduler: ReadScheduler,
@@ -41,7 +40,6 @@ export function readThrottle(
   };
   return {
     isPaused: (): boolean => isPaused,
-    /** So much was read at once. */
     took(bytes: number): void {
       const now = nowMs();
       thisTurn = Math.max(0, thisTurn - ((now - tookMs) / TURN_MS) * TURN_BYTES) + bytes;

@@ -8,19 +8,19 @@ import type {
 } from '../../../ports/terminals/headless-terminal.ts';
 import type { OutputBuffer } from './output-buffer.ts';
 
-/** Drawn at once; a millisecond, as a rule. */
+/** Drawn without a break; usually a millisecond. */
 const SLICE_BYTES = 8_192;
-/** Between two slices of what nobody waits for. */
+/** Between two slices without a waiting client. */
 const REST_MS = 3;
 const MAX_SIZES = 64;
 
 export type Pace = {
-  /** Undrawn output at which drawing begins, well before the log forgets it, and down to which it is drawn. */
+  /** Undrawn output at which drawing begins, well before the buffer drops it, and at which it stops. */
   readonly behindBytes: number;
   readonly closeBytes: number;
   /**
-   * What writes faster is left alone until it slows down: a flood that takes turns with others writes about so much, and they
-   * would all be drawn. Where that goes on for longer than the log holds, a picture lacks what was drawn before.
+   * Faster output is not drawn until it slows down: heavy terminals that take turns write about this much, and drawing
+   * all of them would cost too much. If that continues beyond the buffer, a snapshot lacks what was drawn before.
    */
   readonly calmMs: number;
   readonly calmBytes: number;
@@ -29,13 +29,12 @@ export type Pace = {
 const PACE: Pace = { behindBytes: 1_310_720, closeBytes: 1_048_576, calmMs: 1_000, calmBytes: 65_536 };
 
 export type ScreenSnapshot = {
-  /** Draws an empty screen. */
   readonly bytes: Buffer;
-  /** The output that it shows ends here. */
+  /** The end of the output that it shows. */
   readonly offset: number;
 };
 
-/** What is on a screen that was drawn up to `offset`, and what it can not show: half a character, or half a sequence. */
+/** A snapshot of a screen drawn up to `offset`, and the partial character or sequence that it cannot show. */
 function takeSnapshot(
   screen: HeadlessTerminal,
   buffer: OutputBuffer,
@@ -47,8 +46,8 @@ function takeSnapshot(
 }
 
 /**
- * The screen that the output makes which a log has, without its scrollback; null when it can not be drawn. What the log has
- * forgotten is missing, which no multiplexer minds: it draws everything again when it is told to.
+ * The screen after a log's output, without scrollback; null when it cannot be drawn. Dropped output is missing; a
+ * multiplexer can redraw it on request.
  */
 export async function snapshotOfBuffer(
   buffer: OutputBuffer,
@@ -72,7 +71,7 @@ export async function snapshotOfBuffer(
   }
 }
 
-/** The sizes of a screen with the offsets in its output from which they hold. */
+/** A screen's sizes, with the offsets in its output from which they apply. */
 class SizeHistory {
   readonly #sizes: { readonly at: number; readonly size: ScreenSize }[] = [];
   #applied = 0;
@@ -83,12 +82,11 @@ class SizeHistory {
 
   add(at: number, size: ScreenSize): void {
     const sizes = this.#sizes;
-    // Where nothing was written between two, the later one counts; of very many the oldest are not worth keeping.
+    // Without output between two sizes the later one counts; of very many the oldest are dropped.
     if (sizes.length > this.#applied && (sizes.at(-1)?.at === at || sizes.length > MAX_SIZES)) sizes.pop();
     sizes.push({ at, size });
   }
 
-  /** Makes the screen as large as it is at this offset. */
   applyUpTo(offset: number, screen: HeadlessTerminal): void {
     let next = this.#sizes[this.#applied];
     while (next !== undefined && next.at <= offset) {
@@ -98,7 +96,7 @@ class SizeHistory {
     }
   }
 
-  /** Where the next size begins. */
+  /** The offset of the next size. */
   nextAt(): number {
     return this.#sizes[this.#applied]?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -110,8 +108,8 @@ class SizeHistory {
 }
 
 /**
- * The screen that a terminal's whole output makes, of which the log holds the newest part. Nothing is drawn before the
- * log is about to forget something or somebody asks for a picture, so that it costs a terminal nothing that writes little.
+ * A terminal's screen after all its output, of which the log has the newest part. Nothing is drawn until the log is
+ * about to drop output or a snapshot is requested, so terminals with little output cost nothing.
  */
 export class ScreenHistory {
   readonly #log: OutputBuffer;
@@ -121,7 +119,7 @@ export class ScreenHistory {
   readonly #sizes: SizeHistory;
   readonly #gap = trackModes();
   #screen: HeadlessTerminal | null = null;
-  /** All output before it is on the screen, or on its way there. */
+  /** All earlier output is on the screen, or being drawn. */
   #drawn = 0;
   #wanted = 0;
   #asking = 0;
@@ -137,13 +135,12 @@ export class ScreenHistory {
     this.#sizes = new SizeHistory(opened);
   }
 
-  /** There is more output. */
   grown(): void {
     const isIdle = this.#calm === undefined && this.#drawing === null && !this.#ended;
     if (isIdle && this.#isBehind()) this.#drawWhenCalm();
   }
 
-  /** The log forgets these bytes, which begin at this offset. */
+  /** The log is dropping these bytes, which begin at this offset. */
   forgets(bytes: Buffer, at: number): void {
     if (this.#ended || at + bytes.length <= this.#drawn) return;
     this.#gap.add(bytes.subarray(Math.max(0, this.#drawn - at)));
@@ -154,12 +151,12 @@ export class ScreenHistory {
     this.#sizes.add(this.#log.end(), next);
   }
 
-  /** All output so far as a picture; null when the terminal has ended, or can not be drawn. */
+  /** A snapshot of all output so far; null when the terminal has ended or cannot be drawn. */
   async snapshot(withScrollback = true): Promise<ScreenSnapshot | null> {
     this.#asking += 1;
     try {
       const upTo = this.#log.end();
-      // Also while the last of it is being drawn for somebody else.
+      // Also while the rest is being drawn for another request.
       while (!this.#ended && (this.#drawing !== null || this.#lacks(upTo))) await this.#drawUpTo(upTo);
       return this.#ended ? null : takeSnapshot(this.#theScreen(), this.#log, this.#drawn, withScrollback);
     } catch {
@@ -172,7 +169,7 @@ export class ScreenHistory {
     }
   }
 
-  /** Also when the program writes what costs too much, for which others pay, or what can not be drawn. */
+  /** Also for output that is too expensive or cannot be drawn. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#calm);
@@ -188,7 +185,7 @@ export class ScreenHistory {
     return this.#drawn < upTo || !this.#gap.isEmpty();
   }
 
-  /** Draws what the log may soon forget, once it comes slowly. */
+  /** Draws what the log may soon drop, once the output slows down. */
   #drawWhenCalm(): void {
     const { calmBytes, calmMs, closeBytes } = this.#pace;
     const before = this.#log.end();

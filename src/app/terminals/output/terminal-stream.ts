@@ -9,14 +9,14 @@ import type { ReadScheduler } from './read-scheduler.ts';
 import { type ReadPace, readThrottle } from './read-throttle.ts';
 import { ScreenHistory, type ScreenSnapshot, snapshotOfBuffer } from './screen-snapshot.ts';
 
-/** Output kept for a client that comes back. What nobody has confirmed is always part of it. */
+/** Output kept for resumes, besides everything unconfirmed. */
 const KEEP_BYTES = 2_097_152;
-/** Unconfirmed output at which the program is paused, and at which it goes on. */
+/** Unconfirmed output at which the program is paused, and at which it continues. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
 /**
- * Input that waits for the program, at which its sender has to wait as well: more than a client may have under way, so
- * that its pongs, which let the output go on, are not held up behind its input.
+ * Input waiting for the program, at which its sender must wait too: more than a client may have unacknowledged, so that
+ * its pongs, which let output continue, are not delayed behind its input.
  */
 const MAX_INPUT_BYTES = 2_097_152;
 
@@ -25,58 +25,58 @@ export type Viewer = {
   more(): void;
 };
 
-/** Follows the output from now on, whoever views it, and never holds it up. */
+/** Follows the output independently of viewers, without delaying it. */
 export type Tap = {
   output(chunk: Buffer): void;
   resized(cols: number, rows: number): void;
 };
 
-/** A program's terminal as two byte streams with offsets, whoever shows it. */
+/** A program's terminal as two byte streams with offsets, independent of viewers. */
 export type TerminalStream = {
   readonly id: string;
   readonly muxSession: string | null;
-  /** A plain shell, as the multiplexer could not start. */
+  /** A plain shell, because the multiplexer could not start. */
   readonly isFallback: boolean;
-  /** Begins to tell `viewer`, who has all output before `offset`, and nobody else. */
+  /** Makes `viewer`, which has all output before `offset`, the only one to be notified. */
   show(viewer: Viewer, offset: number): void;
-  /** One tap at a time; null for none. */
+  /** One tap at a time; null removes it. */
   tap(tap: Tap | null): void;
   bufferedRange(): BufferedRange;
   read(offset: number, maxBytes: number): Buffer;
-  /** The buffered output from one offset up to another. */
+  /** Buffered output between two offsets. */
   range(from: number, to: number): Buffer;
   /** The viewer has received all output before `offset`. */
   confirm(offset: number): void;
   unconfirmedBytes(): number;
-  /** All output so far as a picture; null when none can be made. What a client has of it can not be resumed. */
+  /** A snapshot of all output so far; null when impossible. Resumes inside it are not possible. */
   clientSnapshot(): Promise<ScreenSnapshot | null>;
-  /** The screen as it is now, for whoever only looks on; null when it can not be drawn, and before the first output. */
+  /** The present screen, for a viewer; null when it cannot be drawn, and before the first output. */
   recordingSnapshot(): Promise<ScreenSnapshot | null>;
-  /** Count of input bytes taken. */
+  /** The count of accepted input bytes. */
   received(): number;
-  /** Takes input; `done` when the engine has it. False when no more should come before `onDrain` tells. */
+  /** Accepts input; `done` when the engine has it. False: wait for `onDrain` before sending more. */
   write(chunk: Buffer, done: () => void): boolean;
-  /** Once, when more input can be taken or the terminal has ended. */
+  /** Called once, when more input is possible or the terminal has ended. */
   onDrain(then: () => void): void;
-  /** All output has been read, and there will be no more. */
+  /** All output has been read, and no more will come. */
   over(): boolean;
-  /** Milliseconds from its opening to its end; 0 while it goes on. */
+  /** Milliseconds from opening to end; 0 while it runs. */
   ranMs(): number;
-  /** Waits for its end, and tells what it was. */
+  /** Waits for the end and returns it. */
   ending(): Promise<StreamEnd>;
-  /** What there is to scroll back to, as it is after the call. */
+  /** The scrollback at some moment after the call. */
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
-  /** Lets a multiplexer draw all of its screen once more; that is output like any other. */
+  /** Makes a multiplexer redraw its screen, as normal output. */
   drawAnew(): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;
-  /** Ends what runs in the container for it, or leaves that to a container that goes down. */
+  /** Ends its programs in the container, or leaves that to a container going down. */
   end(withContainer?: boolean): Promise<void>;
 };
 
-/** What draws a terminal for a client that missed too much; a multiplexer does that by itself. */
+/** Draws snapshots for clients that missed too much; a multiplexer redraws by itself. */
 export type Drawing = { readonly screens: HeadlessTerminals; readonly size: ScreenSize };
 
-/** Reads a terminal as fast as it is received, and lets its program wait when it is not: nothing is thrown away. */
+/** Reads a terminal as fast as its viewer receives, and pauses its program otherwise: nothing is discarded. */
 export const terminalStream = (
   id: string,
   pty: PtyStream,
@@ -137,7 +137,7 @@ class PtyTerminal implements TerminalStream {
     this.#viewer = viewer;
     this.#confirmed = Math.min(this.#confirmed, offset);
     this.confirm(offset);
-    // What is read anew must not be pushed out by what comes meanwhile.
+    // What is being read must not be dropped because of new output.
     this.#pauseWhenFull();
   }
 
@@ -177,7 +177,7 @@ class PtyTerminal implements TerminalStream {
     if (this.#history !== null) return await this.#history.snapshot(false);
     const { screens, size } = this.#drawing;
     const clientSnapshot = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
-    // What was forgotten may still be on the screen.
+    // Dropped output may still be on the screen.
     if (this.#log.start() > 0) void this.drawAnew();
     return clientSnapshot;
   }
