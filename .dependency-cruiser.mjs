@@ -51,6 +51,34 @@ export default {
       '^src/domain/',
       '^(node:)?crypto$',
     ]),
+    layer('protocol-sees-itself', 'the protocol runs in the page as well', '^src/protocol/', [
+      '^src/(domain|protocol)/',
+    ]),
+    {
+      name: 'protocol-runs-nothing-else',
+      comment: 'what the protocol imports from the domain are types: the page would load the rest',
+      severity: 'error',
+      from: { path: '^src/protocol/' },
+      to: { path: '.', pathNot: '^src/protocol/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'page-runs-shared-modules',
+      comment: 'the page imports types from the whole service, and code from modules that import none',
+      severity: 'error',
+      from: { path: '^web/src/' },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/protocol/', '^src/adapters/xterm/input-handler\\.ts$'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'input-handler-runs-alone',
+      comment: 'the page loads this module and nothing behind it',
+      severity: 'error',
+      from: { path: '^src/adapters/xterm/input-handler\\.ts$' },
+      to: { path: '.', dependencyTypesNot: ['type-only'] },
+    },
     layer('ports-see-domain', 'a port speaks the language of the domain', '^src/ports/', [
       '^src/(domain|ports)/',
       '^(node:)?stream$',

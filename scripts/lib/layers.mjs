@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { capture } from './command.mjs';
 import { toolEnvironment } from './node.mjs';
@@ -15,16 +15,20 @@ import { toolEnvironment } from './node.mjs';
  * @returns {Promise<Verdict>}
  */
 export async function checkLayers(root) {
-  const args = ['src', '--config', '.dependency-cruiser.mjs', '--output-type', 'json'];
+  const folders = ['src', 'web/src'].filter((folder) => existsSync(path.join(root, folder)));
+  const args = [...folders, '--config', '.dependency-cruiser.mjs', '--output-type', 'json'];
   const { stdout, output } = await capture('depcruise', args, { cwd: root, env: toolEnvironment(root) });
   const result = parse(stdout);
   if (result === null) return { ok: false, report: output };
-  const there = readdirSync(path.join(root, 'src'), { recursive: true }).filter((file) =>
-    /\.ts$/.test(`${file}`),
+  const there = folders.flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true }).filter((file) => /\.tsx?$/.test(`${file}`)),
   );
-  const read = result.modules.filter(({ source }) => /^src\/.*\.ts$/.test(source));
+  const read = result.modules.filter(({ source }) => /^(web\/)?src\/.*\.tsx?$/.test(source));
   if (read.length < there.length || there.length === 0) {
-    return { ok: false, report: `only ${read.length} of ${there.length} files below src were read` };
+    return {
+      ok: false,
+      report: `only ${read.length} of ${there.length} files below ${folders.join(' and ')} were read`,
+    };
   }
   const { violations } = result.summary;
   const report = violations.length

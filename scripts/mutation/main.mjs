@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const work = path.join(root, '.tap', 'mutation');
 const reportFile = path.join(work, 'report.json');
 
-const SOURCES = ['src/domain', 'src/app', 'src/adapters/websocket'];
+const SOURCES = ['src/domain', 'src/app', 'src/adapters/websocket', 'src/protocol'];
 /** The files in these folders that need only Node.js. */
 const TESTS = ['test/domain', 'test/app', 'test/http', 'test/adapters', 'test/attacks', 'test/docs'];
 

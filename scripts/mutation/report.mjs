@@ -95,7 +95,7 @@ function show(mutant, judgement) {
  * @param {readonly Judged[]} all
  */
 function table(all) {
-  const folders = ['src/domain/', 'src/app/', 'src/adapters/websocket/', 'src/'];
+  const folders = ['src/domain/', 'src/app/', 'src/adapters/websocket/', 'src/protocol/', 'src/'];
   let percent = 0;
   for (const folder of folders) {
     const some = all.filter(({ file }) => file.startsWith(folder));

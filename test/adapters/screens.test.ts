@@ -2,7 +2,7 @@ import type { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import t from 'tap';
 import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
-import { inputHandlerOf } from '../../src/adapters/xterm/internals.ts';
+import { inputHandlerOf } from '../../src/adapters/xterm/input-handler.ts';
 import { moduleAt, runModule } from '../support/child.ts';
 import { aBrowserTerminal } from '../support/terminal/screens.ts';
 

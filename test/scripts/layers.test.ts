@@ -38,6 +38,28 @@ t.test('an import that points outwards fails, and infrastructure in the domain, 
   t.equal(await script.ended, 1);
 });
 
+t.test(
+  'the page and the protocol import types from the service, and code from the protocol alone',
+  async (t) => {
+    const root = aSource(t, {
+      'src/domain/value.ts': 'export const value = 7;\nexport type Value = typeof value;\n',
+      'src/protocol/frame.ts':
+        "import type { Value } from '../domain/value.ts';\nexport const frame: Value = 7;\n",
+      'src/protocol/loads.ts': "export { value } from '../domain/value.ts';\n",
+      'web/src/shows.ts':
+        "import type { Value } from '../../src/domain/value.ts';\nexport type Shown = Value;\n",
+      'web/src/speaks.tsx': "export { frame } from '../../src/protocol/frame.ts';\n",
+      'web/src/loads.ts': "export { value } from '../../src/domain/value.ts';\n",
+    });
+    const { ok, report } = await checkLayers(root);
+    t.notOk(ok);
+    t.same(report.split('\n').sort(), [
+      'page-runs-shared-modules: web/src/loads.ts → src/domain/value.ts',
+      'protocol-runs-nothing-else: src/protocol/loads.ts → src/domain/value.ts',
+    ]);
+  },
+);
+
 t.test('a check that read less than there is fails', async (t) => {
   const blind = aSource(t, {});
   write(blind, CONFIG, 'export default { forbidden: [], options: { exclude: "^src/ports/" } };');

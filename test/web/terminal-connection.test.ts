@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { ServerFrame } from '../../src/protocol/terminal-frames.ts';
 import type { Backoff } from '../../web/src/terminal/connection/backoff.ts';
 import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection/connection.ts';
@@ -11,7 +12,6 @@ import type {
   Probe,
 } from '../../web/src/terminal/connection/connection-types.ts';
 import type { Resumed } from '../../web/src/terminal/connection/resume.ts';
-import type { ServerFrame } from '../../web/src/terminal/connection/terminal-protocol.ts';
 import { waitFor as until } from '../support/patience.ts';
 
 type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;

@@ -1,13 +1,14 @@
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
-import { LookBack, type Snapshot } from '../../web/src/terminal/screen/scrollback.ts';
+import type { Snapshot } from '../../src/protocol/terminal-frames.ts';
+import { LookBack } from '../../web/src/terminal/screen/scrollback.ts';
 
 const SIZE = { cols: 80, rows: 24 };
 const snapshot = (given: Partial<Snapshot> = {}): Snapshot => ({
   ...SIZE,
-  historyRows: 100,
-  cursorX: 0,
-  cursorY: 0,
+  history_rows: 100,
+  cursor_x: 0,
+  cursor_y: 0,
   text: '',
   ...given,
 });
@@ -57,10 +58,10 @@ function aTerminal(t: Test, { muxed = true } = {}) {
     filled: () => filled(),
     /** The service answers the last question with this, and the terminal has drawn it. */
     answer(given: Partial<Snapshot> = {}) {
-      lookBack.answered(lastId, 'shell', snapshot(given));
+      lookBack.answered({ id: lastId, program: 'shell', snapshot: snapshot(given) });
       filled();
     },
-    fullScreen: () => lookBack.answered(lastId, 'full_screen', null),
+    fullScreen: () => lookBack.answered({ id: lastId, program: 'full_screen', snapshot: null }),
     scrollTo(above: number) {
       now.above = above;
       lookBack.scrolled();
@@ -120,7 +121,7 @@ t.test(
     mock.timers.tick(999);
     t.same(did(), []);
     mock.timers.tick(1);
-    answer({ historyRows: 130 });
+    answer({ history_rows: 130 });
     t.same(did(), ['ask', 'show 35']);
     mock.timers.tick(60_000);
     t.same(did(), [], 'not when nothing came');
@@ -193,7 +194,7 @@ t.test('who scrolls by other means gets what is missing, at the same place', asy
 t.test('what the terminal does while it is filled is nobody scrolling', async (t) => {
   const { lookBack, did, lastId, filled, scrollTo } = aTerminal(t);
   lookBack.wheel(-5);
-  lookBack.answered(lastId(), 'shell', snapshot());
+  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
   scrollTo(0);
   filled();
   t.same(did(), ['ask', 'show 5']);
@@ -203,7 +204,7 @@ t.test('a snapshot of another size is asked for once more', async (t) => {
   const { lookBack, now, did, answer, lastId } = aTerminal(t);
   lookBack.wheel(-5);
   now.size = { cols: 100, rows: 24 };
-  lookBack.answered(lastId(), 'shell', snapshot());
+  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
   lookBack.wheel(-2);
   mock.timers.tick(150);
   answer({ cols: 100 });
@@ -282,7 +283,7 @@ t.test('a new connection forgets what was asked', async (t) => {
   const { lookBack, did, lastId } = aTerminal(t);
   lookBack.wheel(-1);
   lookBack.connected(true, false);
-  lookBack.answered(lastId(), 'shell', snapshot());
+  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
   t.same(did(), ['ask', 'live']);
 });
 
@@ -349,7 +350,7 @@ t.test('who leaves while a snapshot of another size is asked for again misses wh
   const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
   lookBack.output();
   mock.timers.tick(1_000);
-  lookBack.answered(lastId(), 'shell', snapshot({ cols: 100 }));
+  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot({ cols: 100 }) });
   did();
   scrollTo(0);
   t.same(did(), ['hold', 'redraw']);

@@ -1,14 +1,13 @@
 import t from 'tap';
+import { subprotocols, TERMINAL_PROTOCOL } from '../../src/protocol/subprotocols.ts';
+import { decodeServerFrame, type ReadyFrame } from '../../src/protocol/terminal-frames.ts';
 import { nextReach, type Reach, type ReachEvent } from '../../web/src/lib/browser/server-reachability.ts';
 import { RECONNECT, retryDelayMs } from '../../web/src/terminal/connection/backoff.ts';
 import { inputBuffer, MAX_PIECE_BYTES } from '../../web/src/terminal/connection/input-buffer.ts';
 import { howResumed } from '../../web/src/terminal/connection/resume.ts';
 import {
-  decodeFrame,
   type EndReason,
   meaningOfClose,
-  type ReadyFrame,
-  subprotocols,
   terminalPath,
 } from '../../web/src/terminal/connection/terminal-protocol.ts';
 import {
@@ -30,7 +29,7 @@ const textOf = (bytes: Uint8Array | null): string | null => bytes && new TextDec
 
 t.test('the address carries the size and never the credential', async (t) => {
   t.equal(terminalPath(address), '/api/containers/agent%3A7/terminal?connection_id=main&cols=120&rows=34');
-  t.same(subprotocols('abc'), ['berth.terminal.v1', 'bearer.abc']);
+  t.same(subprotocols(TERMINAL_PROTOCOL, 'abc'), ['berth.terminal.v1', 'bearer.abc']);
 });
 
 t.test('a lost line asks for what follows its last byte, a fresh shell for nothing old', async (t) => {
@@ -43,30 +42,43 @@ t.test('a lost line asks for what follows its last byte, a fresh shell for nothi
 
 t.test('frames that are unknown, broken or not objects are ignored', async (t) => {
   for (const message of ['', '{', '7', 'null', '[]', '{}', '{"type":"toString"}', '{"type":"later"}']) {
-    t.equal(decodeFrame(message), null, message);
+    t.equal(decodeServerFrame(message), null, message);
   }
 });
 
 t.test('known frames are read, with safe values for what is missing', async (t) => {
   const ready = { type: 'ready', stream: 's', offset: 5, input_offset: 3, owner: true, mode: 'view' };
-  t.same(decodeFrame(JSON.stringify(ready)), {
-    type: 'ready',
-    stream: 's',
-    offset: 5,
-    inputOffset: 3,
-    owner: true,
-    readOnly: true,
-    muxed: false,
+  t.same(decodeServerFrame(JSON.stringify(ready)), {
+    ...ready,
+    redraw: false,
+    cols: 0,
+    rows: 0,
+    connection_id: '',
+    mux_session: null,
+    started_at: null,
     fallback: false,
-    startedAt: '',
   });
-  t.match(decodeFrame('{"type":"ready","fallback":true}'), { fallback: true });
-  t.match(decodeFrame('{"type":"ready"}'), { stream: '', offset: 0, inputOffset: 0, owner: true });
-  t.same(decodeFrame('{"type":"exit","code":3}'), { type: 'exit', code: 3 });
-  t.same(decodeFrame('{"type":"exit"}'), { type: 'exit', code: null });
-  t.same(decodeFrame('{"type":"recording","on":true,"id":"r"}'), { type: 'recording', id: 'r' });
-  t.same(decodeFrame('{"type":"recording","on":false,"id":"r"}'), { type: 'recording', id: null });
-  t.same(decodeFrame('{"type":"recording","id":"r"}'), { type: 'recording', id: null });
+  t.match(decodeServerFrame('{"type":"ready","fallback":true}'), { fallback: true });
+  t.match(decodeServerFrame('{"type":"ready"}'), {
+    stream: '',
+    offset: 0,
+    input_offset: 0,
+    owner: true,
+    mode: 'control',
+  });
+  t.same(decodeServerFrame('{"type":"exit","code":3}'), { type: 'exit', code: 3 });
+  t.same(decodeServerFrame('{"type":"exit"}'), { type: 'exit', code: null });
+  t.same(decodeServerFrame('{"type":"recording","on":true,"id":"r"}'), {
+    type: 'recording',
+    on: true,
+    id: 'r',
+  });
+  t.same(decodeServerFrame('{"type":"recording","on":false,"id":"r"}'), {
+    type: 'recording',
+    on: false,
+    id: 'r',
+  });
+  t.same(decodeServerFrame('{"type":"recording","id":"r"}'), { type: 'recording', on: false, id: 'r' });
 });
 
 t.test('each close code means an end, a question or a retry', async (t) => {
@@ -101,12 +113,16 @@ t.test('a resume is exact only on the same stream at the same byte', async (t) =
     type: 'ready',
     stream: 's',
     offset: 9,
-    inputOffset: 0,
-    owner: true,
-    readOnly: false,
-    muxed: true,
+    redraw: false,
+    input_offset: 0,
+    cols: 80,
+    rows: 24,
+    connection_id: 'main',
+    mux_session: 'main',
+    started_at: null,
     fallback: false,
-    startedAt: '',
+    owner: true,
+    mode: 'control',
   };
   t.equal(howResumed(null, ready), 'fresh');
   t.equal(howResumed({ stream: 's', after: 9 }, ready), 'exact');
@@ -177,16 +193,19 @@ t.test('who shares a terminal, and whose size it has, are read from their frames
     { user_id: 'a', username: 'ada', owner: true, mode: 'control' },
     { user_id: 'b', username: 'bob', owner: false, mode: 'view' },
   ];
-  t.same(decodeFrame(JSON.stringify({ type: 'participants', participants: people })), {
-    type: 'participants',
-    people: [
-      { userId: 'a', username: 'ada', owner: true, mode: 'control' },
-      { userId: 'b', username: 'bob', owner: false, mode: 'view' },
-    ],
+  const shared = { type: 'participants', participants: people };
+  t.same(decodeServerFrame(JSON.stringify(shared)), shared);
+  t.same(decodeServerFrame(JSON.stringify({ ...shared, participants: [null, 7, people[0]] })), {
+    ...shared,
+    participants: [people[0]],
   });
-  t.same(decodeFrame('{"type":"participants"}'), { type: 'participants', people: [] });
-  t.same(decodeFrame('{"type":"size","cols":90,"rows":20}'), { type: 'size', size: { cols: 90, rows: 20 } });
-  t.same(decodeFrame('{"type":"size","cols":null,"rows":null}'), { type: 'size', size: null });
+  t.same(decodeServerFrame('{"type":"participants"}'), { type: 'participants', participants: [] });
+  t.same(decodeServerFrame('{"type":"size","cols":90,"rows":20}'), { type: 'size', cols: 90, rows: 20 });
+  t.same(decodeServerFrame('{"type":"size","cols":null,"rows":null}'), {
+    type: 'size',
+    cols: null,
+    rows: null,
+  });
 });
 
 const TIMES = { overdueAfterMs: 2_000, silentAfterMs: 8_000 };

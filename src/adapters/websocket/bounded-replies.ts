@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { ServerMessage } from './terminal/terminal-protocol.ts';
+import { encodeFrame, type ServerFrame } from '../../protocol/terminal-frames.ts';
 
 const MAX_UNSENT = 64;
 
@@ -7,14 +7,14 @@ const MAX_UNSENT = 64;
 export function answersOf(
   socket: Pick<WebSocket, 'send'>,
   maxUnsent = MAX_UNSENT,
-): (message: ServerMessage) => void {
+): (frame: ServerFrame) => void {
   let unsent = 0;
   const sent = (): void => {
     unsent -= 1;
   };
-  return (message) => {
+  return (frame) => {
     if (unsent >= maxUnsent) return;
     unsent += 1;
-    socket.send(JSON.stringify(message), sent);
+    socket.send(encodeFrame(frame), sent);
   };
 }

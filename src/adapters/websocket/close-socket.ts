@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import { CLOSE } from '../../domain/terminals/terminal.ts';
-import { CLOSE_CODES, type SocketCloseReason } from './close-codes.ts';
+import { CLOSE_CODES, type SocketCloseReason } from '../../protocol/close-codes.ts';
+import { encodeFrame } from '../../protocol/terminal-frames.ts';
 
 const ANSWER_WITHIN_MS = 500;
 const SOONEST_MS = 500;
@@ -19,7 +20,7 @@ export function hangUp(socket: WebSocket, reason: SocketCloseReason): void {
 
 /** At another moment for each client, so that those of a service that ends do not all come back at once. */
 const comeBack = (): string =>
-  JSON.stringify({
+  encodeFrame({
     type: 'restarting',
     retry_ms: Math.round(SOONEST_MS + Math.random() * (LATEST_MS - SOONEST_MS)),
   });

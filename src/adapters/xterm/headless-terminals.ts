@@ -3,7 +3,8 @@ import headless from '@xterm/headless';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
 import { GraphemesAddon } from './graphemes.ts';
 import { hiddenState } from './hidden-state.ts';
-import { guardParser, mendErase } from './parser-guard.ts';
+import { mendErase } from './input-handler.ts';
+import { guardParser } from './parser-guard.ts';
 import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
 import { serializeScreen } from './screen-serializer.ts';
 

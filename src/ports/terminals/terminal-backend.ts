@@ -27,7 +27,7 @@ export type TerminalRequest = {
 };
 
 /** What a terminal shows. `full_screen`: one program, such as vim or less, uses all of it. */
-export type OnScreen = 'shell' | 'full_screen';
+type OnScreen = 'shell' | 'full_screen';
 
 /** A shell in a multiplexer at one moment: its newest history and, without a gap, its screen. */
 export type ScrollbackSnapshot = {

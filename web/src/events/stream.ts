@@ -1,3 +1,4 @@
+import { EVENTS_PROTOCOL, subprotocols } from '../../../src/protocol/subprotocols.ts';
 import { type Backoff, RECONNECT, retryDelayMs, toldDelayMs } from '../terminal/connection/backoff.ts';
 import type { OpenSocket, Socket } from '../terminal/connection/browser-socket.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
@@ -22,7 +23,6 @@ export type StreamDeps = {
   readonly times?: HeartbeatTimes;
 };
 
-const PROTOCOL = 'berth.events.v1';
 const HANDSHAKE_MS = 15_000;
 
 type Message = {
@@ -104,7 +104,7 @@ export class EventStream {
       silent: () => this.#retryLater(),
     });
     this.#handshake = setTimeout(() => this.#retryLater(), HANDSHAKE_MS);
-    const socket = openSocket(`${origin}/api/events${after}`, [PROTOCOL, `bearer.${token}`], {
+    const socket = openSocket(`${origin}/api/events${after}`, subprotocols(EVENTS_PROTOCOL, token), {
       opened: () => {
         clearTimeout(this.#handshake);
         this.#attempt = 0;

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { BEARER_PREFIX } from '../../../protocol/subprotocols.ts';
 
 const BEARER = /^Bearer +(\S.*)$/i;
 /** As every client writes it, without the expression's cost. */
@@ -15,8 +16,8 @@ export function bearerOf(request: FastifyRequest): string | null {
   const { subprotocol } = request.routeOptions.config;
   if (subprotocol === undefined) return null;
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
-  const bearer = offered.find((part) => part.startsWith('bearer.'));
-  return offered.includes(subprotocol) && bearer !== undefined ? bearer.slice('bearer.'.length) : null;
+  const bearer = offered.find((part) => part.startsWith(BEARER_PREFIX));
+  return offered.includes(subprotocol) && bearer !== undefined ? bearer.slice(BEARER_PREFIX.length) : null;
 }
 
 function bearerIn(authorization: string): string | null {

@@ -2,9 +2,6 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { StoredEvent } from '../../../ports/event-log.ts';
 
-/** First subprotocol of an event socket; the second one offered carries the token. */
-export const EVENTS_PROTOCOL = 'berth.events.v1';
-
 const Ping = Type.Object({ type: Type.Literal('ping'), t: Type.Number() });
 
 /** As it goes over the wire, so that it is made once for all who receive it. */

@@ -6,12 +6,13 @@ import type { AuthorizedConnections } from '../../../app/identity/auth/authorize
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import type { SocketCloseReason } from '../close-codes.ts';
+import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
+import { EVENTS_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { inputLimit, SocketRest } from '../socket-reader.ts';
 import { plainRequest } from '../upgrade-required.ts';
-import { EVENTS_PROTOCOL, pingIn, pongFrame } from './event-frames.ts';
+import { pingIn, pongFrame } from './event-frames.ts';
 import { EventOutbox } from './event-outbox.ts';
 
 export type EventSocketDeps = {

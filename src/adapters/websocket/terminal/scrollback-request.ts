@@ -4,12 +4,12 @@ import type { OutputReservation } from '../../../app/terminals/output/output-slo
 import { latestOnly } from '../../../concurrency/coalesce.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
-import type { ServerMessage } from './terminal-protocol.ts';
+import { encodeFrame, type ServerFrame } from '../../../protocol/terminal-frames.ts';
 
 /** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
 const LOOK_REST_MS = 200;
 
-export type Questions = { ask(id?: number): void; stop(): void };
+export type Questions = { ask(id: number | null): void; stop(): void };
 
 /**
  * Answers requests that run a command in the container, one at a time: the next one starts after the previous answer is
@@ -17,7 +17,7 @@ export type Questions = { ask(id?: number): void; stop(): void };
  */
 export function questions(
   socket: Pick<WebSocket, 'send'>,
-  answer: (id: number | null, room: OutputRoom) => Promise<ServerMessage>,
+  answer: (id: number | null, room: OutputRoom) => Promise<ServerFrame>,
   reserve: () => OutputReservation,
   pause: (ms: number) => Promise<unknown> = delay,
 ): Questions {
@@ -26,14 +26,14 @@ export function questions(
   const run = latestOnly(async (id: number | null): Promise<void> => {
     if (stopped) return;
     room = reserve();
-    const message = JSON.stringify(await answer(id, room));
+    const message = encodeFrame(await answer(id, room));
     if (stopped) return;
     await new Promise<void>((resolve) => socket.send(message, () => resolve()));
     room.release();
     await pause(LOOK_REST_MS);
   });
   return {
-    ask: (id) => void run(id ?? null),
+    ask: (id) => void run(id),
     stop() {
       stopped = true;
       room?.release();
@@ -42,7 +42,7 @@ export function questions(
 }
 
 /** What was found, as a frame. */
-export function toOnScreen(id: number | null, found: Scrollback): ServerMessage {
+export function toOnScreen(id: number | null, found: Scrollback): ServerFrame {
   const { program } = found;
   const snapshot = found.program === 'shell' ? found.snapshot : null;
   if (snapshot === null) return { type: 'on_screen', id, program, snapshot: null };

@@ -1,4 +1,3 @@
-import { Value } from '@sinclair/typebox/value';
 import type { WebSocket } from 'ws';
 import type { SharedTerminalNotice } from '../../../app/collaboration/shared-terminals.ts';
 import type { Registration } from '../../../app/identity/auth/authorized-connections.ts';
@@ -8,12 +7,12 @@ import type { TerminalGrant } from '../../../app/terminals/terminal-target.ts';
 import { unreachable } from '../../../domain/result.ts';
 import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
+import { decodeClientFrame, encodeFrame, type ServerFrame } from '../../../protocol/terminal-frames.ts';
 import { answersOf } from '../bounded-replies.ts';
 import { inputLimit, SocketRest } from '../socket-reader.ts';
 import { InputIntake } from './input-intake.ts';
 import { OutputPump } from './output-pump.ts';
 import { questions, toOnScreen } from './scrollback-request.ts';
-import { ClientMessage, type ServerMessage } from './terminal-protocol.ts';
 
 const FALLBACK = 'tmux could not start in this container: this is a plain shell';
 
@@ -23,7 +22,7 @@ export type RelayDeps = {
   readonly outputs: OutputSlots;
 };
 
-export const send = (socket: WebSocket, message: ServerMessage): void => socket.send(JSON.stringify(message));
+export const send = (socket: WebSocket, frame: ServerFrame): void => socket.send(encodeFrame(frame));
 
 /** That a recording began or ended: in words, and for a mark that stays. */
 export function sendRecording(socket: WebSocket, { id, on, message }: RecordingNotice): void {
@@ -68,7 +67,7 @@ export function relay(
       use(() => intake.take(input), input.length);
       return;
     }
-    const message = parse(data.toString());
+    const message = decodeClientFrame(data.toString());
     if (message === null) return;
     switch (message.type) {
       case 'resize':
@@ -86,7 +85,7 @@ export function relay(
     }
   });
   terminal.onNotice((notice) => {
-    if (!stopped) send(socket, toMessage(notice));
+    if (!stopped) send(socket, toFrame(notice));
   });
   const sendEnd = async (): Promise<void> => {
     const { reason, code } = await terminal.ended();
@@ -120,7 +119,7 @@ function screenQuestions(
     async (id, room) => toOnScreen(id, await stream.requestScrollback(room)),
     reserve,
   );
-  const redraw = async (id: number | null): Promise<ServerMessage> => {
+  const redraw = async (id: number | null): Promise<ServerFrame> => {
     await stream.drawAnew();
     return { type: 'redrawn', id };
   };
@@ -153,20 +152,10 @@ function greet(
   if (recording !== null) sendRecording(socket, recording);
 }
 
-function toMessage(notice: SharedTerminalNotice): ServerMessage {
+function toFrame(notice: SharedTerminalNotice): ServerFrame {
   if (notice.type === 'size') {
     return { type: 'size', cols: notice.size?.cols ?? null, rows: notice.size?.rows ?? null };
   }
   const participants = notice.present.map(({ userId, ...one }) => ({ user_id: userId, ...one }));
   return { type: 'participants', participants };
-}
-
-/** null for anything that is not a known message. */
-function parse(text: string): ClientMessage | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Value.Check(ClientMessage, value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -12,12 +12,12 @@ import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { Leaving } from '../../../domain/terminals/terminal-slot.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import { CLOSE_CODES } from '../close-codes.ts';
+import { CLOSE_CODES } from '../../../protocol/close-codes.ts';
+import { TERMINAL_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { peerGone } from '../peer-gone.ts';
 import { plainRequest } from '../upgrade-required.ts';
-import { TERMINAL_PROTOCOL } from './terminal-protocol.ts';
 import { TerminalQuery, toOptions } from './terminal-query.ts';
 import { relay, send, sendRecording } from './terminal-relay.ts';
 

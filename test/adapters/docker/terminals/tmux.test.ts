@@ -119,15 +119,15 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
 }
 
 /** The lines of a terminal of this size that has been shown a snapshot, and how many rows are above its screen. */
-async function linesOf({ cols, rows, ...snapshot }: ScrollbackSnapshot) {
+async function linesOf({ cols, rows, text, cursorX, cursorY }: ScrollbackSnapshot) {
   const { terminal, write } = aBrowserTerminal({ cols, rows }, 10_000);
-  await write(snapshotOutput({ cols, rows, ...snapshot }));
+  await write(snapshotOutput({ text, cursor_x: cursorX, cursor_y: cursorY }));
   const { active } = terminal.buffer;
   const lines: string[] = [];
   for (let row = 0; row < active.length; row += 1) {
-    const text = textAt(active, row) ?? '';
-    if (active.getLine(row)?.isWrapped) lines.push(lines.pop() + text);
-    else lines.push(text);
+    const line = textAt(active, row) ?? '';
+    if (active.getLine(row)?.isWrapped) lines.push(lines.pop() + line);
+    else lines.push(line);
   }
   return { lines, above: active.baseY };
 }

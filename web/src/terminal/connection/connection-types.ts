@@ -1,8 +1,9 @@
+import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import type { Backoff } from './backoff.ts';
 import type { OpenSocket } from './browser-socket.ts';
 import type { LineTimes } from './heartbeat-socket.ts';
 import type { Resumed } from './resume.ts';
-import type { EndReason, ReadyFrame, ServerFrame, Size, Trouble } from './terminal-protocol.ts';
+import type { EndReason, Size, Trouble } from './terminal-protocol.ts';
 
 export type ConnectionState =
   /** `trouble`: what ended the try before. */

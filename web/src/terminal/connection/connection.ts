@@ -1,3 +1,5 @@
+import { subprotocols, TERMINAL_PROTOCOL } from '../../../../src/protocol/subprotocols.ts';
+import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import { RECONNECT, retryDelayMs, SHELL_RETRY_MAX_MS, toldDelayMs } from './backoff.ts';
 import {
   type ConnectionDeps,
@@ -15,11 +17,8 @@ import {
   DETACHED,
   type EndReason,
   meaningOfClose,
-  type ReadyFrame,
   type ResumePoint,
-  type ServerFrame,
   type Size,
-  subprotocols,
   type Trouble,
   terminalPath,
 } from './terminal-protocol.ts';
@@ -134,13 +133,18 @@ export class Connection {
       silent: () => this.#retryLater(),
     };
     const { openSocket, times = LINE_TIMES } = this.#deps;
-    this.#line = new Line((to) => openSocket(url, subprotocols(token), to), this.#input, heard, times);
+    this.#line = new Line(
+      (to) => openSocket(url, subprotocols(TERMINAL_PROTOCOL, token), to),
+      this.#input,
+      heard,
+      times,
+    );
   }
 
   #onFrame(frame: ServerFrame): void {
     if (frame.type === 'exit') this.#exitCode = frame.code;
     if (frame.type === 'ready') this.#onReady(frame);
-    else if (frame.type === 'restarting') this.#comeBackMs = frame.retryMs;
+    else if (frame.type === 'restarting') this.#comeBackMs = frame.retry_ms;
     // What is said before a terminal is there is why it is not: its close tells that.
     else if (frame.type !== 'notice' || this.#state.kind === 'open') this.#listener.frame(frame);
   }
@@ -151,14 +155,15 @@ export class Connection {
     this.#fresh = false;
     this.#listener.resumed(how, ready);
     this.#line?.send({ type: 'resize', ...this.#size });
-    const isSameProgram = ready.muxed && this.#detachedIn !== null && this.#detachedIn === ready.startedAt;
+    const startedAt = ready.mux_session === null ? null : ready.started_at;
+    const isSameProgram = startedAt !== null && this.#detachedIn === startedAt;
     if (how === 'fresh' || how === 'other')
-      this.#input.restart(ready.inputOffset, how === 'fresh' || isSameProgram);
+      this.#input.restart(ready.input_offset, how === 'fresh' || isSameProgram);
     else {
-      this.#input.rewind(ready.inputOffset);
-      this.#line?.send({ type: 'input_from', offset: ready.inputOffset });
+      this.#input.rewind(ready.input_offset);
+      this.#line?.send({ type: 'input_from', offset: ready.input_offset });
     }
-    this.#startedAt = ready.muxed && ready.startedAt !== '' ? ready.startedAt : null;
+    this.#startedAt = startedAt;
     this.#detachedIn = null;
     this.#trouble = 'line';
     this.#enter({ kind: 'open' });

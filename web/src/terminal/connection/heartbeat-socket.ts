@@ -1,7 +1,12 @@
+import {
+  type ClientFrame,
+  decodeServerFrame,
+  encodeFrame,
+  type ServerFrame,
+} from '../../../../src/protocol/terminal-frames.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../heartbeat.ts';
 import type { OpenSocket, Socket } from './browser-socket.ts';
 import type { InputBuffer } from './input-buffer.ts';
-import { type ClientFrame, decodeFrame, encodeFrame, type ServerFrame } from './terminal-protocol.ts';
 
 /** What one connection tells. After `closed` or `silent` nothing more comes. */
 export type LineListener = {
@@ -108,11 +113,11 @@ export class Line {
   }
 
   #onText(message: string): void {
-    const frame = decodeFrame(message);
+    const frame = decodeServerFrame(message);
     if (this.#ready && frame?.type !== 'pong') this.#heartbeat.heard();
     if (frame?.type === 'pong') this.#heartbeat.answered(frame.t);
     if (frame?.type === 'ack') {
-      this.#input.acknowledge(frame.inputOffset);
+      this.#input.acknowledge(frame.input_offset);
       this.pump();
     } else if (frame !== null) this.#listener.frame(frame);
   }

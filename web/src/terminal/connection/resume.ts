@@ -1,4 +1,5 @@
-import type { ReadyFrame, ResumePoint } from './terminal-protocol.ts';
+import type { ReadyFrame } from '../../../../src/protocol/terminal-frames.ts';
+import type { ResumePoint } from './terminal-protocol.ts';
 
 /** `fresh`: the first connection; `exact`: not a byte is missing; `redraw`: same shell, screen sent anew; `other`: another shell. */
 export type Resumed = 'fresh' | 'exact' | 'redraw' | 'other';

@@ -1,18 +1,7 @@
+import type { OnScreenFrame, Snapshot } from '../../../../src/protocol/terminal-frames.ts';
 import type { Size } from '../connection/terminal-protocol.ts';
 
-/** What is on the terminal, as the service says. */
-export type OnScreen = 'shell' | 'full_screen';
-
-/** The newest of a multiplexer's history and, without a gap, its screen: both of one moment. */
-export type Snapshot = Size & {
-  /** Rows above the screen, also those that are too old for `text`. */
-  readonly historyRows: number;
-  /** On the screen, from 0. */
-  readonly cursorX: number;
-  readonly cursorY: number;
-  /** Lines with a line feed between them; the last `rows` rows are the screen. */
-  readonly text: string;
-};
+type OnScreen = OnScreenFrame['program'];
 
 export type LookBackDeps = {
   /** Asks the service for a snapshot; `answered` follows. */
@@ -184,8 +173,8 @@ export class LookBack {
   }
 
   /** Answers to older questions than the last one come to nothing. */
-  answered(id: number, onScreen: OnScreen, snapshot: Snapshot | null): void {
-    if (id !== this.#pendingId) return;
+  answered({ id, program: onScreen, snapshot }: Omit<OnScreenFrame, 'type'>): void {
+    if (id === null || id !== this.#pendingId) return;
     const [wanted, turned] = [this.#wanted, this.#turned];
     this.#forget();
     this.#onScreen = onScreen;
@@ -208,7 +197,7 @@ export class LookBack {
     }
   }
 
-  redrawn(id: number): void {
+  redrawn(id: number | null): void {
     if (id !== this.#redrawId) return;
     this.#isStale = false;
     if (this.#mode === 'returning') this.#live(true);
@@ -226,7 +215,7 @@ export class LookBack {
     return (size.cols === cols && size.rows === rows) || this.#misfits >= MAX_MISFITS;
   }
 
-  #samePlaceIn({ historyRows }: Snapshot): number {
+  #samePlaceIn({ history_rows: historyRows }: Snapshot): number {
     const newRows = this.#mode === 'frozen' ? Math.max(0, historyRows - this.#historyRows) : 0;
     return this.#deps.above() + newRows;
   }
@@ -235,7 +224,7 @@ export class LookBack {
     this.#mode = 'frozen';
     this.#isStale = false;
     this.#misfits = 0;
-    this.#historyRows = snapshot.historyRows;
+    this.#historyRows = snapshot.history_rows;
     this.#isFilling = true;
     clearTimeout(this.#return);
     this.#deps.show(snapshot, above, () => {

@@ -1,4 +1,4 @@
-import type { Snapshot } from './scrollback.ts';
+import type { Snapshot } from '../../../../src/protocol/terminal-frames.ts';
 
 const ESC = '\x1b';
 const SYNCHRONIZED = `${ESC}[?2026h`;
@@ -12,9 +12,13 @@ const CLEAR_ALL = `${ESC}[H${ESC}[2J${ESC}[3J`;
  * Output that fills a terminal, its scrollback and its screen, with a snapshot. The pen stays as it was; the scroll region does
  * not, which the multiplexer sets again when it draws.
  */
-export function snapshotOutput({ text, cursorX, cursorY }: Snapshot): Uint8Array {
+export function snapshotOutput({
+  text,
+  cursor_x: x,
+  cursor_y: y,
+}: Pick<Snapshot, 'text' | 'cursor_x' | 'cursor_y'>): Uint8Array {
   const lines = text.replaceAll('\n', '\r\n');
-  const cursor = `${ESC}[${cursorY + 1};${cursorX + 1}H`;
+  const cursor = `${ESC}[${y + 1};${x + 1}H`;
   const parts = [SYNCHRONIZED, SAVE_PEN, DEFAULTS, CLEAR_ALL, lines, RESTORE_PEN, cursor, DRAW_NOW];
   return new TextEncoder().encode(parts.join(''));
 }

@@ -1,20 +1,20 @@
-import type { Person } from '../../terminal/connection/terminal-protocol.ts';
+import type { Participant } from '../../../../src/protocol/terminal-frames.ts';
 import { Icon } from '../../ui/icon.tsx';
 
 const NAMES_SHOWN = 2;
 
-function wordsOf(others: readonly Person[]): string {
+function wordsOf(others: readonly Participant[]): string {
   if (others.length === 0) return 'shared';
   const names = others.slice(0, NAMES_SHOWN).map(({ username }) => username);
   const more = others.length - names.length;
   return names.join(', ') + (more > 0 ? ` +${more}` : '');
 }
 
-const rightOf = ({ owner, mode }: Person): string =>
+const rightOf = ({ owner, mode }: Participant): string =>
   owner ? 'owner' : mode === 'view' ? 'can view' : 'can type';
 
 type ParticipantsProps = {
-  readonly people: readonly Person[];
+  readonly people: readonly Participant[];
   readonly me: string;
   /** Only its owner can look closer. */
   readonly onOpen: (() => void) | null;
@@ -23,7 +23,7 @@ type ParticipantsProps = {
 /** Who else has this shared terminal open. */
 export function Participants({ people, me, onOpen }: ParticipantsProps) {
   if (people.length === 0) return null;
-  const others = people.filter(({ userId }) => userId !== me);
+  const others = people.filter(({ user_id: id }) => id !== me);
   const all = people.map((one) => `${one.username} (${rightOf(one)})`).join(', ');
   const content = (
     <>

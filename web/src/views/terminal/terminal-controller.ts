@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
 import { latePart } from '../../lib/lazy-import.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../terminal/connection/connection-types.ts';
 import { outputQueue } from '../../terminal/connection/output-queue.ts';
 import type { Resumed } from '../../terminal/connection/resume.ts';
-import type { Person, ServerFrame, Size } from '../../terminal/connection/terminal-protocol.ts';
+import type { Size } from '../../terminal/connection/terminal-protocol.ts';
 import { OutputGate } from '../../terminal/output-gate.ts';
 import { decideCopy } from '../../terminal/program-copy.ts';
 import type { Screen, ScreenListener } from '../../terminal/screen/screen.ts';
@@ -43,7 +44,7 @@ export type TerminalView = {
   /** Whether it is the terminal of who looks at it; another's is shared. */
   readonly isOwner: Signal<boolean>;
   /** Who has it open, when it is shared. */
-  readonly people: Signal<readonly Person[]>;
+  readonly people: Signal<readonly Participant[]>;
   /** Whether another window rules the size. */
   readonly ruled: Signal<boolean>;
   /** Id of the recording that is made of what is shown; null for none. */
@@ -89,9 +90,12 @@ const makeView = (): TerminalView => ({
   recording: signal(null),
 });
 
-function rule(view: TerminalView, screen: Screen, size: Size | null): void {
-  view.ruled.value = size !== null;
-  screen.fit(size ?? undefined);
+type RuledSize = { readonly [S in keyof Size]: number | null };
+
+function rule(view: TerminalView, screen: Screen, { cols, rows }: RuledSize): void {
+  const size = cols === null || rows === null ? undefined : { cols, rows };
+  view.ruled.value = size !== undefined;
+  screen.fit(size);
 }
 
 /** The note of a plain shell says the same, and stays. */
@@ -101,10 +105,10 @@ function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
   if (frame.type === 'pong') view.latencyMs.value = Math.max(0, Math.round(performance.now() - frame.t));
   else if (frame.type === 'notice')
     view.notice.value = OF_A_PLAIN_SHELL.test(frame.message) ? null : frame.message;
-  else if (frame.type === 'participants') view.people.value = frame.people;
-  else if (frame.type === 'size') rule(view, screen, frame.size);
-  else if (frame.type === 'recording') view.recording.value = frame.id;
-  else if (frame.type === 'on_screen') screen.lookBack.answered(frame.id, frame.program, frame.snapshot);
+  else if (frame.type === 'participants') view.people.value = frame.participants;
+  else if (frame.type === 'size') rule(view, screen, frame);
+  else if (frame.type === 'recording') view.recording.value = frame.on ? frame.id : null;
+  else if (frame.type === 'on_screen') screen.lookBack.answered(frame);
   else if (frame.type === 'redrawn') screen.lookBack.redrawn(frame.id);
 }
 
@@ -169,16 +173,17 @@ const connectionListener = (
     gate.push(data);
   },
   resumed: (how, ready) => {
-    view.readOnly.value = ready.readOnly;
+    const isMuxed = ready.mux_session !== null;
+    view.readOnly.value = ready.mode === 'view';
     if (how !== 'exact') view.plainShell.value = ready.fallback;
-    gate.connected(ready.muxed, how === 'exact');
-    screen.lookBack.connected(ready.muxed, how === 'exact');
+    gate.connected(isMuxed, how === 'exact');
+    screen.lookBack.connected(isMuxed, how === 'exact');
     view.isOwner.value = ready.owner;
     // A recording that goes on is told again.
     view.recording.value = null;
-    screen.terminal.options.disableStdin = ready.readOnly;
+    screen.terminal.options.disableStdin = view.readOnly.value;
     view.people.value = [];
-    rule(view, screen, null);
+    rule(view, screen, { cols: null, rows: null });
     onResumed(how);
   },
   frame: (frame) => onFrame(view, screen, frame),

@@ -1,4 +1,4 @@
-import type { CloseReason } from '../../domain/terminals/terminal.ts';
+import type { CloseReason } from '../domain/terminals/terminal.ts';
 
 /** Why a socket of this service is closed; the words go over the wire. */
 export type SocketCloseReason = CloseReason | 'failed to read events';

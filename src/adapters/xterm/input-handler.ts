@@ -1,0 +1,34 @@
+/** What Berth uses of the input handler of xterm.js, which is not public. The page runs this module too: it imports types only. */
+import type { Terminal } from '@xterm/headless';
+import type { Pen } from './cell-style.ts';
+
+export type InputHandler = {
+  readonly _curAttrData: Pen;
+  parse(data: string | Uint8Array, promiseResult?: boolean): unknown;
+  eraseInDisplay(params: { readonly params: readonly number[] }, respectProtect: boolean): boolean;
+};
+
+/** Throws when another version of xterm.js has something else in that place. */
+export function inputHandlerOf(terminal: object): InputHandler {
+  const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
+  const handler = core?._inputHandler;
+  const isKnown =
+    typeof handler?.parse === 'function' &&
+    typeof handler.eraseInDisplay === 'function' &&
+    handler._curAttrData !== undefined;
+  if (!isKnown) throw new Error('this version of xterm.js has no input handler that Berth knows');
+  return handler as InputHandler;
+}
+
+/** xterm.js 6.0 throws when it erases up to the last cell of the screen. That is all of the screen, which it can erase. */
+export function mendErase(terminal: Pick<Terminal, 'parser' | 'cols' | 'rows' | 'buffer'>): void {
+  const handler = inputHandlerOf(terminal);
+  const isInLastCell = (): boolean => {
+    const { cursorX, cursorY } = terminal.buffer.active;
+    return cursorX >= terminal.cols - 1 && cursorY >= terminal.rows - 1;
+  };
+  const mended = (respectProtect: boolean) => (params: readonly (number | number[])[]) =>
+    params[0] === 1 && isInLastCell() && handler.eraseInDisplay({ params: [2] }, respectProtect);
+  terminal.parser.registerCsiHandler({ final: 'J' }, mended(false));
+  terminal.parser.registerCsiHandler({ prefix: '?', final: 'J' }, mended(true));
+}
