@@ -178,7 +178,7 @@ t.test('characters have their widths whatever is in the buffer pool of the proce
      const { xtermScreens } = await import(${moduleAt('src/adapters/xterm/headless-terminals.ts')});
      const screen = xtermScreens.open({ cols: 20, rows: 2 });
      await screen.write(Buffer.from('漢👩‍💻|\\x1b[1;5Hy'));
-     console.log(JSON.stringify(screen.picture().toString()));`,
+     console.log(JSON.stringify(screen.serialize().toString()));`,
   );
   t.match(JSON.parse(await line()), /^漢👩‍💻y/, 'two cells each');
 });
