@@ -26,9 +26,6 @@ export type TerminalRequest = {
   readonly shell: string;
 };
 
-/** What a terminal shows. `full_screen`: one program, such as vim or less, uses all of it. */
-type OnScreen = 'shell' | 'full_screen';
-
 /** A shell in a multiplexer at one moment: its newest history and, without a gap, its screen. */
 export type ScrollbackSnapshot = {
   readonly cols: number;
@@ -45,7 +42,10 @@ export type ScrollbackSnapshot = {
   readonly text: string;
 };
 
-/** `snapshot` is null without a multiplexer, whose client has all lines, and when none could be taken. */
+/**
+ * What a terminal shows. `full_screen`: one program, such as vim or less, uses all of it. `snapshot` is null without a
+ * multiplexer, whose client has all lines, and when none could be taken.
+ */
 export type Scrollback =
   | { readonly program: 'full_screen' }
   | { readonly program: 'shell'; readonly snapshot: ScrollbackSnapshot | null };
