@@ -222,25 +222,25 @@ const changes = {
 
 /** What remembering private images must guarantee. */
 export async function snapshotImagesContract(name: string, storage: Storage): Promise<void> {
-  const { snapshotImages: carried } = storage.repositories;
+  const { snapshotImages } = storage.repositories;
 
   await t.test(
     `${name}: a container is made of its last private image, until it is not any more`,
     async (t) => {
       const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
-      t.equal(await carried.find(dbId), null);
-      t.equal(await carried.find(NOBODY), null);
+      t.equal(await snapshotImages.find(dbId), null);
+      t.equal(await snapshotImages.find(NOBODY), null);
       const [first, second] = [`carried-${dbId}:g2`, `carried-${dbId}:g3`];
-      await carried.put(dbId, { image: first, changes });
-      t.same(await carried.find(dbId), { image: first, changes });
-      await carried.put(dbId, { image: second, changes: null });
-      t.same(await carried.find(dbId), { image: second, changes: null });
-      t.notOk((await carried.inUse()).has(first));
-      t.ok((await carried.inUse()).has(second));
-      await carried.put(dbId, null);
-      await carried.put(dbId, null);
-      t.equal(await carried.find(dbId), null);
-      t.notOk((await carried.inUse()).has(second));
+      await snapshotImages.put(dbId, { image: first, changes });
+      t.same(await snapshotImages.find(dbId), { image: first, changes });
+      await snapshotImages.put(dbId, { image: second, changes: null });
+      t.same(await snapshotImages.find(dbId), { image: second, changes: null });
+      t.notOk((await snapshotImages.inUse()).has(first));
+      t.ok((await snapshotImages.inUse()).has(second));
+      await snapshotImages.put(dbId, null);
+      await snapshotImages.put(dbId, null);
+      t.equal(await snapshotImages.find(dbId), null);
+      t.notOk((await snapshotImages.inUse()).has(second));
     },
   );
 }

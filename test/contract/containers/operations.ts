@@ -94,7 +94,11 @@ export async function operationRepositoryContract(
         leftBehind,
         snapshotImage: 'carried:g2',
       });
-      t.match(await operations.find(operation.id), { measured: true, leftBehind, freshImage: 'carried:g2' });
+      t.match(await operations.find(operation.id), {
+        measured: true,
+        leftBehind,
+        snapshotImage: 'carried:g2',
+      });
       await operations.record(operation.id, owner, { step: 'on' });
       t.match(await operations.find(operation.id), { measured: true, leftBehind }, 'other progress keeps it');
       await operations.record(operation.id, owner, { leftBehind: null });

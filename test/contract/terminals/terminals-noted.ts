@@ -175,14 +175,14 @@ export async function terminalLeasesContract(
     const first = await aLease();
     const later = { ...first, streamId: randomUUID(), incarnation: randomUUID() };
     const others = [
-      { ...first, stream: randomUUID(), muxSession: 'pane-y' },
-      { ...first, stream: randomUUID(), runtimeId: 'made-anew' },
+      { ...first, streamId: randomUUID(), muxSession: 'pane-y' },
+      { ...first, streamId: randomUUID(), runtimeId: 'made-anew' },
       await aLease(),
     ];
     t.equal(await leases.put(first), true);
     t.equal(await leases.put(later), false);
     for (const other of others) t.equal(await leases.put(other), true);
-    await leases.remove([first, later, ...others].map(({ streamId: stream }) => stream));
+    await leases.remove([first, later, ...others].map(({ streamId }) => streamId));
     t.equal(await leases.put(first), true);
     await leases.remove([first.streamId]);
   });
@@ -219,6 +219,6 @@ export async function terminalLeasesContract(
     t.same(found.filter((id) => all.some((one) => one.dbId === id)).sort(), left.sort());
     const none = await leases.unattended({ ...me, streamIds: [] }, 75);
     t.ok(none.includes(mine.dbId), 'and its own, when it has none');
-    await leases.remove(all.map(({ streamId: stream }) => stream));
+    await leases.remove(all.map(({ streamId }) => streamId));
   });
 }

@@ -108,8 +108,8 @@ t.test('what has vanished is carried over no more, and keeps nothing from starti
   runtime.images.clear();
   t.match((await call('POST', `${url}/start`)).json(), { recreated: true }, 'an image');
   t.same(image(), [box.image]);
-  const { snapshotImages: carried } = service.ports.storage.repositories;
-  t.equal(await carried.find(box.db_id), null, 'nor does anything else go by it');
+  const { snapshotImages } = service.ports.storage.repositories;
+  t.equal(await snapshotImages.find(box.db_id), null, 'nor does anything else go by it');
 });
 
 t.test('nothing is left behind where nothing is made anew', async (t) => {

@@ -225,8 +225,8 @@ async function aShare(t: Test, backend = fakeTerminals()) {
 t.test('a terminal that fails once it is on record is put on record as closed', async (t) => {
   const { service, backend, bob, open, listed } = await aShare(t);
   const { recordings, audit } = service.ports.storage.repositories;
-  const { activeIn: goingIn } = recordings;
-  Object.assign(recordings, { goingIn: () => Promise.reject(new StorageUnavailable('no answer')) });
+  const { activeIn } = recordings;
+  Object.assign(recordings, { activeIn: () => Promise.reject(new StorageUnavailable('no answer')) });
   await t.rejects(open(), /1013/);
   t.same(await listed(), [], 'no record is left');
   t.equal(service.terminals.count(), 0);
@@ -235,7 +235,7 @@ t.test('a terminal that fails once it is on record is put on record as closed', 
     items.filter(({ action }) => action.startsWith('terminal_')).map(({ action }) => action),
     ['terminal_closed', 'terminal_opened'],
   );
-  Object.assign(recordings, { goingIn });
+  Object.assign(recordings, { activeIn });
   const again = await open();
   t.equal((await listed()).length, 1, 'and the next one opens');
   again.socket.close(1000);

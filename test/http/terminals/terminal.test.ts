@@ -32,11 +32,11 @@ async function aScene(t: Test, terminalBackend?: Ports['terminalBackend']) {
 }
 
 /** Programs that answer `look_back` so. */
-function lookingBack(lookBack: () => ReturnType<Awaited<ReturnType<Open>>['requestScrollback']>) {
+function withScrollback(requestScrollback: () => ReturnType<Awaited<ReturnType<Open>>['requestScrollback']>) {
   const backend = fakeTerminals();
   return {
     ...backend,
-    open: async (...asked: Parameters<Open>) => ({ ...(await backend.open(...asked)), lookBack }),
+    open: async (...asked: Parameters<Open>) => ({ ...(await backend.open(...asked)), requestScrollback }),
   };
 }
 type Open = Ports['terminalBackend']['open'];
@@ -80,7 +80,7 @@ t.test('a shell inside a multiplexer is described with its history, which is no 
   const snapshot = { cols: 80, rows: 2, historyRows: 1, cursorX: 2, cursorY: 1, text: 'ä\nb\n$ ' };
   const { open } = await aScene(
     t,
-    lookingBack(async () => ({ program: 'shell', snapshot })),
+    withScrollback(async () => ({ program: 'shell', snapshot })),
   );
   const { socket, messages, output, until } = await open();
   socket.send(JSON.stringify({ type: 'look_back', id: 3 }));
@@ -93,11 +93,11 @@ t.test('a shell inside a multiplexer is described with its history, which is no 
 
 t.test('who scrolls back over and over asks the container a few times', async (t) => {
   let looks = 0;
-  const lookBack = async () => {
+  const requestScrollback = async () => {
     looks += 1;
     return { program: 'full_screen' } as const;
   };
-  const { open } = await aScene(t, lookingBack(lookBack));
+  const { open } = await aScene(t, withScrollback(requestScrollback));
   const { socket, messages, until } = await open();
   for (let id = 1; id <= 100; id += 1) socket.send(JSON.stringify({ type: 'look_back', id }));
   await until(() => messages.some(({ type, id }) => type === 'on_screen' && id === 100));
