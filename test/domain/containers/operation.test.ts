@@ -21,7 +21,7 @@ const PROGRESS = [
   { carryOver: false, measured: true },
   { carryOver: true, measured: false },
   { carryOver: true, measured: true },
-  { carryOver: true, measured: true, freshImage: 'image' },
+  { carryOver: true, measured: true, snapshotImage: 'image' },
 ] as const;
 const small = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
 const large = { ...small, memoryMb: 512 };
