@@ -4,7 +4,7 @@ import t from 'tap';
 import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
 import { inputHandlerOf } from '../../src/adapters/xterm/input-handler.ts';
 import { moduleAt, runModule } from '../support/child.ts';
-import { aBrowserTerminal } from '../support/terminal/screens.ts';
+import { aBrowserTerminal } from '../support/terminal/recordings.ts';
 
 const SIZE = { cols: 20, rows: 6 };
 

@@ -13,9 +13,9 @@ import { layoutOf } from '../../src/adapters/docker/private-engine/private-engin
 import { chooseDiskQuota } from '../../src/adapters/docker/volumes/choose-quota.ts';
 import type { MemoryState } from '../../src/adapters/memory/memory-state.ts';
 import { pollUntil } from '../../src/concurrency/poll.ts';
-import { noEngineOfOurOwn, tinyImage } from '../support/engine/own-engine.ts';
+import { noEngineOfOurOwn, tinyImage } from '../support/engine/engine.ts';
+import { silentLog } from '../support/samples/samples.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
-import { silentLog } from '../support/silent-log.ts';
 
 const MIB = 1024 * 1024;
 const POOL_MB = 800;

@@ -5,10 +5,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { administrator } from './support/client.ts';
-import { emptyDatabase } from './support/database.ts';
-import { mean, median } from './support/numbers.ts';
+import { administrator, mean, median } from './support/load.ts';
 import { startServer } from './support/servers.ts';
+import { emptyDatabase } from './support/whole-service.ts';
 
 const TRIES = Number(process.argv[2] ?? 10_000);
 const WARM_UP = 500;

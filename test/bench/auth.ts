@@ -3,11 +3,9 @@
  * take turns on the same machine; the median of their rounds counts.
  */
 import pg from 'pg';
-import { administrator } from './support/client.ts';
-import { emptyDatabase } from './support/database.ts';
-import { type Load, load, loader } from './support/load.ts';
-import { median } from './support/numbers.ts';
+import { administrator, type Load, load, loader, median } from './support/load.ts';
 import { type Server, startServer } from './support/servers.ts';
+import { emptyDatabase } from './support/whole-service.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 9);
 const SECONDS = 3;

@@ -4,10 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
-import { administrator } from './support/client.ts';
-import { emptyDatabase } from './support/database.ts';
-import { median, quantile } from './support/numbers.ts';
+import { administrator, median, quantile } from './support/load.ts';
 import { nowMs, type Server, startServer } from './support/servers.ts';
+import { emptyDatabase } from './support/whole-service.ts';
 
 const WANTED = Number(process.argv[2] ?? 5_000);
 const ROUNDS = Number(process.argv[3] ?? 30);

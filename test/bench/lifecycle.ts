@@ -2,14 +2,17 @@
  * What Berth adds to the engine's own time for stop, start, recreate and create. Both take turns on one engine with the
  * same host configuration; the medians of their rounds count. Arguments: rounds, then the cases, all unless named.
  */
+
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type Docker from 'dockerode';
 import pg from 'pg';
+import { createOptions, type RuntimeSettings } from '../../src/adapters/docker/containers/create-options.ts';
 import { runtimeSettings } from '../../src/adapters/docker/containers/runtime-settings.ts';
 import { networkName } from '../../src/adapters/docker/engine/engine-names.ts';
-import { type BareEngine, bareEngine } from './support/bare-engine.ts';
-import { administrator, type Client } from './support/client.ts';
-import { installation } from './support/installation.ts';
-import { quantile } from './support/numbers.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { administrator, type Client, quantile } from './support/load.ts';
+import { installation } from './support/whole-service.ts';
 
 const [rounds = '20', ...only] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
@@ -170,4 +173,53 @@ function show(name: string, { wanted, watchedMs = 0 }: Case, { bare, berth }: Me
     `  ratio ${ratio(0.5).toFixed(2)} (p95 ${ratio(0.95).toFixed(2)})${without}, wanted at most ${wanted}`,
   );
   return ratio(0.5, watchedMs) <= wanted ? 0 : 1;
+}
+
+// What Berth's own work is measured against: the Engine API with the same host configuration, and nothing around it.
+
+type BareEngine = {
+  /** Answers the id of a container that does not run yet. */
+  create(memoryMb: number, volume?: string): Promise<string>;
+  start(id: string): Promise<void>;
+  stop(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Runs `true` to its end and looks at its exit code. */
+  command(id: string): Promise<void>;
+  /** Removes everything that was made. */
+  clear(): Promise<void>;
+};
+
+function bareEngine(docker: Docker, image: string, settings: RuntimeSettings): BareEngine {
+  const made = new Set<string>();
+  const volumes = new Set<string>();
+  const get = (id: string) => docker.getContainer(id);
+  return {
+    async create(memoryMb, volume = `bench-${randomUUID()}`) {
+      const resources = { memoryMb, cpuMillicores: 1000, diskMb: 512 };
+      volumes.add(volume);
+      const { id } = await docker.createContainer(
+        createOptions(aSpec(image, { resources, volume }), settings),
+      );
+      made.add(id);
+      return id;
+    },
+    start: async (id) => void (await get(id).start()),
+    stop: async (id) => void (await get(id).stop({ t: 10 })),
+    async remove(id) {
+      await get(id).remove({ force: true });
+      made.delete(id);
+    },
+    async command(id) {
+      const exec = await get(id).exec({ Cmd: ['true'], AttachStdout: true, AttachStderr: true });
+      const stream = await exec.start({});
+      stream.resume();
+      await once(stream, 'close');
+      const { ExitCode } = await exec.inspect();
+      if (ExitCode !== 0) throw new Error(`true ended with ${ExitCode}`);
+    },
+    async clear() {
+      await Promise.all([...made].map((id) => get(id).remove({ force: true })));
+      await Promise.all([...volumes].map((name) => docker.getVolume(name).remove()));
+    },
+  };
 }

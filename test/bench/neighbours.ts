@@ -6,8 +6,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { attackOf } from './support/neighbours/attacker.ts';
 import { ATTACKS } from './support/neighbours/attacks.ts';
-import { MEASURES, watcherOf } from './support/neighbours/measures.ts';
-import { aScene } from './support/neighbours/scene.ts';
+import { aScene, MEASURES, watcherOf } from './support/neighbours/scene.ts';
 
 const WANTED = 3;
 /** An attack is at its height after so long. */

@@ -3,14 +3,10 @@
  * turns. Arguments: parts, all unless named, and `rounds=9`, `idle=1000`.
  */
 import { loadavg } from 'node:os';
-import { echo } from './support/terminals/echo.ts';
-import { fair } from './support/terminals/fair.ts';
-import { idle } from './support/terminals/idle.ts';
-import type { Figure, Part } from './support/terminals/part.ts';
-import { relay } from './support/terminals/relay.ts';
-import { aScene } from './support/terminals/scene.ts';
-import { stopped } from './support/terminals/stopped.ts';
-import { throughput } from './support/terminals/throughput.ts';
+import { echo, relay } from './support/terminals/echo.ts';
+import { fair, idle } from './support/terminals/many.ts';
+import { stopped, throughput } from './support/terminals/output.ts';
+import { aScene, type Figure, type Part } from './support/terminals/scene.ts';
 
 // The order matters little, but what leaves the service's memory larger comes last.
 const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, fair, stopped, idle };

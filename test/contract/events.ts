@@ -3,9 +3,7 @@ import t from 'tap';
 import type { ContainerEvent, EventType } from '../../src/domain/events.ts';
 import type { EventLog, StoredEvent } from '../../src/ports/event-log.ts';
 import type { Storage } from '../../src/ports/storage.ts';
-import type { Blocked } from '../support/database/locks.ts';
-import { hashOf } from '../support/database/storage.ts';
-import { storedContainer, storedUser } from '../support/database/stored.ts';
+import { type Blocked, hashOf, storedContainer, storedUser } from '../support/database/stored.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 
 const anEvent = (ownerId: string, dbId: string, type: EventType = 'container_started'): ContainerEvent => ({

@@ -1,5 +1,4 @@
-import type { Blocked } from '../support/database/locks.ts';
-import type { OpenedStorage } from '../support/database/storage.ts';
+import type { Blocked, OpenedStorage } from '../support/database/stored.ts';
 import { auditChainContract, auditLogContract } from './audit.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';

@@ -1,15 +1,45 @@
 // biome-ignore lint/style/noRestrictedImports: requests at a steady pace until the test ends them
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { fillPerson, focused, newContainer, openPage, PERSON, shoot } from '../support/browser/page.ts';
-import { asFirst, type SetUpVisit, setUpPage } from '../support/browser/visit.ts';
+import {
+  asFirst,
+  fillPerson,
+  focused,
+  newContainer,
+  openPage,
+  PERSON,
+  type SetUpVisit,
+  setUpPage,
+  shoot,
+} from '../support/browser/page.ts';
 import { freshDatabase } from '../support/database/database.ts';
-import { everythingIn } from '../support/database/everything-stored.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 import { small } from '../support/process/fault-scene.ts';
 import { aPlace, client } from '../support/process/running-service.ts';
 import { codeAt } from '../support/service/factors.ts';
+
+/** Everything in every table of the schema, as text. */
+async function everythingIn(url: string): Promise<string> {
+  const database = new pg.Client({ connectionString: url });
+  await database.connect();
+  try {
+    const tables = await database.query<{ name: string }>(
+      `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+    );
+    const texts: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await database.query<{ row: string }>(
+        `select to_jsonb(x)::text as row from ${name} x`,
+      );
+      texts.push(...rows.map(({ row }) => row));
+    }
+    return texts.join('\n');
+  } finally {
+    await database.end();
+  }
+}
 
 t.setTimeout(240_000);
 

@@ -11,7 +11,7 @@ import { processes, run } from '../../src/adapters/docker/host/host-commands.ts'
 import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { lockDataDir } from '../../src/adapters/filesystem/data-dir-lock.ts';
 import { outsideOfTap } from '../support/child.ts';
-import { noEngineOfOurOwn } from '../support/engine/own-engine.ts';
+import { noEngineOfOurOwn } from '../support/engine/engine.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(900_000);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { freshDatabase } from '../support/database/database.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
-import { descriptorsOf } from '../support/engine/host.ts';
+import { descriptorsOf } from '../support/engine/instance.ts';
 import { waitFor } from '../support/patience.ts';
 import { type Call, small } from '../support/process/fault-scene.ts';
 import {

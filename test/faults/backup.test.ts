@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { chown, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
+import { accountForInitdb } from '../../src/adapters/postgres/embedded/os-account.ts';
 import { checkAudit } from '../../src/app/audit/verify-audit.ts';
-import { embeddedUrlOf } from '../support/database/embedded.ts';
-import { systemPostgres } from '../support/database/system-postgres.ts';
+import { embeddedUrlOf } from '../support/database/database.ts';
 import { engineOrSkip } from '../support/engine/engine.ts';
 import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
@@ -19,6 +23,41 @@ import {
   small,
 } from '../support/process/fault-scene.ts';
 import { aPlace, type Place, whileRunning } from '../support/process/running-service.ts';
+import { needs } from '../support/run/infra.ts';
+
+const execute = promisify(execFile);
+
+/** A server of the distribution's PostgreSQL, and the programs that belong to it. */
+type SystemPostgres = {
+  readonly url: (database: string) => string;
+  /** Runs `pg_dump` and the like; throws what they complain of. */
+  readonly run: (program: string, ...args: string[]) => Promise<void>;
+};
+
+/** One that runs until `t` ends; null when the test was skipped because the distribution's package is not installed. */
+async function systemPostgres(t: Test): Promise<SystemPostgres | null> {
+  const part = await needs(t, 'systemPostgres');
+  if (part === null) return null;
+  const program = (name: string): string => path.join(part.programs, name);
+  const root = aFolder(t, 0o711);
+  await initialise(path.join(root, 'pgdata'), program('initdb'));
+  // It goes on with the version that made the data.
+  const server = await startEmbedded(root, { durable: false });
+  t.teardown(() => server.stop());
+  return {
+    url: server.url,
+    run: async (name, ...args) => void (await execute(program(name), args, { cwd: root })),
+  };
+}
+
+async function initialise(data: string, initdb: string): Promise<void> {
+  await mkdir(data, { mode: 0o700 });
+  const account = accountForInitdb([initdb, data]);
+  if (process.getuid?.() === 0) await chown(data, account.uid, account.uid);
+  const settings = ['-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', '--auth=trust', '--no-sync'];
+  const { file, args } = account.command(initdb, ['-D', data, ...settings]);
+  await execute(file, args, { cwd: data });
+}
 
 /** As docs/backup.md says: everything below the data folder but what the engine and the host keep. */
 const BACKED_UP = ['postgres', 'secret.json', 'replica'];

@@ -3,8 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { DB_ID_LABEL } from '../../src/adapters/docker/engine/engine-names.ts';
-import { freshDatabase } from '../support/database/database.ts';
-import { embeddedUrlOf } from '../support/database/embedded.ts';
+import { embeddedUrlOf, freshDatabase } from '../support/database/database.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 import {

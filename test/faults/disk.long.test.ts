@@ -3,8 +3,8 @@ import { type FileHandle, open, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { runOrThrow } from '../../src/adapters/docker/host/host-commands.ts';
-import { ask, embeddedUrlOf } from '../support/database/embedded.ts';
-import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/engine/own-engine.ts';
+import { ask, embeddedUrlOf } from '../support/database/database.ts';
+import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/engine/engine.ts';
 import { aFolder } from '../support/folder.ts';
 import {
   aKeptContainer,

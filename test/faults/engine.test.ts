@@ -5,13 +5,13 @@ import { findDaemon } from '../../src/adapters/docker/private-engine/private-eng
 import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { isThere } from '../support/child.ts';
 import { freshDatabase } from '../support/database/database.ts';
-import type { TestEngine } from '../support/engine/engine.ts';
 import {
   bothEnginesOrSkip,
   openOwn,
   stockWithImage,
   stockWithTinyImage,
-} from '../support/engine/own-engine.ts';
+  type TestEngine,
+} from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 import {
   aKeptContainer,

@@ -1,11 +1,9 @@
 import t, { type Test } from 'tap';
 import { eventually } from '../support/patience.ts';
-import { small } from '../support/process/fault-scene.ts';
-import { aPairOfReplicas } from '../support/process/replicas.ts';
-import { client, signInAdmin } from '../support/process/running-service.ts';
-import { type Member, register } from '../support/process/shared-service.ts';
+import { aPairOfReplicas, small } from '../support/process/fault-scene.ts';
+import { client, type Member, register, signInAdmin } from '../support/process/running-service.ts';
 import { soak } from '../support/process/soak.ts';
-import { followEvents } from '../support/service/event-client.ts';
+import { followEvents } from '../support/service/streams.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.setTimeout(600_000);

@@ -1,7 +1,7 @@
 // biome-ignore lint/style/noRestrictedImports: kills at random moments
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { aPairOfReplicas } from '../support/process/replicas.ts';
+import { aPairOfReplicas } from '../support/process/fault-scene.ts';
 import { soak } from '../support/process/soak.ts';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 60);

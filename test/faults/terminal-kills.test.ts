@@ -3,8 +3,14 @@ import path from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { aKeptContainer, type Call, eventually, inside } from '../support/process/fault-scene.ts';
-import { aPairOfReplicas, type Replica } from '../support/process/replicas.ts';
+import {
+  aKeptContainer,
+  aPairOfReplicas,
+  type Call,
+  eventually,
+  inside,
+  type Replica,
+} from '../support/process/fault-scene.ts';
 import { client } from '../support/process/running-service.ts';
 import { castOf, shown } from '../support/terminal/recordings.ts';
 import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';

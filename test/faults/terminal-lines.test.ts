@@ -6,10 +6,9 @@ import type { Resumed } from '../../web/src/terminal/connection/resume.ts';
 import { waitFor } from '../support/patience.ts';
 import { type Call, inside, small } from '../support/process/fault-scene.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
-import { client } from '../support/process/running-service.ts';
-import { type Member, register, sharedService } from '../support/process/shared-service.ts';
-import { intoFile, mixedUtf8, sha256 } from '../support/terminal/mixed-input.ts';
+import { client, type Member, register, sharedService } from '../support/process/running-service.ts';
 import { socketInFramesOf } from '../support/terminal/page-terminal.ts';
+import { intoFile, mixedUtf8, sha256 } from '../support/terminal/terminal-client.ts';
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
 const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];

@@ -3,10 +3,9 @@ import t, { type Test } from 'tap';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/engine/engine-names.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
+import { poolOf } from '../support/engine/container.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
-import { poolOf } from '../support/engine/warm-pool.ts';
-import { inside, small } from '../support/process/fault-scene.ts';
-import { aKillChain, type KillChain } from '../support/process/kill-chain.ts';
+import { aKillChain, inside, type KillChain, small } from '../support/process/fault-scene.ts';
 
 const SIZE = 1;
 const WITH = { BERTH_WARM_POOL: `${SIZE}` };

@@ -1,19 +1,27 @@
 import t, { type Test } from 'tap';
 import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
-import { SSH_KEYS } from '../support/samples/ssh.ts';
+import { SSH_KEYS } from '../support/samples/samples.ts';
 import {
   aServiceInTime,
   codeAt,
   from,
   type InTime,
   logIn,
+  register,
   STEP_MS,
   withMfa,
 } from '../support/service/factors.ts';
-import { register } from '../support/service/passkeys.ts';
-import { anAdmin, anApiToken, aPerson, as, type Bearer, type Person } from '../support/service/service.ts';
-import { again, sessionIdOf } from '../support/service/sign-ins.ts';
+import {
+  again,
+  anAdmin,
+  anApiToken,
+  aPerson,
+  as,
+  type Bearer,
+  type Person,
+  sessionIdOf,
+} from '../support/service/service.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 

@@ -5,9 +5,16 @@ import t, { type Test } from 'tap';
 import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
 import type { AuditLog } from '../../src/ports/audit-log.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, aService, as, type Bearer } from '../support/service/service.ts';
-import { again, type TestService } from '../support/service/sign-ins.ts';
-import { listenOnUnix } from '../support/service/unix-listener.ts';
+import {
+  again,
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  type Bearer,
+  type TestService,
+} from '../support/service/service.ts';
+import { listenOnUnix } from '../support/service/streams.ts';
 
 type Listed = Record<string, unknown> & { action: string; username?: string | null; details: string };
 

@@ -15,7 +15,7 @@ import type { Ports } from '../../src/app/main/compose-options.ts';
 import { drain } from '../../src/app/main/process/drain.ts';
 import { CLOSE } from '../../src/domain/terminals/terminal.ts';
 import { waitFor } from '../support/patience.ts';
-import { aBoxOfAda } from '../support/service/inside-service.ts';
+import { aBoxOfAda } from '../support/service/cluster.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
 import { endless, openStream, STREAMS } from '../support/service/streams.ts';
 import { aStudio } from '../support/terminal/recordings.ts';

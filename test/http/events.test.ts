@@ -7,7 +7,6 @@ import { RuntimeFailure } from '../../src/ports/containers/container-runtime.ts'
 import { StorageTooSlow } from '../../src/ports/storage.ts';
 import { waitFor } from '../support/patience.ts';
 import { aCluster } from '../support/service/cluster.ts';
-import { type EventClient, eventClient, type Message } from '../support/service/event-client.ts';
 import {
   anAdmin,
   anApiToken,
@@ -17,7 +16,7 @@ import {
   ORIGIN,
   type Person,
 } from '../support/service/service.ts';
-import { listenOnUnix } from '../support/service/unix-listener.ts';
+import { type EventClient, eventClient, listenOnUnix, type Message } from '../support/service/streams.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 async function aScene(t: Test) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { MemoryState } from '../../src/adapters/memory/index.ts';
-import { anyCharacter } from '../support/samples/any-character.ts';
+import { anyCharacter } from '../support/samples/samples.ts';
 import { aServiceInTime, type InTime } from '../support/service/factors.ts';
 import { anAdmin, anApiToken, type Person } from '../support/service/service.ts';
 

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { buildIsFresh, SERVER } from '../../scripts/lib/build.mjs';
-import { aFolder, write } from '../support/folder.ts';
-import { aTree, build } from '../support/tree.ts';
+import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/install.mjs';
+import { checkLayers } from '../../scripts/lib/layers.mjs';
+import { runProcess } from '../support/child.ts';
+import { aFolder, aFolderOf, aTree, build, write } from '../support/folder.ts';
 
 const SOURCE = 'src/app/main/bin/server.ts';
 const SOURCES = {
@@ -53,4 +55,173 @@ t.test('a folder that holds only the result is fresh', async (t) => {
   const root = aFolder(t);
   write(root, SERVER, '');
   t.ok(buildIsFresh(root));
+});
+
+const LOCKED = {
+  '': { name: 'app' },
+  'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
+  'node_modules/tool': { version: '2.0.0', integrity: 'sha512-tool', dev: true },
+  'node_modules/native-other': { version: '3.0.0', integrity: 'sha512-other', optional: true },
+};
+const { 'node_modules/a': a, 'node_modules/tool': tool } = LOCKED;
+const all = { dev: true };
+const STAMP = 'node_modules/.berth-install.json';
+
+function anApp(t: Test, installed: object | null): string {
+  const root = aFolder(t);
+  write(root, 'package-lock.json', JSON.stringify({ packages: LOCKED }));
+  if (installed) write(root, 'node_modules/.package-lock.json', JSON.stringify({ packages: installed }));
+  return root;
+}
+
+t.test('nothing is fresh without node_modules, or after an installation that was broken off', async (t) => {
+  t.notOk(dependenciesAreFresh(anApp(t, null), all));
+  const brokenOff = anApp(t, null);
+  write(brokenOff, 'node_modules/a/package.json', '{}');
+  t.notOk(dependenciesAreFresh(brokenOff, all));
+});
+
+t.test('an installation by hand is fresh when it has what the lock asks for', async (t) => {
+  const complete = { 'node_modules/a': a, 'node_modules/tool': tool };
+  t.ok(dependenciesAreFresh(anApp(t, complete), all), 'packages of other platforms may be missing');
+  t.notOk(dependenciesAreFresh(anApp(t, { ...complete, 'node_modules/a': { ...a, version: '0.9.0' } }), all));
+  t.notOk(dependenciesAreFresh(anApp(t, { ...complete, 'node_modules/a': { ...a, integrity: 'x' } }), all));
+  t.notOk(dependenciesAreFresh(anApp(t, { 'node_modules/tool': tool }), all));
+});
+
+t.test('what only the build needs is not missed when nothing is to be built', async (t) => {
+  const production = anApp(t, { 'node_modules/a': a });
+  t.ok(dependenciesAreFresh(production, { dev: false }));
+  t.notOk(dependenciesAreFresh(production, all));
+});
+
+t.test('packages that were installed on another platform are not fresh', async (t) => {
+  const root = anApp(t, { 'node_modules/a': a, 'node_modules/tool': tool });
+  write(root, STAMP, JSON.stringify({ platform: 'sunos-sparc', lock: '', installed: '' }));
+  t.notOk(dependenciesAreFresh(root, all));
+});
+
+t.test('a linked node_modules that does not fit is reported and left alone', async (t) => {
+  const root = anApp(t, null);
+  const elsewhere = aFolderOf(t, { kept: 'x' });
+  symlinkSync(elsewhere, path.join(root, 'node_modules'));
+  await t.rejects(ensureDependencies(root, all), { message: /is a link to/ });
+  t.ok(existsSync(path.join(elsewhere, 'kept')));
+  unlinkSync(path.join(root, 'node_modules'));
+});
+
+/** A package whose one dependency is beside it, so that npm needs no network. */
+function aPackage(t: Test): string {
+  const root = aFolderOf(t, { 'dep/package.json': '{ "name": "dep", "version": "1.0.0" }' });
+  const manifest = { name: 'app', version: '1.0.0', dependencies: { dep: 'file:dep' } };
+  const packages = {
+    '': manifest,
+    dep: { version: '1.0.0' },
+    'node_modules/dep': { resolved: 'dep', link: true },
+  };
+  write(root, 'package.json', JSON.stringify(manifest));
+  write(
+    root,
+    'package-lock.json',
+    JSON.stringify({ name: 'app', lockfileVersion: 3, requires: true, packages }),
+  );
+  return root;
+}
+
+t.test('dependencies are installed once, by any number of processes', async (t) => {
+  const root = aPackage(t);
+  const install = path.resolve('scripts/lib/install.mjs');
+  const code = `import { ensureDependencies } from '${install}'; await ensureDependencies('${root}', { dev: true });`;
+  const children = [1, 2].map(() => runProcess(t, process.execPath, ['--input-type=module', '-e', code]));
+  t.same(
+    await Promise.all(children.map(({ ended }) => ended)),
+    [0, 0],
+    children.map(({ errors }) => errors()).join(),
+  );
+  const stamp = readFileSync(path.join(root, STAMP), 'utf8');
+  t.ok(existsSync(path.join(root, 'node_modules', 'dep', 'package.json')));
+  t.ok(dependenciesAreFresh(root, all));
+  await ensureDependencies(root, all);
+  t.equal(readFileSync(path.join(root, STAMP), 'utf8'), stamp);
+});
+
+t.test('a changed lock makes an installation stale', async (t) => {
+  const root = aPackage(t);
+  await ensureDependencies(root, all);
+  const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
+  lock.packages['node_modules/new'] = { version: '1.0.0', integrity: 'sha512-new' };
+  write(root, 'package-lock.json', JSON.stringify(lock));
+  t.notOk(dependenciesAreFresh(root, all));
+});
+
+t.test('when npm fails, all that it said is shown', async (t) => {
+  const root = aPackage(t);
+  write(root, 'package.json', JSON.stringify({ name: 'app', dependencies: { other: 'file:nowhere' } }));
+  await t.rejects(ensureDependencies(root, all), { message: /npm error.*npm ci failed with exit code 1/s });
+});
+
+const CONFIG = '.dependency-cruiser.mjs';
+const GOOD = {
+  'src/domain/thing.ts': 'export type Thing = { readonly id: string };\n',
+  'src/ports/store.ts':
+    "import type { Thing } from '../domain/thing.ts';\nexport type Store = { get(): Thing };\n",
+};
+
+function aSource(t: Test, files: Readonly<Record<string, string>>): string {
+  const root = aTree(t, { ...GOOD, ...files });
+  cpSync(CONFIG, path.join(root, CONFIG));
+  return root;
+}
+
+t.test('an import that points outwards fails, and infrastructure in the domain, each named', async (t) => {
+  const root = aSource(t, {
+    'src/domain/outward.ts':
+      "import type { Store } from '../ports/store.ts';\nexport type Outward = { store: Store };\n",
+    'src/domain/reads.ts': "import fs from 'node:fs';\nexport const reads = fs;\n",
+    'src/app/recordings/up.ts': 'export type Up = string;\n',
+    'src/app/terminals/looks.ts': "export type { Up } from '../recordings/up.ts';\n",
+    'src/domain/terminals/up.ts': 'export type Up = string;\n',
+    'src/domain/identity/looks.ts': "export type { Up } from '../terminals/up.ts';\n",
+  });
+  const script = runProcess(t, process.execPath, ['scripts/arch.mjs'], root);
+  const said = [await script.line(), await script.line(), await script.line(), await script.line()].sort();
+  t.equal(said[0], 'app-terminals-looks-down: src/app/terminals/looks.ts → src/app/recordings/up.ts');
+  t.equal(said[1], 'domain-identity-looks-down: src/domain/identity/looks.ts → src/domain/terminals/up.ts');
+  t.equal(said[2], 'domain-is-pure: src/domain/outward.ts → src/ports/store.ts');
+  t.match(said[3], /^domain-is-pure: src\/domain\/reads\.ts → (node:)?fs$/);
+  t.equal(await script.ended, 1);
+});
+
+t.test(
+  'the page and the protocol import types from the service, and code from the protocol alone',
+  async (t) => {
+    const root = aSource(t, {
+      'src/domain/value.ts': 'export const value = 7;\nexport type Value = typeof value;\n',
+      'src/protocol/frame.ts':
+        "import type { Value } from '../domain/value.ts';\nexport const frame: Value = 7;\n",
+      'src/protocol/loads.ts': "export { value } from '../domain/value.ts';\n",
+      'web/src/shows.ts':
+        "import type { Value } from '../../src/domain/value.ts';\nexport type Shown = Value;\n",
+      'web/src/speaks.tsx': "export { frame } from '../../src/protocol/frame.ts';\n",
+      'web/src/loads.ts': "export { value } from '../../src/domain/value.ts';\n",
+    });
+    const { ok, report } = await checkLayers(root);
+    t.notOk(ok);
+    t.same(report.split('\n').sort(), [
+      'page-runs-shared-modules: web/src/loads.ts → src/domain/value.ts',
+      'protocol-runs-nothing-else: src/protocol/loads.ts → src/domain/value.ts',
+    ]);
+  },
+);
+
+t.test('a check that read less than there is fails', async (t) => {
+  const blind = aSource(t, {});
+  write(blind, CONFIG, 'export default { forbidden: [], options: { exclude: "^src/ports/" } };');
+  t.match(await checkLayers(blind), { ok: false, report: 'only 1 of 2 files below src were read' });
+});
+
+t.test('a check that cannot run fails with what it said', async (t) => {
+  const root = aSource(t, {});
+  write(root, CONFIG, 'export default { forbidden: "nonsense" };');
+  t.match(await checkLayers(root), { ok: false, report: /forbidden/ });
 });

@@ -8,8 +8,7 @@ import t, { type Test } from 'tap';
 import { type Child, runModule, runProcess } from '../support/child.ts';
 import { clearFolder } from '../support/folder.ts';
 import { eventually, waitFor } from '../support/patience.ts';
-import { type Answer, folderOf, type Message, type Need, socketOf } from '../support/run/infra.ts';
-import { needs } from '../support/run/needs.ts';
+import { type Answer, folderOf, type Message, type Need, needs, socketOf } from '../support/run/infra.ts';
 
 t.setTimeout(180_000);
 

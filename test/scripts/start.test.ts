@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import { SERVER } from '../../scripts/lib/build.mjs';
 import { forwardSignals } from '../../scripts/lib/service.mjs';
 import { goes, isThere, moduleAt, runModule, runProcess } from '../support/child.ts';
+import { aTree, aTreeWithoutDependencies } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
-import { aTree, aTreeWithoutDependencies } from '../support/tree.ts';
 
 // Stands for the service: it tells what reaches it, and stops when the test says so.
 const SERVICE = `

@@ -7,11 +7,9 @@ import { MAX_SSH_KEYS } from '../../../src/domain/identity/ssh-key.ts';
 import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
 import { anOperation } from '../../contract/containers/operations.ts';
 import { freshDatabase, run } from '../../support/database/database.ts';
-import { aHolder } from '../../support/database/locks.ts';
-import { hashOf } from '../../support/database/storage.ts';
-import { randomName, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { aHolder, hashOf, randomName, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { waitFor } from '../../support/patience.ts';
-import { SSH_KEYS } from '../../support/samples/ssh.ts';
+import { SSH_KEYS } from '../../support/samples/samples.ts';
 import { logIn } from '../../support/service/factors.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 

@@ -8,8 +8,7 @@ import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { moduleAt, runModule } from '../../support/child.ts';
 import { freshDatabase, run } from '../../support/database/database.ts';
-import { aHolder } from '../../support/database/locks.ts';
-import { storedUser } from '../../support/database/stored.ts';
+import { aHolder, storedUser } from '../../support/database/stored.ts';
 import { aFolderOf } from '../../support/folder.ts';
 
 // The second one takes longer than a client may wait for a lock.

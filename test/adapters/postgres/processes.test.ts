@@ -7,7 +7,7 @@ import { openDatabase, openPool } from '../../../src/adapters/postgres/database.
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { freshDatabase } from '../../support/database/database.ts';
 import { randomName } from '../../support/database/stored.ts';
-import { poolOf } from '../../support/engine/warm-pool.ts';
+import { poolOf } from '../../support/engine/container.ts';
 import { eventually, waitFor } from '../../support/patience.ts';
 import { anApiToken, aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
 

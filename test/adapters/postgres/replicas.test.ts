@@ -1,14 +1,50 @@
-import t from 'tap';
+import pino from 'pino';
+import t, { type Test } from 'tap';
+import { postgresBus } from '../../../src/adapters/postgres/bus.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { terminalsOfBoth } from '../../contract/terminals/terminal-replicas.ts';
-import { onPostgres } from '../../support/database/postgres-cluster.ts';
+import { freshDatabase, statementsOf } from '../../support/database/database.ts';
 import { randomName } from '../../support/database/stored.ts';
 import { waitFor } from '../../support/patience.ts';
-import { aCrew } from '../../support/service/cluster.ts';
-import { eventClient } from '../../support/service/event-client.ts';
-import { aPerson, as } from '../../support/service/service.ts';
-import { again, refresh, sessionIdOf, sessionsOf, statusOf } from '../../support/service/sign-ins.ts';
-import { endless, openStream, STREAMS } from '../../support/service/streams.ts';
+import { aCluster, aCrew } from '../../support/service/cluster.ts';
+import {
+  again,
+  aPerson,
+  as,
+  refresh,
+  sessionIdOf,
+  sessionsOf,
+  statusOf,
+} from '../../support/service/service.ts';
+import { endless, eventClient, openStream, STREAMS } from '../../support/service/streams.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
+
+const silent = pino({ level: 'silent' });
+
+/** Two processes on one real database, each with a line of its own; `statements` is what both asked of it. */
+async function onPostgres(t: Test, ports: ReturnType<typeof endless>['ports'] | object = {}) {
+  const url = await freshDatabase(t);
+  if (url === null) return null;
+  const pool = openPool({ url, poolSize: 10 });
+  const statements = statementsOf(pool);
+  const buses: ReturnType<typeof postgresBus>[] = [];
+  const bus = () => {
+    const made = postgresBus(url, silent);
+    buses.push(made);
+    return made;
+  };
+  const db = openDatabase(pool);
+  const clock = { now: () => new Date() };
+  const cluster = await aCluster(t, { storage: postgresStorage(db), clock, bus, ...ports });
+  t.teardown(async () => {
+    await Promise.all(buses.map((one) => one.close()));
+    await db.destroy();
+  });
+  await waitFor(() => buses.every((one) => one.connected));
+  const sql = async (text: string, values: unknown[] = []) => (await pool.query(text, values)).rows;
+  return { ...cluster, sql, buses, statements };
+}
 
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
 const ENDED = [4003, 'collaboration ended'] as const;

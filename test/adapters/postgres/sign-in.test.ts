@@ -6,9 +6,8 @@ import type { Service } from '../../../src/app/main/compose.ts';
 import type { Repositories, Storage } from '../../../src/ports/storage.ts';
 import { freshDatabase, run, statementsOf } from '../../support/database/database.ts';
 import { randomName } from '../../support/database/stored.ts';
-import { authenticator } from '../../support/service/authenticator.ts';
 import { throwAt } from '../../support/service/bodies.ts';
-import { codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
+import { authenticator, codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../../support/service/service.ts';
 
 /** Time stands still for the service, so that a code of the app stays good. */

@@ -9,11 +9,9 @@ import { read } from '../../contract/events.ts';
 import { idempotencyKeysContract } from '../../contract/idempotency-keys.ts';
 import { type Ageing, storageContracts } from '../../contract/storage.ts';
 import { freshDatabase, run } from '../../support/database/database.ts';
-import { blockedIn } from '../../support/database/locks.ts';
-import { hashOf } from '../../support/database/storage.ts';
-import { storedContainer, storedUser } from '../../support/database/stored.ts';
+import { blockedIn, hashOf, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { silentLog } from '../../support/samples/samples.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
-import { silentLog } from '../../support/silent-log.ts';
 import { passingIn } from '../../support/time.ts';
 
 /** The times that make rows of a table older. */

@@ -2,7 +2,7 @@ import t from 'tap';
 import { actRecords, FOLDED_FOR_MS, KINDS_PER_USER } from '../../../src/app/audit/activity-records.ts';
 import type { Act } from '../../../src/domain/activity.ts';
 import type { AuditEntry } from '../../../src/domain/audit.ts';
-import { aCaller } from '../../support/samples/builders.ts';
+import { aCaller } from '../../support/samples/samples.ts';
 
 const origin = { ipAddress: '192.0.2.1', userAgent: 'curl' };
 const ran = (command: string, dbId = 'box', sessionId = 's1'): Act => ({

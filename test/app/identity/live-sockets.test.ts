@@ -9,7 +9,7 @@ import {
 } from '../../../src/app/identity/auth/credential-changes.ts';
 import type { Caller } from '../../../src/domain/identity/caller.ts';
 import { waitFor } from '../../support/patience.ts';
-import { aCaller, aUser } from '../../support/samples/builders.ts';
+import { aCaller, aUser } from '../../support/samples/samples.ts';
 
 const silent = pino({ level: 'silent' });
 const HOUR_MS = 3_600_000;

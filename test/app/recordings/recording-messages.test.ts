@@ -3,7 +3,7 @@ import { memoryBusHub } from '../../../src/adapters/memory/index.ts';
 import { recordingMessages } from '../../../src/app/recordings/recording-messages.ts';
 import type { BusMessage } from '../../../src/ports/bus.ts';
 import { waitFor } from '../../support/patience.ts';
-import { silentLog } from '../../support/silent-log.ts';
+import { silentLog } from '../../support/samples/samples.ts';
 
 const NOTICE = { id: '1', userId: 'ada', dbId: 'box', connectionId: 'main' };
 const REQUEST = { terminal: '2', containerName: 'dev', ipAddress: '192.0.2.1', userAgent: 'curl' };

@@ -10,7 +10,7 @@ import {
 } from '../../../src/app/terminals/output/screen-snapshot.ts';
 import type { CutReason } from '../../../src/domain/terminals/recording.ts';
 import { waitFor } from '../../support/patience.ts';
-import { aBrowserTerminal } from '../../support/terminal/screens.ts';
+import { aBrowserTerminal } from '../../support/terminal/recordings.ts';
 
 const SIZE = { cols: 40, rows: 8 };
 

@@ -19,7 +19,7 @@ import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts'
 import { TerminalNotStarted } from '../../../src/ports/terminals/terminal-backend.ts';
 import type { TerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
-import { silentLog } from '../../support/silent-log.ts';
+import { silentLog } from '../../support/samples/samples.ts';
 
 t.test('many ends of one moment are few transactions, and one that fails is tried again', async (t) => {
   const { storage } = memoryPorts(fixedClock());

@@ -6,12 +6,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { addressOf, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
+import { startEmbedded } from '../../../src/adapters/postgres/embedded/index.ts';
+import { installationOf, removeInstance } from '../../support/engine/instance.ts';
+import { startEngine } from '../../support/run/keeper/engine.ts';
 
 const SERVER = path.resolve(import.meta.dirname, '../../../src/app/main/bin/server.ts');
 const MEMORY = path.join(import.meta.dirname, 'tell-memory.ts');
 const READY = /(http:\/\/[^\s/]+)(?:\/setup#code=(\S+))?$/;
 
-export type Memory = {
+type Memory = {
   /** All that the runtime holds for the program after a collection: its heap, and buffers outside of it. */
   readonly heldBytes: number;
   /** What the process has of the machine's memory. */
@@ -59,4 +63,45 @@ export async function startWholeService(env: NodeJS.ProcessEnv): Promise<WholeSe
     };
   }
   throw new Error('the service did not start');
+}
+
+/** An empty database with the settings of production, removed by `stop`. */
+export async function emptyDatabase(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const root = await mkdtemp(path.join(tmpdir(), 'berth-bench-'));
+  const server = await startEmbedded(root);
+  return {
+    url: server.url(),
+    stop: async () => {
+      await server.stop();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+// A private engine, an empty database, and the whole service on both; all of it is removed at the end.
+
+/** `settings` are the service's, beside where its engine and its database are. */
+export async function installation(settings: NodeJS.ProcessEnv) {
+  const engine = await startEngine('', console.log);
+  const { endpoint, image } = engine.value;
+  const answer = await probe(addressOf(endpoint, null));
+  if (!answer.answers) throw new Error('the engine does not answer');
+  const { docker } = answer;
+  const database = await emptyDatabase();
+  const service = await startWholeService({ DOCKER_HOST: endpoint, DATABASE_URL: database.url, ...settings });
+  const instance = await installationOf('', database.url);
+  return {
+    docker,
+    endpoint,
+    image,
+    service,
+    instance,
+    databaseUrl: database.url,
+    async stop(): Promise<void> {
+      await service.stop();
+      await removeInstance({ docker, isLocal: endpoint.startsWith('unix:') }, instance);
+      await database.stop();
+      await engine.stop();
+    },
+  };
 }

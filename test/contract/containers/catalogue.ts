@@ -7,7 +7,7 @@ import {
 import type { CatalogueEdits } from '../../../src/ports/containers/catalogue-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aNewContainer, storedUser } from '../../support/database/stored.ts';
-import { aTier } from '../../support/samples/builders.ts';
+import { aTier } from '../../support/samples/samples.ts';
 
 /** What the catalogue must hold from the start. */
 export async function catalogueRepositoryContract(name: string, storage: Storage): Promise<void> {

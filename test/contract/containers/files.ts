@@ -4,9 +4,8 @@ import type { Test } from 'tap';
 import type { FilePath } from '../../../src/domain/containers/files.ts';
 import type { ContainerFiles } from '../../../src/ports/containers/container-files.ts';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
-import { aSpec, shellIn } from '../../support/engine/container.ts';
+import { aSpec, shellIn, untar } from '../../support/engine/container.ts';
 import type { TestInstance } from '../../support/engine/engine.ts';
-import { untar } from '../../support/engine/untar.ts';
 
 export const bytesOf = async (content: Readable): Promise<Buffer> => {
   const chunks: Buffer[] = [];

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ENDED_KINDS, TOKENS_PER_SESSION } from '../../../src/ports/history-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
-import { hashOf } from '../../support/database/storage.ts';
-import { NOBODY, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { hashOf, NOBODY, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { anOperation } from './operations.ts';
 
 /** Makes everything that has happened so many days older. */

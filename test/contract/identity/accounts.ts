@@ -4,8 +4,7 @@ import type { User } from '../../../src/domain/identity/user.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
 import { type Page, UnknownPage } from '../../../src/ports/pagination.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
-import { atOnce, trues } from '../../support/database/storage.ts';
-import { aNewUser, NOBODY, randomName, storedUser } from '../../support/database/stored.ts';
+import { aNewUser, atOnce, NOBODY, randomName, storedUser, trues } from '../../support/database/stored.ts';
 
 /** What keeping users must guarantee. */
 export async function userRepositoryContract(name: string, storage: Storage): Promise<void> {

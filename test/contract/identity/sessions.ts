@@ -3,8 +3,14 @@ import t from 'tap';
 import { SESSION_LIFE_DAYS, type UserSession } from '../../../src/domain/identity/session.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
-import { atOnce, from, type OpenedStorage, onStorage } from '../../support/database/storage.ts';
-import { NOBODY, storedUser } from '../../support/database/stored.ts';
+import {
+  atOnce,
+  from,
+  NOBODY,
+  type OpenedStorage,
+  onStorage,
+  storedUser,
+} from '../../support/database/stored.ts';
 
 const DAY_MS = 86_400_000;
 

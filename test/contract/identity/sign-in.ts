@@ -5,9 +5,9 @@ import {
   type OnStorage,
   type OpenedStorage,
   onStorage,
+  storedUser,
   trues,
-} from '../../support/database/storage.ts';
-import { storedUser } from '../../support/database/stored.ts';
+} from '../../support/database/stored.ts';
 
 /** What a storage must guarantee of second factors, of proofs on their way and of those who guess. */
 export function signInContract(name: string, storage: OpenedStorage): void {

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { CollaborationMode } from '../../../src/domain/terminals/collaboration.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
-import { hashOf } from '../../support/database/storage.ts';
-import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { hashOf, recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 
 /** What keeping shared terminals must guarantee. `age` makes one's time go by. */
 export async function collaborationRepositoryContract(

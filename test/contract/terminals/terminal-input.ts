@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { PtyStream, TerminalRequest } from '../../../src/ports/terminals/terminal-backend.ts';
-import { intoFile, mixedUtf8, piecesOf, sha256 } from '../../support/terminal/mixed-input.ts';
+import { intoFile, mixedUtf8, piecesOf, sha256 } from '../../support/terminal/terminal-client.ts';
 import { aTerminal, type OpenTerminals, reader } from './terminal-backend.ts';
 
 export type TypedInto = OpenTerminals & {

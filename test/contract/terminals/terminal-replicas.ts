@@ -1,8 +1,7 @@
 import type { Test } from 'tap';
 import { waitFor } from '../../support/patience.ts';
 import type { Cluster } from '../../support/service/cluster.ts';
-import { aPerson, as } from '../../support/service/service.ts';
-import { sessionIdOf } from '../../support/service/sign-ins.ts';
+import { aPerson, as, sessionIdOf } from '../../support/service/service.ts';
 
 const STOPPED = [4009, 'container stopped'];
 const DELETED = [4004, 'container deleted'];

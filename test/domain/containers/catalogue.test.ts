@@ -25,7 +25,7 @@ import {
   TAIL_CHARACTERS,
 } from '../../../src/domain/containers/role-setup.ts';
 import type { FieldFaults } from '../../../src/domain/field-faults.ts';
-import { aTier } from '../../support/samples/builders.ts';
+import { aTier } from '../../support/samples/samples.ts';
 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
 const image: Image = {

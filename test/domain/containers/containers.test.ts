@@ -13,7 +13,7 @@ import { envFaults } from '../../../src/domain/containers/environment.ts';
 import { FILE_LIMITS, parseFilePath, parseTarget, pathText } from '../../../src/domain/containers/files.ts';
 import { defaultResources, resourceFaults, withinTier } from '../../../src/domain/containers/resources.ts';
 import { keptUntil, volumeDue } from '../../../src/domain/containers/volume-retention.ts';
-import { aContainer, aTier } from '../../support/samples/builders.ts';
+import { aContainer, aTier } from '../../support/samples/samples.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 const running: Observation = { kind: 'running' };

@@ -15,8 +15,7 @@ import {
   tokenAccepted,
   tokenState,
 } from '../../../src/domain/identity/token.ts';
-import { anyCharacter } from '../../support/samples/any-character.ts';
-import { aCaller, aToken, aUser } from '../../support/samples/builders.ts';
+import { aCaller, anyCharacter, aToken, aUser } from '../../support/samples/samples.ts';
 
 const login = (role: 'user' | 'admin'): Caller => aCaller({ user: aUser({ role }) });
 const byToken = (role: 'user' | 'admin', ...scopes: Scope[]): Caller =>

@@ -14,8 +14,7 @@ import {
   recoveryCodes,
 } from '../../../src/domain/identity/second-factor.ts';
 import { parseSshKey, sshKeyName, sshKeyNameFaults } from '../../../src/domain/identity/ssh-key.ts';
-import { anyCharacter } from '../../support/samples/any-character.ts';
-import { DSA_KEY, SHORT_RSA_KEY, SSH_KEYS, wire } from '../../support/samples/ssh.ts';
+import { anyCharacter, DSA_KEY, SHORT_RSA_KEY, SSH_KEYS, wire } from '../../support/samples/samples.ts';
 
 t.test('recovery codes are ten, of 80 bits each, and read as they are written', async (t) => {
   const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));

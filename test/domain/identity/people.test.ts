@@ -8,7 +8,7 @@ import {
   personFaults,
   type UserChange,
 } from '../../../src/domain/identity/user.ts';
-import { aUser } from '../../support/samples/builders.ts';
+import { aUser } from '../../support/samples/samples.ts';
 
 const TIERS = ['guest', 'free', 'pro', 'enterprise'];
 const admin = aUser({ role: 'admin', tier: 'enterprise' });

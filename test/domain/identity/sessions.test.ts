@@ -12,7 +12,7 @@ import {
   sessionListed,
   sessionState,
 } from '../../../src/domain/identity/session.ts';
-import { aSession } from '../../support/samples/builders.ts';
+import { aSession } from '../../support/samples/samples.ts';
 
 const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
 

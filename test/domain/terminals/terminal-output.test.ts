@@ -18,7 +18,7 @@ import {
   withoutQuestions,
 } from '../../../src/domain/terminals/terminal-resume.ts';
 import { incompleteBytes, utf8At } from '../../../src/domain/utf8.ts';
-import { anyCharacter } from '../../support/samples/any-character.ts';
+import { anyCharacter } from '../../support/samples/samples.ts';
 
 t.test('a client gets what it misses, or a redraw when that is gone', async (t) => {
   const held = { start: 100, end: 900 };

@@ -1,15 +1,17 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import {
+  anotherSession,
+  atTheList,
   fillPerson,
   focused,
   newContainer,
   PROMPT,
   typeLine,
   typeUntilAnswered,
+  visit,
   waitForLine,
 } from '../../support/browser/page.ts';
-import { anotherSession, atTheList, visit } from '../../support/browser/visit.ts';
 import { eventually, waitFor } from '../../support/patience.ts';
 
 t.setTimeout(300_000);

@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { screenLines, shoot, typeLine, waitForLine } from '../../support/browser/page.ts';
-import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/programs.ts';
-import type { Visit } from '../../support/browser/visit.ts';
+import { screenLines, shoot, typeLine, type Visit, waitForLine } from '../../support/browser/page.ts';
+import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { engineOrSkip, testInstance } from '../../support/engine/engine.ts';
 

@@ -7,12 +7,12 @@ import {
   shootBoth,
   typeLine,
   typeUntilAnswered,
+  type Visit,
   waitForLine,
 } from '../../support/browser/page.ts';
-import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/programs.ts';
-import type { Visit } from '../../support/browser/visit.ts';
+import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
 import { eventually } from '../../support/patience.ts';
-import { sharedService } from '../../support/process/shared-service.ts';
+import { sharedService } from '../../support/process/running-service.ts';
 
 t.setTimeout(400_000);
 

@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { fillPerson, focused, shootBoth } from '../../support/browser/page.ts';
-import { type Visit, visit } from '../../support/browser/visit.ts';
+import { fillPerson, focused, shootBoth, type Visit, visit } from '../../support/browser/page.ts';
 import { run } from '../../support/database/database.ts';
 import { client } from '../../support/process/running-service.ts';
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';

@@ -9,10 +9,10 @@ import {
   shootBoth,
   typeLine,
   typeUntilAnswered,
+  visitOf,
   waitForLine,
 } from '../../support/browser/page.ts';
-import { visitOf } from '../../support/browser/visit.ts';
-import { type Member, register, sharedService } from '../../support/process/shared-service.ts';
+import { type Member, register, sharedService } from '../../support/process/running-service.ts';
 
 t.setTimeout(240_000);
 

@@ -5,8 +5,7 @@ import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
 import { RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import { kernelSharesContract } from '../../contract/containers/kernel-shares.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { aPerson, aService, as } from '../../support/service/service.ts';
-import { auditOf } from '../../support/service/sign-ins.ts';
+import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;

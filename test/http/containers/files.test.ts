@@ -5,8 +5,8 @@ import { listingAnswer } from '../../../src/adapters/http/replies/listing-reply.
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { FILE_LIMITS } from '../../../src/domain/containers/files.ts';
 import { refuse } from '../../../src/domain/result.ts';
-import { untar } from '../../support/engine/untar.ts';
-import { aBoxOfAda, JSON_LIST } from '../../support/service/inside-service.ts';
+import { untar } from '../../support/engine/container.ts';
+import { aBoxOfAda, JSON_LIST } from '../../support/service/cluster.ts';
 
 t.test('a file is uploaded, downloaded, listed and removed', async (t) => {
   const { put, get, call, url } = await aBoxOfAda();

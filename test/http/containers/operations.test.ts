@@ -4,8 +4,7 @@ import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';
-import { aPerson, aService, as } from '../../support/service/service.ts';
-import { auditOf } from '../../support/service/sign-ins.ts';
+import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 

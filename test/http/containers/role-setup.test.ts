@@ -1,12 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
-import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { memoryAccess, memoryRuntime, type memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import type { RoleInstaller } from '../../../src/ports/containers/role-installer.ts';
 import { waitFor } from '../../support/patience.ts';
-import { aGuest, anAdmin, aPerson, aService, as } from '../../support/service/service.ts';
-import { auditOf } from '../../support/service/sign-ins.ts';
+import { aGuest, anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 

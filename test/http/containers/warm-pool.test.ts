@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
-import { poolOf } from '../../support/engine/warm-pool.ts';
+import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 

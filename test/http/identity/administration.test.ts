@@ -2,8 +2,17 @@ import t from 'tap';
 import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, inMemory } from '../../support/service/cluster.ts';
-import { aGuest, anAdmin, anApiToken, aPerson, aService, as } from '../../support/service/service.ts';
-import { again, auditOf, statusOf } from '../../support/service/sign-ins.ts';
+import {
+  aGuest,
+  again,
+  anAdmin,
+  anApiToken,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  statusOf,
+} from '../../support/service/service.ts';
 
 const USERS = '/api/admin/users';
 const SETTINGS = '/api/admin/settings';

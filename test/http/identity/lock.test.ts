@@ -4,8 +4,7 @@ import { HASHES_PER_USER } from '../../../src/app/identity/limits/hashing-queue.
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, inMemory } from '../../support/service/cluster.ts';
 import { actions, aServiceInTime, type InTime } from '../../support/service/factors.ts';
-import { aGuest, anApiToken, aPerson, as, person } from '../../support/service/service.ts';
-import { again, refresh } from '../../support/service/sign-ins.ts';
+import { aGuest, again, anApiToken, aPerson, as, person, refresh } from '../../support/service/service.ts';
 
 const MINUTE_MS = 60_000;
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;

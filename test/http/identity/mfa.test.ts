@@ -10,8 +10,7 @@ import {
   STEP_MS,
   withMfa,
 } from '../../support/service/factors.ts';
-import { aPerson, as, person } from '../../support/service/service.ts';
-import { auditOf } from '../../support/service/sign-ins.ts';
+import { aPerson, as, auditOf, person } from '../../support/service/service.ts';
 
 const WRONG = [401, { error: 'invalid email or password', code: 'login_failed' }];
 

@@ -1,9 +1,18 @@
 import t from 'tap';
-import { authenticator, type Tampering } from '../../support/service/authenticator.ts';
-import { actions, aServiceInTime, codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
-import { AT, register, signIn } from '../../support/service/passkeys.ts';
-import { aPerson, aService, as } from '../../support/service/service.ts';
-import { auditOf } from '../../support/service/sign-ins.ts';
+import {
+  AT,
+  actions,
+  aServiceInTime,
+  authenticator,
+  codeAt,
+  from,
+  logIn,
+  register,
+  signIn,
+  type Tampering,
+  withMfa,
+} from '../../support/service/factors.ts';
+import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 const refused = [401, wrong];

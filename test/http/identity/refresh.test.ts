@@ -1,7 +1,6 @@
 import t from 'tap';
 import { actions, aServiceInTime, type From, from, type InTime } from '../../support/service/factors.ts';
-import { anAdmin, aPerson, as, type Person, person } from '../../support/service/service.ts';
-import { again } from '../../support/service/sign-ins.ts';
+import { again, anAdmin, aPerson, as, type Person, person } from '../../support/service/service.ts';
 
 const HERE: From = { ip: '198.51.100.9', userAgent: 'browser' };
 

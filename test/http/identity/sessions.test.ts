@@ -3,16 +3,21 @@ import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import { REVOKED_FOR } from '../../../src/domain/identity/session.ts';
 import { StorageUnavailable } from '../../../src/ports/storage.ts';
-import { anAdmin, aPerson, aService, as, type Person, person } from '../../support/service/service.ts';
 import {
   again,
+  anAdmin,
+  aPerson,
+  aService,
+  as,
   auditOf,
+  type Person,
+  person,
   refresh,
   sessionIdOf,
   sessionsOf,
   statusOf,
   type TestService,
-} from '../../support/service/sign-ins.ts';
+} from '../../support/service/service.ts';
 
 /** Ada, and `call` as hers. */
 async function aScene() {

@@ -1,7 +1,15 @@
 import t from 'tap';
 import { type memoryStorage, quickHasher } from '../../../src/adapters/memory/index.ts';
-import { anAdmin, aPerson, aService, as, person } from '../../support/service/service.ts';
-import { auditOf, statusOf, type TestService } from '../../support/service/sign-ins.ts';
+import {
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  person,
+  statusOf,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const post = (service: TestService, url: string, payload: object) =>
   as(service, null)('POST', `/api/auth/${url}`, payload);

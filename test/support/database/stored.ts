@@ -1,10 +1,15 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import type { Database } from '../../../src/adapters/postgres/schema/database-schema.ts';
 import type { Container } from '../../../src/domain/containers/container.ts';
 import type { User } from '../../../src/domain/identity/user.ts';
 import type { NewContainer } from '../../../src/ports/containers/container-repository.ts';
 import type { NewUser } from '../../../src/ports/identity/user-repository.ts';
-import type { Storage } from '../../../src/ports/storage.ts';
+import type { Repositories, Storage } from '../../../src/ports/storage.ts';
 import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
+import { waitFor } from '../patience.ts';
 
 export const NOBODY = '99999999-9999-4999-8999-999999999999';
 
@@ -80,3 +85,71 @@ export const recordOf = (
   replica: randomUUID(),
   ...over,
 });
+
+/** `blocked` where transactions run at the same time; elsewhere they run one after the other. */
+export type OpenedStorage = Storage & { readonly blocked?: Blocked };
+
+/** SHA-256. */
+export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Where sessions come from. */
+export const from = { ipAddress: '192.0.2.1', userAgent: 'test' };
+
+/** How many of them are true. */
+export const trues = (answers: readonly unknown[]): number =>
+  answers.filter((answer) => answer === true).length;
+
+/** Several calls at the same time, each in a transaction of its own. */
+export const atOnce = <T>(
+  storage: Storage,
+  count: number,
+  work: (tx: Repositories, n: number) => Promise<T>,
+) => Promise.all(Array.from({ length: count }, (_, n) => storage.inTransaction((tx) => work(tx, n))));
+
+export type OnStorage = (
+  what: string,
+  work: (t: Test, repositories: Repositories, storage: OpenedStorage) => Promise<void>,
+) => void;
+
+/** Tests of a contract, by the name of the storage. */
+export const onStorage =
+  (name: string, storage: OpenedStorage): OnStorage =>
+  (what, work) =>
+    void t.test(`${name}: ${what}`, (t) => work(t, storage.repositories, storage));
+
+/** Waits until so many transactions of this database wait for a lock of another. */
+export type Blocked = (count: number) => Promise<void>;
+
+export const blockedIn =
+  (db: Kysely<Database>): Blocked =>
+  (count) => {
+    const waits = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    const isReached = async () => ((await waits.execute(db)).rows[0]?.count ?? 0) >= count;
+    return waitFor(isReached, { what: `${count} wait for a lock` });
+  };
+
+/** A transaction on a connection of its own, for locks that a test holds until it commits. */
+type Holder = {
+  readonly sql: (text: string, values?: readonly unknown[]) => Promise<void>;
+  readonly commit: () => Promise<void>;
+  /** Waits until so many others of this database wait for a lock. */
+  readonly blocks: (count: number) => Promise<void>;
+};
+
+export async function aHolder(t: Test, url: string): Promise<Holder> {
+  const [client, watcher] = [new pg.Client(url), new pg.Client(url)];
+  t.teardown(() => Promise.all([client.end(), watcher.end()]));
+  await Promise.all([client.connect(), watcher.connect()]);
+  await client.query('begin');
+  const waiting = async (): Promise<number> => {
+    const { rows } = await watcher.query(`select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`);
+    return rows[0].waiting;
+  };
+  return {
+    sql: async (text, values = []) => void (await client.query(text, [...values])),
+    commit: async () => void (await client.query('commit')),
+    blocks: (count) => waitFor(async () => (await waiting()) >= count, { what: `${count} wait for a lock` }),
+  };
+}

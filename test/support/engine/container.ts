@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { Parser } from 'tar/parse';
+import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import type {
   ContainerRuntime,
   ContainerSpec,
   RuntimeHandle,
 } from '../../../src/ports/containers/container-runtime.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { waitFor } from '../patience.ts';
 
 /** Runs programs of a shell in a container; anything but exit 0 is thrown. */
 export const shellIn =
@@ -35,4 +39,58 @@ export function aSpec(image: string, given: Partial<ContainerSpec> = {}): Contai
     env: {},
     ...given,
   };
+}
+
+const older = (at: Date | null | undefined, hours: number) =>
+  at == null ? at : new Date(at.getTime() - hours * 3_600_000);
+
+/** Makes what was done to a container and its volume, as far as it was, older by so many hours. */
+export const ageVolumeIn =
+  ({ state }: Pick<ReturnType<typeof memoryStorage>, 'state'>) =>
+  async (dbId: string, hours: number): Promise<void> => {
+    state.containers = state.containers.map((one) =>
+      one.dbId === dbId ? { ...one, deletedAt: older(one.deletedAt, hours) ?? null } : one,
+    );
+    const volume = Object.entries(state.volumes.get(dbId) ?? {});
+    const aged = volume.map(([key, at]) => [key, older(at, hours)]);
+    if (volume.length > 0) state.volumes.set(dbId, Object.fromEntries(aged));
+  };
+
+const WITHIN_MS = 60_000;
+
+/** Waits until the pool has exactly so many members, all ready; answers their db ids. */
+export async function poolOf(
+  { repositories }: Pick<Storage, 'repositories'>,
+  size: number,
+): Promise<string[]> {
+  let members: Awaited<ReturnType<typeof repositories.warmPool.list>> = [];
+  const isFull = async (): Promise<boolean> => {
+    members = await repositories.warmPool.list('00000000-0000-4000-8000-000000000000', false);
+    return members.length === size && members.every((one) => one.state === 'ready');
+  };
+  const what = (): string => `${size} members; the pool has ${JSON.stringify(members)}`;
+  await waitFor(isFull, { patienceMs: WITHIN_MS, everyMs: 20, what });
+  return members.map((one) => one.dbId);
+}
+
+type Untarred = {
+  readonly path: string;
+  readonly type: string;
+  readonly mode: number;
+  readonly content: Buffer;
+};
+
+/** The entries of a tar archive, read by a library that did not write it. */
+export function untar(archive: Buffer): readonly Untarred[] {
+  const entries: (Omit<Untarred, 'content'> & { readonly chunks: Buffer[] })[] = [];
+  const parser = new Parser({
+    strict: true,
+    onReadEntry: (entry) => {
+      const chunks: Buffer[] = [];
+      entry.on('data', (chunk: Buffer) => chunks.push(chunk));
+      entries.push({ path: entry.path, type: entry.type, mode: entry.mode ?? 0, chunks });
+    },
+  });
+  parser.end(archive);
+  return entries.map(({ chunks, ...entry }) => ({ ...entry, content: Buffer.concat(chunks) }));
 }

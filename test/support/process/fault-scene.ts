@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { freshDatabase } from '../database/database.ts';
+import type { TestEngine } from '../engine/engine.ts';
 import * as patient from '../patience.ts';
-import { aPlace, type client, type Place } from './running-service.ts';
+import { waitFor } from '../patience.ts';
+import { Invariants } from './invariants.ts';
+import { aPlace, client, type Place, type Running, signInAdmin, startService } from './running-service.ts';
 
 export const FAULTY = path.resolve('test/support/process/faulty-server.ts');
 export const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
@@ -12,7 +16,7 @@ export const large = { ...small, memory_mb: 512 };
 export type Call = ReturnType<typeof client>;
 
 /** A running container with a file on its volume. */
-export type Kept = { readonly dbId: string; readonly id: string };
+type Kept = { readonly dbId: string; readonly id: string };
 
 export async function aKeptContainer(call: Call, name = 'kept'): Promise<Kept> {
   const { status, body } = await call('POST', '/api/containers', { name, ...small });
@@ -51,7 +55,7 @@ export const partState =
 export const isReady = (state: string | null): boolean => state === 'ready';
 
 /** A data folder and settings for a service on a migrated database of its own; null when the test was skipped. */
-export async function aServicePlace(
+async function aServicePlace(
   t: Test,
   settings: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly place: Place; readonly url: string } | null> {
@@ -70,5 +74,128 @@ export function faultsOf(place: Place, victimFile?: string) {
   return {
     place: { ...place, env: { ...place.env, ...env } },
     next: (...points: readonly string[]): void => writeFileSync(file, points.join('\n')),
+  };
+}
+
+/** Services on one data folder and one database: the one that recovers from a kill is the next one to be killed. */
+export type KillChain = {
+  readonly url: string;
+  readonly invariants: Invariants;
+  /** Requests to the service that runs now, which is started first when none does. */
+  call(): Promise<Call>;
+  /**
+   * Does the work, in which the service dies once each of these operations is at its point. The next service has recovered
+   * when the answer comes.
+   */
+  dieAt(t: Test, points: readonly string[], work: (call: Call) => Promise<unknown>): Promise<Call>;
+  /** Starts a service that dies at the point by itself, maybe before it is ready. */
+  dieStarting(t: Test, point: string): Promise<void>;
+  /** Stops the service; the next one has these settings as well. */
+  stop(settings?: NodeJS.ProcessEnv): Promise<void>;
+};
+
+/** All of it ends with `t`; null when the test was skipped. */
+export async function aKillChain(
+  t: Test,
+  engine: TestEngine,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<KillChain | null> {
+  const set = await aServicePlace(t, settings);
+  if (set === null) return null;
+  const { place, next } = faultsOf(set.place);
+  const invariants = new Invariants(set.url, engine.docker);
+  t.teardown(() => invariants.close());
+  let token: string | null = null;
+  let running: Running | null = null;
+
+  async function call(): Promise<Call> {
+    running ??= await startService(t, place, FAULTY);
+    token ??= await signInAdmin(running);
+    return client(running.address, token);
+  }
+
+  return {
+    url: set.url,
+    invariants,
+    call,
+    async dieAt(t, points, work) {
+      const asked = await call();
+      const dying = running as Running;
+      next(...points);
+      await work(asked).catch(() => undefined);
+      await diesOf(t, dying, points.join(', '));
+      running = null;
+      const again = await call();
+      await invariants.settled();
+      return again;
+    },
+    async dieStarting(t, point) {
+      next(point);
+      const dying = await startService(t, place, FAULTY).catch(() => null);
+      if (dying !== null) await diesOf(t, dying, point);
+    },
+    async stop(settings = {}) {
+      await running?.stop();
+      running = null;
+      Object.assign(place.env, settings);
+    },
+  };
+}
+
+async function diesOf(t: Test, { child }: Running, point: string): Promise<void> {
+  const hasEnded = () => child.signalCode !== null || child.exitCode !== null;
+  await waitFor(hasEnded, { what: `the service dies ${point}`, patienceMs: 60_000 });
+  t.equal(child.signalCode, 'SIGKILL', `${point}: it died there`);
+}
+
+export type Replica = {
+  /** Of its latest start. */
+  readonly address: () => string;
+  /** All that it printed since its latest start. */
+  readonly output: () => string;
+  readonly dataDir: string;
+  /** Ends it without a word. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+};
+
+const MAX_STARTS = 5;
+
+/** Two real processes on one database and one engine, their administrator's login and API token; null when skipped. */
+export async function aPairOfReplicas(t: Test) {
+  const url = await freshDatabase(t);
+  if (url === null) return null;
+  const shared = { DATABASE_URL: url, BERTH_JWT_SECRET: randomBytes(48).toString('base64') };
+  const [one, two] = [await aPlace(t, shared), await aPlace(t, shared)];
+  if (one === null || two === null) return null;
+  const first = await startService(t, one);
+  const login = await signInAdmin(first);
+  const call = client(first.address, login);
+  await call('PATCH', '/api/admin/settings', { requests_per_minute: 0, open_registration: true });
+  const { body } = await call('POST', '/api/tokens', { name: 'test' });
+  const replicas = [asReplica(t, one, first), asReplica(t, two, await startService(t, two))] as const;
+  return { url, login, token: body['token'] as string, replicas };
+}
+
+function asReplica(t: Test, place: Place, started: Running): Replica {
+  let running = started;
+  return {
+    address: () => running.address,
+    output: () => running.output(),
+    dataDir: place.dataDir,
+    async kill() {
+      await running.stop('SIGKILL');
+    },
+    async restart() {
+      // As whatever keeps services up would: on a machine that is too busy a start may be given up.
+      for (let tries = 1; ; tries += 1) {
+        const started = await startService(t, place).catch((error: unknown) => error as Error);
+        if (!(started instanceof Error)) {
+          running = started;
+          return;
+        }
+        if (tries === MAX_STARTS) throw started;
+      }
+    },
   };
 }

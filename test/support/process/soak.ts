@@ -4,10 +4,9 @@ import pg from 'pg';
 import type { Test } from 'tap';
 import { engineOrSkip } from '../engine/engine.ts';
 import { waitFor } from '../patience.ts';
-import { type Follower, followEvents } from '../service/event-client.ts';
-import { type Call, small } from './fault-scene.ts';
+import { type Follower, followEvents } from '../service/streams.ts';
+import { type aPairOfReplicas, type Call, type Replica, small } from './fault-scene.ts';
 import { Invariants } from './invariants.ts';
-import type { aPairOfReplicas, Replica } from './replicas.ts';
 import { client } from './running-service.ts';
 
 const FOLLOWERS = 3;

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Test } from 'tap';
 import { outsideOfTap } from '../child.ts';
 import { PREFIX } from '../folder.ts';
 import { eventually } from '../patience.ts';
@@ -102,4 +103,16 @@ function startKeeper(): void {
     stdio: ['ignore', log, log],
   });
   keeper.unref();
+}
+
+/**
+ * The part that a test needs. Where this machine cannot have it, the test is skipped with the reason and the answer is
+ * null. With REQUIRE_ALL=1 the runner counts every skip as a failure.
+ */
+export async function needs<N extends Need>(t: Test, need: N): Promise<Parts[N] | null> {
+  const answer = await ask(need);
+  if (answer.ok) return answer.value;
+  const reason = `no ${need}: ${answer.reason}`;
+  t.pass(need, { skip: reason });
+  return null;
 }

@@ -7,9 +7,8 @@ import { startBrowser } from './keeper/browser.ts';
 import { startBusybox } from './keeper/busybox.ts';
 import { startEngine } from './keeper/engine.ts';
 import { type Part, reasonOf, type Use } from './keeper/part.ts';
-import { startPostgres } from './keeper/postgres.ts';
+import { findSystemPostgres, startPostgres } from './keeper/postgres.ts';
 import { startSharedService } from './keeper/service.ts';
-import { findSystemPostgres } from './keeper/system-postgres.ts';
 
 // The process that owns the database server and the engine of one test run, whose process it is given.
 const owner = Number(process.argv[2]);

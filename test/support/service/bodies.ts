@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Service } from '../../../src/app/main/compose.ts';
-import { anyCharacter } from '../samples/any-character.ts';
+import { anyCharacter } from '../samples/samples.ts';
 import type { Person } from './service.ts';
 
 const ROUTES = [

@@ -1,12 +1,15 @@
+import headless, { type IBuffer, type Terminal } from '@xterm/headless';
 import type { Test } from 'tap';
 import { memoryRecordingFiles } from '../../../src/adapters/memory/terminals/recording-files.ts';
+import { GraphemesAddon } from '../../../src/adapters/xterm/graphemes.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
+import type { ScreenSize } from '../../../src/ports/terminals/headless-terminal.ts';
+import { guardParser } from '../../../web/src/terminal/screen/parser-guard.ts';
 import { aPerson, aService, as } from '../service/service.ts';
-import { aBrowserTerminal } from './screens.ts';
 import { terminalClient } from './terminal-client.ts';
 import { aContainerOf, type FakePty, fakeTerminals, listening } from './terminals.ts';
 
-export type CastEvent = readonly [seconds: number, kind: string, data: string];
+type CastEvent = readonly [seconds: number, kind: string, data: string];
 
 /** Header and events of a recording's text; throws when a line of it is none. */
 export function castOf(text: string): { header: Record<string, unknown>; events: readonly CastEvent[] } {
@@ -77,4 +80,48 @@ export async function aStudio(t: Test, { muxed = false, ports = {} as Partial<Po
       await service.writeDue();
     },
   };
+}
+
+/** A terminal as the browser has it, but for the window. */
+export function aBrowserTerminal({ cols, rows }: ScreenSize, scrollback = 1_000) {
+  const terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' });
+  guardParser(terminal);
+  terminal.loadAddon(new GraphemesAddon());
+  const answers: string[] = [];
+  terminal.onData((answer) => answers.push(answer));
+  return {
+    terminal,
+    answers,
+    write: (bytes: string | Uint8Array) => new Promise<void>((resolve) => terminal.write(bytes, resolve)),
+    looks: () => looksOf(terminal),
+  };
+}
+
+/** All that can be seen and felt of a terminal. */
+function looksOf({ buffer, modes }: Terminal) {
+  const { cursorX, cursorY, type } = buffer.active;
+  return {
+    cursor: [cursorX, cursorY],
+    type,
+    modes,
+    lines: linesOf(buffer.active),
+    normal: linesOf(buffer.normal),
+  };
+}
+
+/** Without the empty ones at the end: how many there are tells nothing. */
+function linesOf(buffer: IBuffer): string[] {
+  const lines = Array.from({ length: buffer.length }, (_, at) => {
+    const line = buffer.getLine(at);
+    const cells = Array.from({ length: line?.length ?? 0 }, (_, column) => {
+      const cell = line?.getCell(column);
+      if (cell === undefined) return '';
+      const isBare = cell.getChars().trim() === '';
+      const flags = [cell.isBold(), cell.isItalic(), cell.isInverse(), cell.isUnderline()].map(Boolean);
+      const pen = isBare ? '' : `${cell.getFgColorMode()}.${cell.getFgColor()}.${flags}`;
+      return `${isBare ? ' ' : cell.getChars()}|${cell.getWidth()}|${cell.getBgColorMode()}.${cell.getBgColor()}|${pen}`;
+    });
+    return cells.join('\n');
+  });
+  return lines;
 }

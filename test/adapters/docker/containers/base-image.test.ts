@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { containerName } from '../../../../src/adapters/docker/containers/container-names.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureBaseImage, imageLabels } from '../../../../src/adapters/docker/images/base-image.ts';
@@ -13,15 +14,20 @@ import {
   BASE_VERSION,
   type BaseImageSettings,
 } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
+import { pullImage } from '../../../../src/adapters/docker/images/pull-image.ts';
+import { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
-import { aSpec } from '../../../support/engine/container.ts';
+import { warmPoolEngineContract } from '../../../contract/containers/warm-pool.ts';
+import { aSpec, poolOf } from '../../../support/engine/container.ts';
 import {
   engineOrSkip,
   type TestEngine,
   type TestInstance,
   testInstance,
 } from '../../../support/engine/engine.ts';
-import { silentLog } from '../../../support/silent-log.ts';
+import { aRegistry, type Registry } from '../../../support/engine/registry.ts';
+import { silentLog } from '../../../support/samples/samples.ts';
+import { aPerson, aService, as } from '../../../support/service/service.ts';
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
@@ -137,4 +143,106 @@ async function output(
 ): Promise<string> {
   const request = { command: ['bash', '-lc', script], timeoutSeconds: 20, maxOutputBytes: 10_000 };
   return (await runtime.exec(handle, request)).stdout.toString().trim();
+}
+
+const MIB = 1_048_576;
+const limits = { firstAnswerSeconds: 30, pullSeconds: 60, maxBytes: 2 * MIB };
+
+if (engine?.isLocal) {
+  const instance = await testInstance(t, engine);
+  const registry = await aRegistry(t);
+  await t.test('docker: an image is pulled when a container needs it', (t) => pulls(t, instance, registry));
+  await t.test('docker: a digest is exactly that image', (t) => pins(t, instance, registry));
+  await t.test('docker: a pull has limits', (t) => limited(t, instance, registry));
+}
+
+async function pulls(t: Test, instance: TestInstance, { host }: Registry): Promise<void> {
+  const image = `${host}/small:1`;
+  const handle = await instance.runtime.create(aSpec(image));
+  t.equal((await instance.runtime.observe(handle)).kind, 'stopped');
+  await instance.runtime.remove(handle);
+  await instance.docker.getImage(image).remove();
+  await t.rejects(instance.runtime.create(aSpec(`${host}/absent:1`)), { name: 'ImageUnavailable' });
+}
+
+async function pins(t: Test, instance: TestInstance, { host, digest }: Registry): Promise<void> {
+  const handle = await instance.runtime.create(aSpec(`${host}/small:1@${digest}`));
+  await instance.runtime.remove(handle);
+  const other = `${host}/small:1@sha256:${'0'.repeat(64)}`;
+  await t.rejects(
+    instance.runtime.create(aSpec(other)),
+    { name: 'ImageUnavailable' },
+    'whatever the tag says',
+  );
+}
+
+async function limited(t: Test, { docker }: TestInstance, { host }: Registry): Promise<void> {
+  const pull = (name: string, over: Partial<typeof limits> = {}) =>
+    pullImage(docker, `${host}/${name}:1`, () => {}, { limits: { ...limits, ...over } });
+  await t.rejects(pull('huge'), { message: /larger than/ }, 'one that says how large it is');
+  await t.rejects(pull('bomb'), { message: /larger than/ }, 'one that does not');
+  const kept = await docker.listImages({ filters: { reference: [`${host}/bomb:1`] } });
+  t.equal(kept.length, 0, 'and it is not kept');
+  await t.rejects(pull('silent', { firstAnswerSeconds: 1, pullSeconds: 1 }), {
+    message: /no answer in time/,
+  });
+  await t.rejects(pull('huge', { pullSeconds: 1, maxBytes: 2 ** 50 }), { message: /no answer in time/ });
+}
+
+if (engine !== null) {
+  const instance = await testInstance(t, engine);
+  await warmPoolEngineContract('docker', { ...instance, absent: 'berth/absent:1' });
+  await t.test('a create is given a container like any other', (t) => given(t, instance));
+}
+
+async function given(t: Test, instance: TestInstance): Promise<void> {
+  const { docker, runtime, image } = instance;
+  const clock = { now: () => new Date() };
+  const storage = memoryStorage(clock);
+  const debian = { key: 'debian', label: 'Debian', reference: image, digest: null, shell: '/bin/bash' };
+  Object.assign(storage.state, { images: [debian] });
+  const service = await aService(
+    { storage, runtime, warmPool: instance.warmPool, runtimeNode: 'test', clock },
+    { warmPoolSize: 1 },
+  );
+  t.teardown(() => service.warmPool.stop());
+  service.warmPool.soon();
+  const [dbId] = await poolOf(storage, 1);
+  await service.reconcile();
+  const call = as(service, await aPerson(service, 'ada'));
+  const asked = { memory_mb: 768, cpu_shares: 700, disk_mb: 1024 };
+  const made = await call('POST', '/api/containers', { name: 'dev', ...asked });
+  t.equal(made.statusCode, 201);
+  t.match(made.json(), { db_id: dbId, status: 'running', resources: asked, volume: { name: `ws-${dbId}` } });
+
+  const other = await runtime.create(
+    aSpec(image, { resources: { memoryMb: 768, cpuMillicores: 700, diskMb: 1024 } }),
+  );
+  const [warm, cold] = await Promise.all(
+    [made.json().id, other.runtimeId].map((id: string) => docker.getContainer(id).inspect()),
+  );
+  if (warm === undefined || cold === undefined) throw new Error('not there');
+  t.match(warm.State, { Running: true });
+  t.match(warm.HostConfig, { Memory: 768 * MIB, MemorySwap: 768 * MIB, NanoCpus: 700_000_000 });
+  const { Mounts: _warmMounts, ...warmHost } = warm.HostConfig;
+  const { Mounts: _coldMounts, ...coldHost } = cold.HostConfig;
+  t.same(warmHost, coldHost, 'confined like one that was made for the request, on the same network');
+  t.match(warm.Mounts, [{ Type: 'volume', Name: `ws-${dbId}`, Destination: '/workspace' }]);
+  t.equal(warm.Name, `/${containerName(instance.instanceId, dbId ?? '', 1)}`);
+  t.same(
+    Object.keys(warm.Config.Labels)
+      .filter((label) => label.startsWith('berth.') && label !== 'berth.base')
+      .sort(),
+    ['berth.db_id', 'berth.disk_mb', 'berth.generation', 'berth.instance'],
+  );
+  t.match(warm.Config.Labels, { 'berth.instance': instance.instanceId, 'berth.db_id': dbId });
+
+  const sum = 'cat /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.max';
+  const command = ['sh', '-c', `hostname -s; ${sum}; echo kept > /workspace/file`];
+  const ran = await call('POST', `/api/containers/${dbId}/exec`, { command });
+  t.equal(ran.json().stdout, `workspace\n${768 * MIB}\n`, 'the kernel has the limits too');
+  const patched = await call('PATCH', `/api/containers/${dbId}`, { name: 'dev', ...asked, memory_mb: 512 });
+  t.match(patched.json(), { restarted: true });
+  const read = await call('POST', `/api/containers/${dbId}/exec`, { command: ['cat', '/workspace/file'] });
+  t.match(read.json(), { stdout: 'kept\n' }, 'a recreate finds the volume');
 }

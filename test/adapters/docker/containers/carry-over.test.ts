@@ -2,10 +2,9 @@ import t, { type Test } from 'tap';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { capture, envWithoutValues } from '../../../../src/adapters/docker/images/container-images.ts';
 import { fixedClock, memoryStorage } from '../../../../src/adapters/memory/index.ts';
-import { aSpec, shellIn } from '../../../support/engine/container.ts';
+import { ageVolumeIn, aSpec, shellIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
-import { ageVolumeIn } from '../../../support/engine/volume-age.ts';
-import { needs } from '../../../support/run/needs.ts';
+import { needs } from '../../../support/run/infra.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
 
 const SECRET = 'a secret of the user';

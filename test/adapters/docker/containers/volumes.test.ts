@@ -13,8 +13,8 @@ import {
   type TestInstance,
   testInstance,
 } from '../../../support/engine/engine.ts';
-import { isBound } from '../../../support/engine/host.ts';
-import { silentLog } from '../../../support/silent-log.ts';
+import { isBound } from '../../../support/engine/instance.ts';
+import { silentLog } from '../../../support/samples/samples.ts';
 
 type Scene = TestInstance & { readonly disk: DiskSettings; readonly folder: string };
 

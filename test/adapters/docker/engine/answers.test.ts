@@ -1,18 +1,25 @@
 import { once } from 'node:events';
-import { Agent, createServer, type ServerResponse } from 'node:http';
+import { Agent, createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import Docker from 'dockerode';
 import t, { type Test } from 'tap';
+import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
 import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
+import { KeptOutput } from '../../../../src/adapters/docker/exec/bounded-output.ts';
 import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
+import { execIn, printedBy } from '../../../../src/adapters/docker/exec/exec.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
+import { frameReader } from '../../../../src/adapters/docker/exec/stream-demux.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
+import { storedContainer } from '../../../support/database/stored.ts';
+import { frame, printingEngine } from '../../../support/engine/printing-engine.ts';
 import { waitFor } from '../../../support/patience.ts';
+import { aPerson, aService, as } from '../../../support/service/service.ts';
 
 const MIB = 1024 * 1024;
 /** Far more than the client may keep, and so little that a client without a limit reads it within its time limit. */
@@ -138,4 +145,124 @@ t.test('a stream may be longer, and is read at the pace of its reader', async (t
   let bytes = 0;
   for await (const chunk of await engineStream(calls, '/containers/x/logs')) bytes += chunk.length;
   t.equal(bytes, SENT_MIB * MIB);
+});
+
+/** What an engine, or something in front of it, may answer when it is asked for a container. */
+const NONSENSE: Readonly<Record<string, string>> = {
+  'no JSON': '<html>502</html>',
+  'a cut-off answer': '{"Id": "a',
+  nothing: '',
+  null: 'null',
+  'an empty object': '{}',
+  'an empty list': '[]',
+  'other types': '{"Id": 7, "State": "yes", "Config": []}',
+};
+
+const SETTINGS = {
+  instanceId: 'i',
+  network: 'n',
+  node: 'local',
+  cgroupParent: null,
+  processLimits: { nofile: 1024, sigpending: 256, msgqueue: 102_400, memlock: 65_536 },
+  hostCpuMillicores: 4000,
+};
+
+t.test('what is answered with a failure by an engine that talks nonsense is not done later', async (t) => {
+  let says = '';
+  const asked: string[] = [];
+  const engine: Server = createServer((request, response) => {
+    const path = request.url ?? '';
+    if (request.method !== 'GET') asked.push(`${request.method} ${path}`);
+    response.setHeader('content-type', 'application/json');
+    if (path.endsWith('/_ping')) response.end('OK');
+    else if (path.endsWith('/info') || path.includes('/volumes/')) response.writeHead(404).end('{}');
+    else response.end(says);
+  });
+  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => engine.close());
+  const { port } = engine.address() as AddressInfo;
+  const runtime = dockerRuntime(dockerAt({ host: '127.0.0.1', port, tls: null }), SETTINGS);
+  const service = await aService({ runtime });
+  const ada = await aPerson(service, 'ada');
+  const call = as(service, ada);
+  const { operations } = service.ports.storage.repositories;
+  for (const [name, text] of Object.entries(NONSENSE)) {
+    says = text;
+    for (const [method, path] of [
+      ['POST', '/start'],
+      ['POST', '/stop'],
+      ['DELETE', ''],
+    ] as const) {
+      const { dbId } = await storedContainer(service.ports.storage, ada.id);
+      if (path === '/start') {
+        await service.ports.storage.repositories.containers.changeState(dbId, ['running'], {
+          state: 'stopped',
+        });
+      }
+      asked.length = 0;
+      const answer = await call(method, `/api/containers/${dbId}${path}`);
+      const status = (await call('GET', `/api/containers/${dbId}`)).json().status;
+      const label = `${name}, ${method} ${path}: ${answer.statusCode}`;
+      t.ok([200, 202, 500].includes(answer.statusCode), label);
+      const isOpen = (await operations.busy()).has(dbId);
+      t.equal(isOpen, answer.statusCode === 202, `${label}: goes on only when that is said`);
+      if (answer.statusCode !== 500) continue;
+      t.equal(status, path === '/start' ? 'stopped' : 'running', `${label}: as before`);
+      t.same(asked, [], `${label}: nothing was changed at the engine`);
+    }
+  }
+});
+
+const COUNT = 100_000;
+const singles = Buffer.concat(Array.from({ length: COUNT }, (_, n) => frame((n % 2) + 1, 'x')));
+
+/** As `singles` arrives when the loop was busy: what one read of the socket takes is up to its reader. */
+function inOneChunk(calls: Awaited<ReturnType<typeof printingEngine>>): void {
+  const { modem } = calls.docker;
+  const dial = modem.dial.bind(modem);
+  modem.dial = (options, done) =>
+    dial(options, (error, answer) => {
+      const stream = answer as Duplex | undefined;
+      if (stream?.pipe !== undefined) joined(stream);
+      done?.(error, answer);
+    });
+}
+
+function joined(stream: Duplex): void {
+  const emit = stream.emit.bind(stream);
+  const chunks: Buffer[] = [];
+  stream.emit = (name: string | symbol, ...args: unknown[]) => {
+    if (name === 'data') return chunks.push(args[0] as Buffer) > 0;
+    if (name === 'end') emit('data', Buffer.concat(chunks));
+    return emit(name, ...args);
+  };
+}
+
+t.test('a hundred thousand frames in one chunk are read in a loop', async (t) => {
+  const count = { stdout: 0, stderr: 0 };
+  for (const { stream, data } of frameReader()(singles)) count[stream] += data.length;
+  t.same(count, { stdout: COUNT / 2, stderr: COUNT / 2 });
+});
+
+t.test('a command may print single bytes', async (t) => {
+  const calls = await printingEngine(t, singles);
+  inOneChunk(calls);
+  const request = { command: ['true'], timeoutSeconds: 60, maxOutputBytes: 60_000 };
+  const { exitCode, stdout, stderr, truncated } = await execIn(calls, 'any', request);
+  t.same([exitCode, stdout.length, stderr.length, truncated], [0, COUNT / 2, COUNT / 2, false]);
+  t.equal((await printedBy(calls, 'any', 'true', [], 1000)).length, 1000, 'also one of our own programs');
+});
+
+t.test('output is kept up to its limit and copied', async (t) => {
+  const kept = new KeptOutput(10_000);
+  const chunk = Buffer.alloc(1 << 20, 'x');
+  kept.add(chunk.subarray(0, 9_999));
+  t.notOk(kept.isCut);
+  kept.add(chunk.subarray(0, 1));
+  t.notOk(kept.isCut);
+  kept.add(chunk.subarray(0, 1));
+  t.ok(kept.isCut);
+  t.equal(kept.bytes().length, 10_000);
+  t.not(kept.bytes().buffer, chunk.buffer);
+  t.equal(new KeptOutput(0).bytes().length, 0);
 });

@@ -1,12 +1,19 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { createServer, request as dial, type IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { dockerCanary, type Reached } from '../../../../src/adapters/docker/containers/isolation-probe.ts';
+import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
+import { CANARY_LABEL, chainName } from '../../../../src/adapters/docker/engine/engine-names.ts';
+import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
-import { run } from '../../../../src/adapters/docker/host/host-commands.ts';
+import { isRoot, run, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { poolBytes } from '../../../../src/adapters/docker/private-engine/engine-pool.ts';
 import {
   openEngine,
@@ -17,9 +24,17 @@ import {
   type Layout,
   layoutOf,
 } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
-import { isBound } from '../../../support/engine/host.ts';
-import { noEngineOfOurOwn } from '../../../support/engine/own-engine.ts';
-import { silentLog } from '../../../support/silent-log.ts';
+import { prepareBaseImage } from '../../../../src/app/main/engine/base-image.ts';
+import type { PartState } from '../../../../src/app/main/health/readiness.ts';
+import {
+  engineOrSkip,
+  noEngineOfOurOwn,
+  type TestInstance,
+  testInstance,
+} from '../../../support/engine/engine.ts';
+import { isBound } from '../../../support/engine/instance.ts';
+import { eventually, waitFor } from '../../../support/patience.ts';
+import { silentLog } from '../../../support/samples/samples.ts';
 
 const MIB = 1024 * 1024;
 
@@ -109,4 +124,209 @@ else {
   await t.test('the data of an engine is on a file system of its own, which grows', growing);
   await t.test('an engine that has data already keeps it where it is, and says so', olderData);
   await t.test('an engine whose file system is damaged is not started empty', damaged);
+}
+
+type FaultyEngine = {
+  /** As a DOCKER_HOST value. */
+  readonly endpoint: string;
+  /** From now on paths that match are answered 500; null for none. */
+  fail(path: RegExp | null): void;
+  /** Method and path of each call that was failed, or that the engine has answered. */
+  readonly failed: readonly string[];
+  readonly answered: readonly string[];
+};
+
+/** The engine of a unix socket, behind a line on which some calls fail. */
+async function faultyEngine(t: Test, endpoint: string, broken: RegExp): Promise<FaultyEngine> {
+  let failing: RegExp | null = broken;
+  const open = new Set<Socket>();
+  const failed: string[] = [];
+  const answered: string[] = [];
+  const server = createServer((request, response) => {
+    if (failing?.test(request.url ?? '')) {
+      failed.push(`${request.method} ${request.url}`);
+      request.resume();
+      response.writeHead(500, { 'content-type': 'application/json' }).end('{"message":"disk on fire"}');
+      return;
+    }
+    const far = forward(request);
+    far.once('response', (answer) => {
+      answered.push(`${request.method} ${request.url}`);
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    response.once('close', () => far.destroy());
+    request.pipe(far);
+  });
+  const forward = ({ method, url, headers }: IncomingMessage) =>
+    dial({ socketPath: endpoint.replace('unix://', ''), method, path: url, headers })
+      .on('error', () => {})
+      .on('socket', (far) => open.add(far));
+  server.on('upgrade', (request: IncomingMessage, near: Socket, head: Buffer) => {
+    const far = forward(request);
+    far.once('upgrade', (answer, socket: Socket, rest: Buffer) => {
+      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      near.write(`HTTP/1.1 101 UPGRADED\r\n${lines.join('')}\r\n`);
+      near.write(rest);
+      socket.write(head);
+      near.pipe(socket).pipe(near);
+      near.on('error', () => {}).once('close', () => socket.destroy());
+      socket.on('error', () => {}).once('close', () => near.destroy());
+    });
+    near.on('error', () => {}).once('close', () => far.destroy());
+    request.pipe(far);
+  });
+  server.on('connection', (near: Socket) => open.add(near));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.close();
+    for (const each of open) each.destroy();
+  });
+  return {
+    endpoint: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fail: (path) => {
+      failing = path;
+    },
+    failed,
+    answered,
+  };
+}
+
+const IMAGE = /\/images\/berth/;
+const VOLUMES = /\/volumes\/create/;
+
+t.test('what failed at the start is tried again by itself', async (t) => {
+  const engine = await engineOrSkip(t);
+  if (engine === null) return;
+  const { instanceId, network } = await testInstance(t, engine);
+  const faulty = await faultyEngine(t, engine.endpoint, IMAGE);
+  const far = await probe(addressOf(faulty.endpoint, null));
+  if (!far.answers) throw new Error(far.detail);
+  const ending = new AbortController();
+  t.teardown(() => ending.abort());
+  const parts: { image: PartState } = { image: { status: 'down', detail: 'is being prepared' } };
+  const ready: string[] = [];
+  const { background } = await prepareBaseImage({
+    ...{ docker: far.docker, reference: engine.image, network: network.name, instanceId, parts },
+    log: silentLog,
+    signal: ending.signal,
+    firstRetryMs: 20,
+    onImage: () => ready.push('image'),
+    onTools: () => ready.push('tools'),
+  });
+  t.match(parts.image, { status: 'degraded', mend: /keeps retrying/ });
+  faulty.fail(VOLUMES);
+  t.match(
+    await eventually(
+      () => parts.image.detail,
+      (detail) => /without tmux/.test(detail),
+    ),
+    /without tmux/,
+    'the image is there',
+  );
+  t.same(ready, ['image']);
+  faulty.fail(null);
+  await background;
+  t.same(ready, ['image', 'tools'], 'images without tmux get sessions');
+  t.equal(parts.image.status, 'ready');
+  t.match(faulty.failed.join(), /images.*volumes/, 'both failed before');
+});
+
+function iptables(...args: string[]): Promise<string> {
+  return runOrThrow('iptables', ['--wait', '5', ...args]);
+}
+
+const MANY_ADDRESSES = 400;
+
+const engine = await engineOrSkip(t);
+if (engine !== null && (!isRoot() || !engine.isLocal)) {
+  t.pass('canary', { skip: 'the packet filter needs root and an engine on this machine' });
+} else if (engine !== null) {
+  await manyAddresses(t);
+  const instance = await testInstance(t, engine);
+  await leadMetadataHere(t, instance);
+  await t.test('a canary finds closed what is closed', (t) => closed(t, instance));
+  await t.test('a canary finds open what is open', (t) => reachable(t, instance));
+  await t.test('a canary that is told to stop leaves nothing', (t) => stopped(t, instance));
+}
+
+async function aCanary({ docker, instanceId, network, image, isLocal }: TestInstance) {
+  const settings = await runtimeSettings(docker, { instanceId, network: network.name, node: 'test' });
+  return dockerCanary(docker, { ...settings, image, isLocal });
+}
+
+async function left({ docker, instanceId }: TestInstance): Promise<number> {
+  const label = [`${CANARY_LABEL}=${instanceId}`];
+  return (await docker.listContainers({ all: true, filters: { label } })).length;
+}
+
+/** Each engine beside this one adds addresses, and a machine with many networks has hundreds. */
+async function manyAddresses(t: Test): Promise<void> {
+  const link = `many${process.pid}`;
+  await runOrThrow('ip', ['link', 'add', link, 'type', 'bridge']);
+  t.teardown(() => runOrThrow('ip', ['link', 'del', link]));
+  const lines = Array.from(
+    { length: MANY_ADDRESSES },
+    (_, n) => `address add 198.18.${n >> 8}.${n & 255}/32 dev ${link}`,
+  );
+  await runOrThrow('sh', ['-c', 'printf "%s\n" "$@" | ip -batch -', 'sh', ...lines]);
+  await runOrThrow('ip', ['link', 'set', link, 'up']);
+}
+
+async function closed(t: Test, instance: TestInstance): Promise<void> {
+  t.same(await (await aCanary(instance)).prove(), [], 'the rules hold, wherever a packet is led');
+  t.equal(await left(instance), 0, 'and no canary remains');
+  t.same((await instance.runtime.list()).length, 0, 'nor was any taken for a workspace');
+}
+
+/** Each thing that is found has its own name and address. */
+async function reachable(t: Test, instance: TestInstance): Promise<void> {
+  const { network, instanceId } = instance;
+  const chain = chainName(instanceId);
+  await iptables('-F', `${chain}-IN`);
+  await iptables('-I', `${chain}-FW`, '1', '-i', network.bridge, '-o', network.bridge, '-j', 'ACCEPT');
+  const image = await withEngineSocket(t, instance);
+  const reached = await (await aCanary({ ...instance, image })).prove();
+  const at = (what: Reached['what']) => reached.filter((one) => one.what === what).map((one) => one.at);
+  t.match(at('neighbour'), [/:8099$/], 'another container');
+  t.same(at('metadata'), ['169.254.169.254:80'], 'an address that tells of the machine');
+  t.match(at('engine'), [/docker\.sock$/], 'the socket of an engine');
+  t.ok(at('host').length >= MANY_ADDRESSES, `all addresses of the machine are tried: ${at('host').length}`);
+}
+
+/** What a cloud answers at its address is here a server of this test, to which the packets are led. */
+async function leadMetadataHere(t: Test, { network }: TestInstance): Promise<void> {
+  const server = createTcpServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(
+    0,
+    '0.0.0.0',
+  );
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const to = ['-j', 'REDIRECT', '--to-ports', `${port}`];
+  const led = ['-i', network.bridge, '-p', 'tcp', '-d', '169.254.169.254', '--dport', '80', ...to];
+  t.teardown(async () => {
+    server.close();
+    await iptables('-t', 'nat', '-D', 'PREROUTING', ...led);
+  });
+  await iptables('-t', 'nat', '-I', 'PREROUTING', ...led);
+}
+
+async function withEngineSocket(t: Test, { docker, image }: TestInstance): Promise<string> {
+  const made = await docker.createContainer({ Image: image, Entrypoint: ['touch', '/run/docker.sock'] });
+  t.teardown(() => made.remove({ force: true }));
+  await made.start();
+  await made.wait();
+  const { Id } = await made.commit({});
+  t.teardown(() => docker.getImage(Id).remove({ force: true }));
+  return Id;
+}
+
+async function stopped(t: Test, instance: TestInstance): Promise<void> {
+  const canary = await aCanary(instance);
+  const flight = canary.prove().catch(() => undefined);
+  await waitFor(async () => (await left(instance)) > 0, { everyMs: 20 });
+  await canary.stop();
+  await flight;
+  t.equal(await left(instance), 0);
 }

@@ -29,7 +29,7 @@ import { layoutOf } from '../../../../src/adapters/docker/private-engine/private
 import { pollUntil } from '../../../../src/concurrency/poll.ts';
 import { runProcess } from '../../../support/child.ts';
 import { engineOrSkip } from '../../../support/engine/engine.ts';
-import { silentLog } from '../../../support/silent-log.ts';
+import { silentLog } from '../../../support/samples/samples.ts';
 
 const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
 

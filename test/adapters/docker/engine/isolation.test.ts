@@ -11,7 +11,7 @@ import type { RuntimeHandle } from '../../../../src/ports/containers/container-r
 import { runProcess } from '../../../support/child.ts';
 import { aSpec } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
-import { silentLog } from '../../../support/silent-log.ts';
+import { silentLog } from '../../../support/samples/samples.ts';
 
 const PORT = 8099;
 /** Says when it listens, and answers every connection with `hello`; perl is in every Debian image. */

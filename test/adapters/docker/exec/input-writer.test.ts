@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
@@ -11,6 +12,7 @@ import {
 } from '../../../../src/adapters/docker/terminals/input-writer.ts';
 import { isKnownToTmux } from '../../../../src/adapters/docker/terminals/tmux-characters.ts';
 import { asTmuxKeys, incompleteInput } from '../../../../src/adapters/docker/terminals/tmux-keys.ts';
+import { CHOOSE_TMUX } from '../../../../src/adapters/docker/terminals/tmux-volume-scripts.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { standingTime } from '../../../support/time.ts';
 
@@ -194,4 +196,30 @@ t.test('what is held back is gone with its stream', async (t) => {
   await once(stream, 'close');
   time.pass(HELD_MS);
   t.equal(got().length, 0);
+});
+
+/** Whether the image's own tmux is taken when it says that it is this version. There is no other here. */
+function isTaken(version: string): boolean {
+  const script = `${version === '' ? 'PATH=' : `tmux() { echo '${version}'; }`}
+${CHOOSE_TMUX}
+choose_tmux && echo own || :`;
+  return execFileSync('sh', ['-c', script]).toString() === 'own\n';
+}
+
+t.test('an image brings its own tmux when it is new enough', async (t) => {
+  const cases: readonly [string, boolean][] = [
+    ['', false],
+    ['said nothing', true],
+    ['tmux 1.8', false],
+    ['tmux 2.8', false],
+    ['tmux 3.0a', false],
+    ['tmux 3.1', false],
+    ['tmux 3.1c', false],
+    ['tmux 3.2', true],
+    ['tmux 3.3a', true],
+    ['tmux 3.10', true],
+    ['tmux 4.0', true],
+    ['tmux next-3.7', true],
+  ];
+  for (const [version, taken] of cases) t.equal(isTaken(version), taken, version);
 });

@@ -13,8 +13,8 @@ import { listing } from '../../../../src/adapters/docker/files/folder-listing.ts
 import { debianPackagesOf } from '../../../../src/adapters/docker/insight/debian-packages.ts';
 import { listed } from '../../../../src/adapters/docker/insight/layer-changes.ts';
 import { FILE_LIMITS } from '../../../../src/domain/containers/files.ts';
+import { untar } from '../../../support/engine/container.ts';
 import { frame } from '../../../support/engine/printing-engine.ts';
-import { untar } from '../../../support/engine/untar.ts';
 import { waitFor } from '../../../support/patience.ts';
 
 /** The bytes in pieces of that size, as a connection might cut them. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -9,15 +10,19 @@ import { runOneShot } from '../../../../src/adapters/docker/engine/one-shot-cont
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux-volume.ts';
 import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
-import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
 import {
-  type TypedInto as Box,
-  firstLines,
-  terminalInput,
-} from '../../../contract/terminals/terminal-input.ts';
+  aBox,
+  type Box,
+  filesContract,
+  links,
+  special,
+  uploads,
+} from '../../../contract/containers/files.ts';
+import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
+import { firstLines, type TypedInto, terminalInput } from '../../../contract/terminals/terminal-input.ts';
 import { aSpec, shellIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
-import { needs } from '../../../support/run/needs.ts';
+import { needs } from '../../../support/run/infra.ts';
 
 const PLAIN = { BERTH_TMUX: 'off' };
 
@@ -27,7 +32,8 @@ if (engine !== null) {
   await t.test('the tools are made once, and others of an older make go', (t) => made(t, instance));
   await t.test('what a killed process left of making them is removed', (t) => leftover(t, instance));
   const tools = await ensureTools(instance.docker, instance);
-  const box = (image: string, shell: string, env = {}) => aBox(instance, tools, aSpec(image, { env }), shell);
+  const box = (image: string, shell: string, env = {}) =>
+    aBoxWithTools(instance, tools, aSpec(image, { env }), shell);
   const busybox = await needs(t, 'busybox');
   if (busybox !== null) {
     const bare = await box(busybox.bare, '/bin/sh');
@@ -42,12 +48,12 @@ if (engine !== null) {
 }
 
 /** A running container that finds the tools of the installation in this volume. */
-async function aBox(
+async function aBoxWithTools(
   { docker, instanceId, network, terminals }: TestInstance,
   tools: string,
   spec: ContainerSpec,
   shell: string,
-): Promise<Box> {
+): Promise<TypedInto> {
   const settings = await runtimeSettings(docker, { instanceId, network: network.name, node: 'test' });
   const runtime = dockerRuntime(docker, { ...settings, tools: () => tools });
   const handle = await runtime.create(spec);
@@ -101,7 +107,12 @@ async function leftover(t: Test, { docker, image, instanceId }: TestInstance): P
   await docker.getVolume(`passing-${instanceId}`).remove();
 }
 
-async function insideBusyBox(t: Test, { docker }: TestInstance, tools: string, box: Box): Promise<void> {
+async function insideBusyBox(
+  t: Test,
+  { docker }: TestInstance,
+  tools: string,
+  box: TypedInto,
+): Promise<void> {
   const { terminals, handle } = box;
   const { Mounts } = await docker.getContainer(handle.runtimeId).inspect();
   const mount = Mounts.find(({ Destination }) => Destination === '/opt/berth');
@@ -120,7 +131,7 @@ async function insideBusyBox(t: Test, { docker }: TestInstance, tools: string, b
   await again(t, box);
 }
 
-async function again(t: Test, { terminals, handle }: Box): Promise<void> {
+async function again(t: Test, { terminals, handle }: TypedInto): Promise<void> {
   const pty = await terminals.open(handle, aTerminal('bare', { shell: '/bin/sh' }));
   const output = reader(pty);
   await output.until('ä漢😀|');
@@ -131,4 +142,44 @@ async function again(t: Test, { terminals, handle }: Box): Promise<void> {
     { kind: 'exited', code: 9 },
     'it was the same shell, and its exit code is known',
   );
+}
+
+const inBusybox = engine && (await needs(t, 'busybox'));
+if (engine !== null && inBusybox !== null) {
+  const instance = { ...(await testInstance(t, engine)), image: inBusybox.inPlaceOfTools };
+  const box = await aBox(instance);
+  await t.test('BusyBox: an image with nothing else', async (t) => {
+    t.match(await box.sh('tar --help 2>&1; :'), /BusyBox/);
+  });
+  await t.test('BusyBox: files', (t) => filesContract(t, box.files));
+  await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
+  await t.test('BusyBox: what is neither file nor folder', (t) => special(t, box));
+  await t.test('BusyBox: uploads', (t) => uploads(t, box));
+  await t.test('BusyBox: terminals that are closed together end', (t) => ended(t, instance, box));
+  await t.test('BusyBox: figures', async (t) => {
+    const usage = await instance.insight.usage(box.handle);
+    t.ok(usage.diskBytes !== null && usage.diskBytes > 0);
+    t.ok(usage.cpuMillicores >= 0);
+    t.match(await instance.insight.changes(box.handle), { complete: true, debian: [] });
+  });
+}
+
+async function ended(t: Test, { terminals }: TestInstance, { handle, sh }: Box): Promise<void> {
+  const marks = [randomUUID(), randomUUID(), randomUUID()];
+  const left = async (): Promise<readonly string[]> => (await terminals.leftovers(handle)).marks;
+  await sh(`for mark in ${marks.join(' ')}; do
+    BERTH_TERM=$mark setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
+  done`);
+  t.same([...(await left())].sort(), [...marks].sort());
+  await Promise.all(marks.map((mark) => terminals.endMarked(handle, mark)));
+  t.same(await left(), []);
+
+  const panes = ['pane-a', 'pane-b', 'pane-c'];
+  const given = () => ({ shell: '/bb/sh', marker: randomUUID() });
+  const open = await Promise.all(panes.map((pane) => terminals.open(handle, aTerminal(pane, given()))));
+  t.equal(new Set(await left()).size, open.length);
+  await Promise.all(open.map((pty) => pty.close()));
+  t.same(await left(), []);
+  await Promise.all(panes.map((pane) => terminals.killMuxSession(handle, pane)));
+  t.same((await terminals.leftovers(handle)).sessions, []);
 }

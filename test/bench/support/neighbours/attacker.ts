@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { client } from '../client.ts';
+import { client } from '../load.ts';
 import { ATTACKS, type End } from './attacks.ts';
 import type { Tenant } from './scene.ts';
 

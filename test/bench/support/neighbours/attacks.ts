@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { serviceLine } from '../terminals/line.ts';
+import { serviceLine } from '../terminals/scene.ts';
 import type { Tenant } from './scene.ts';
 
 /** Ends it, and waits until nothing of it runs. */

@@ -1,6 +1,6 @@
 /** Opens terminals whose programs write as fast as they can, reads them, and says how fast, when asked to stop. */
 import { randomUUID } from 'node:crypto';
-import { type Line, serviceLine } from './line.ts';
+import { type Line, serviceLine } from './scene.ts';
 
 const [address = '', token = '', container = '', count = '0'] = process.argv.slice(2);
 let bytes = 0;

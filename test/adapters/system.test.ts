@@ -1,7 +1,16 @@
-import t from 'tap';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
 import { runCommand, startChild } from '../../src/adapters/child-process.ts';
 import { processes } from '../../src/adapters/docker/host/host-commands.ts';
+import { DataDirInUseError, lockDataDir } from '../../src/adapters/filesystem/data-dir-lock.ts';
+import { recordingFilesIn } from '../../src/adapters/filesystem/recording-files.ts';
+import { memoryRecordingFiles } from '../../src/adapters/memory/terminals/recording-files.ts';
+import { recordingFilesContract } from '../contract/terminals/recordings.ts';
 import { moduleAt, runModule } from '../support/child.ts';
+import { aFolder } from '../support/folder.ts';
 import { eventually } from '../support/patience.ts';
 
 const MODULE = moduleAt('src/adapters/child-process.ts');
@@ -77,4 +86,69 @@ await startChild('sh', ['-c', 'sleep 60; :', '${marker}'], { signal, stdio: 'ign
 process.exit(3);`;
   t.equal(await runModule(t, code).ended, 3);
   t.ok(await settles(marker, 0));
+});
+
+const folder = path.join(t.testdir(), 'recordings');
+const files = recordingFilesIn(folder);
+
+t.test('before anything is recorded there is no folder, and no fault', async (t) => {
+  t.same(await files.untouched(0), []);
+});
+
+await recordingFilesContract('memory', memoryRecordingFiles());
+await recordingFilesContract('files', files);
+
+t.test('nobody else can read them, and no other name is a recording', async (t) => {
+  const id = '11111111-1111-4111-8111-111111111111';
+  await (await files.create(id)).close();
+  t.equal(statSync(folder).mode & 0o777, 0o700);
+  t.equal(statSync(path.join(folder, `${id}.cast`)).mode & 0o777, 0o600);
+  await t.rejects(files.create(id), { code: 'EEXIST' }, 'and none is overwritten');
+  for (const bad of ['../secret', '', 'a/b', `${id}.cast`]) {
+    await t.rejects(async () => await files.read(bad, 1), /not the id/, bad);
+  }
+  await writeFile(path.join(folder, 'notes.txt'), 'x');
+  t.same(await files.untouched(-60_000), [id]);
+});
+
+const lockModule = moduleAt(path.resolve('src/adapters/filesystem/data-dir-lock.ts'));
+
+/** A process that holds the lock of `directory`, with a child of its own. */
+const holder = (t: Test, directory: string) =>
+  runModule(
+    t,
+    `import { spawn } from 'node:child_process';
+     import { lockDataDir } from ${lockModule};
+     lockDataDir(${JSON.stringify(directory)});
+     const child = spawn('sleep', ['20'], { detached: true, stdio: 'ignore' });
+     console.log(child.pid);
+     setInterval(() => {}, 1000);`,
+  );
+
+t.test('a folder in use is refused, with the number of the process that has it', async (t) => {
+  const directory = aFolder(t);
+  const other = holder(t, directory);
+  const childPid = Number(await other.line());
+  t.teardown(() => process.kill(childPid));
+  t.throws(() => lockDataDir(directory), new DataDirInUseError(directory, other.process.pid ?? 0));
+});
+
+t.test('a killed process gives the folder free at once, though its children live on', async (t) => {
+  const directory = aFolder(t);
+  const other = holder(t, directory);
+  const childPid = Number(await other.line());
+  t.teardown(() => process.kill(childPid));
+  other.process.kill('SIGKILL');
+  await once(other.process, 'exit');
+  t.ok(process.kill(childPid, 0), 'the child is there');
+  lockDataDir(directory).release();
+});
+
+t.test('one process cannot take a folder twice, and can after giving it back', async (t) => {
+  const directory = path.join(aFolder(t), 'made', 'here');
+  const lock = lockDataDir(directory);
+  t.throws(() => lockDataDir(directory), DataDirInUseError);
+  lock.release();
+  lock.release();
+  lockDataDir(directory).release();
 });

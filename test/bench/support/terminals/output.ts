@@ -1,9 +1,8 @@
 /** Bytes a second of a program that writes as fast as it can. */
 import { readFileSync } from 'node:fs';
-import { median } from '../numbers.ts';
-import type { Line } from './line.ts';
-import type { Figure, Part } from './part.ts';
-import { type Box, type Scene, SIDES, type Side } from './scene.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { median } from '../load.ts';
+import { type Box, type Figure, type Line, type Part, type Scene, SIDES, type Side } from './scene.ts';
 
 const LINE = 'The quick brown fox jumps over the lazy dog, and the terminal shows it all.';
 const LINES = 1_000_000;
@@ -79,11 +78,58 @@ async function close(scene: Scene, box: Box, lines: Record<Side, Line>): Promise
 }
 
 /** Processor time that a process uses from now on; asked when it is over. */
-export function cpuSeconds(pid: number): () => number {
+function cpuSeconds(pid: number): () => number {
   const ticks = (): number => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]);
   };
   const before = ticks();
   return () => (ticks() - before) / 100;
+}
+
+// A gigabyte towards a reader that stops reading.
+
+const SECONDS = 15;
+const MIB = 1_048_576;
+const WANTED_MIB = 8;
+
+export const stopped: Part = async (scene) => {
+  const box = await scene.box('stopped');
+  // What the service's heap grows by once, for any flood, is not this reader's.
+  const warm = await scene.open('berth', box);
+  warm.write('head -c 200000000 /dev/zero | tr "\\0" y; echo warm-$((40+2))\r');
+  await warm.until('warm-42');
+  await warm.close();
+  const line = await scene.open('berth', box);
+  let received = 0;
+  line.read((chunk) => {
+    received += chunk.length;
+  });
+  await scene.service.memory();
+  const before = residentBytes(scene.service.pid);
+  line.stopReading();
+  line.write('head -c 1000000000 /dev/zero | tr "\\0" z\r');
+  let most = before;
+  for (let second = 0; second < SECONDS * 10; second += 1) {
+    await delay(100);
+    most = Math.max(most, residentBytes(scene.service.pid));
+  }
+  await line.close();
+  await scene.remove(box);
+  const grown = (most - before) / MIB;
+  return [
+    {
+      what: `1 GB towards a reader that stopped, for ${SECONDS} s: MiB that the service grows by`,
+      bare: null,
+      berth: grown.toFixed(1),
+      ratio: null,
+      wanted: `below ${WANTED_MIB}`,
+      isMet: grown < WANTED_MIB && received < 10 * MIB,
+    },
+  ];
+};
+
+function residentBytes(pid: number): number {
+  const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(found?.[1]) * 1_024;
 }

@@ -1,2 +1,0 @@
-/** Nothing of what is logged is shown. */
-export const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
