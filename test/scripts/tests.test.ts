@@ -221,10 +221,11 @@ t.test('a process runs a part of the pure files, however slow the machine was', 
 });
 
 /** Works through units whose ends the test decides; says what runs. */
-function aSchedule(names: readonly string[], atOnce: number) {
+function aSchedule(names: readonly string[], atOnce: number, most = atOnce) {
   const running: string[] = [];
   const ends = new Map<string, (left?: readonly string[]) => void>();
   let prepare = () => {};
+  let idle = () => {};
   const units = names.map((name) => ({
     name,
     files: [name],
@@ -233,6 +234,11 @@ function aSchedule(names: readonly string[], atOnce: number) {
   }));
   const done = workThrough(units, {
     atOnce,
+    most,
+    onIdle: (then) => {
+      idle = then;
+      return () => {};
+    },
     prepared: new Promise<void>((resolve) => {
       prepare = resolve;
     }),
@@ -248,6 +254,7 @@ function aSchedule(names: readonly string[], atOnce: number) {
       prepare();
       await turn();
     },
+    idle: () => idle(),
     async end(name: string, left?: readonly string[]) {
       running.splice(running.indexOf(name), 1);
       ends.get(name)?.(left);
@@ -256,6 +263,26 @@ function aSchedule(names: readonly string[], atOnce: number) {
     done,
   };
 }
+
+t.test('an idle machine runs more, and fewer after that until it is idle again', async (t) => {
+  const schedule = aSchedule(['a', 'b', 'c', 'd', 'e', 'f'], 3, 5);
+  t.same(schedule.running(), ['a', 'b']);
+  schedule.idle();
+  schedule.idle();
+  schedule.idle();
+  t.same(schedule.running(), ['a', 'b', 'c', 'd'], 'one place is kept for what uses the engine');
+  await schedule.end('a');
+  await schedule.end('b');
+  t.same(schedule.running(), ['c', 'd'], 'none starts while more than usual run');
+  schedule.idle();
+  t.same(schedule.running(), ['c', 'd', 'e']);
+  await schedule.end('c');
+  await schedule.end('d');
+  t.same(schedule.running(), ['e', 'f']);
+  for (const name of schedule.running()) await schedule.end(name);
+  await schedule.prepared();
+  await schedule.done;
+});
 
 t.test('what needs an engine waits for it, and leaves room for what needs none', async (t) => {
   const schedule = aSchedule(['engine1', 'engine2', 'engine3', 'a', 'b', 'c'], 3);

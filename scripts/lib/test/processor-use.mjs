@@ -19,6 +19,29 @@ export function processorUse() {
   };
 }
 
+const LOOK_EVERY_MS = 2000;
+/** With less than this to spare, one more test process would only slow down the others. */
+const IDLE_SHARE = 0.15;
+
+/**
+ * Calls `then` after each two seconds in which a part of the processors was idle, also for a disk. The result ends that.
+ * @param {() => void} then
+ * @returns {() => void}
+ */
+export function whenIdle(then) {
+  let since = performance.now();
+  let before = ticks();
+  const timer = setInterval(() => {
+    const now = ticks();
+    const busyShare =
+      (now.busyMs - before.busyMs) / ((performance.now() - since) * os.availableParallelism());
+    since = performance.now();
+    before = now;
+    if (busyShare < 1 - IDLE_SHARE) then();
+  }, LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
 /** Since boot, over all processors. */
 function ticks() {
   let busyMs = 0;

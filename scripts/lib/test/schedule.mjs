@@ -1,55 +1,92 @@
 import { availableParallelism } from 'node:os';
+import { whenIdle } from './processor-use.mjs';
 
 /**
  * @typedef {import('./units.mjs').Unit} Unit
+ * @typedef {'engine' | 'other'} Lane
  */
 
 /** The number of test processes: one more than processors, because engine and browser tests wait half of the time. */
 const AT_ONCE = availableParallelism() + 1;
+/** More processes start while they leave a part of the machine idle, but no more than this. */
+const MOST_AT_ONCE = 2 * availableParallelism() + 1;
 
 /**
- * Runs the units in order, `atOnce` at a time. Units that need an engine wait for `prepared` and leave one process to
- * the others while there are any. Files that a unit did not reach run next.
+ * Runs the units in order, `atOnce` at a time. Up to `most` run when the machine is idle, each from a moment that
+ * `onIdle` reports. Units that need an engine wait for `prepared` and leave one process to the others while there are
+ * any. Files that a unit did not reach run next.
  * @param {readonly Unit[]} units
- * @param {{ run: (files: readonly string[]) => Promise<readonly string[]>, prepared: Promise<unknown>, atOnce?: number }} options
+ * @param {{ run: (files: readonly string[]) => Promise<readonly string[]>, prepared: Promise<unknown>, atOnce?: number, most?: number, onIdle?: typeof whenIdle }} options
  */
-export async function workThrough(units, { run, prepared, atOnce = AT_ONCE }) {
-  const queues = {
-    engine: units.filter(({ kind }) => kind === 'engine').map(({ files }) => files),
-    other: units.filter(({ kind }) => kind !== 'engine').map(({ files }) => files),
-  };
-  /** @typedef {keyof typeof queues} Kind */
-  const running = { engine: 0, other: 0 };
-  let isPrepared = false;
-  /** @returns {Kind | null} */
-  const next = () => {
-    if (running.engine + running.other >= atOnce) return null;
-    const hasOthers = queues.other.length > 0;
-    const forEngines = hasOthers ? Math.max(1, atOnce - 1) : atOnce;
-    if (isPrepared && queues.engine.length > 0 && running.engine < forEngines) return 'engine';
-    return hasOthers && (running.other < atOnce - 1 || atOnce === 1) ? 'other' : null;
-  };
+export async function workThrough(units, { run, prepared, onIdle = whenIdle, ...limits }) {
+  const { atOnce = AT_ONCE, most = limits.atOnce ?? MOST_AT_ONCE } = limits;
+  const lanes = lanesOf(units);
+  let stop = () => {};
   await new Promise((resolve, reject) => {
     const fill = () => {
-      for (let kind = next(); kind !== null; kind = next()) start(kind);
-      const isDone = running.engine + running.other + queues.engine.length + queues.other.length === 0;
-      if (isDone) resolve(undefined);
+      for (let lane = lanes.next(atOnce); lane !== null; lane = lanes.next(atOnce)) start(lane);
+      if (lanes.areDone()) resolve(undefined);
     };
-    /** @param {Kind} kind */
-    const start = (kind) => {
-      const files = queues[kind].shift();
-      if (files === undefined) return;
-      running[kind] += 1;
-      run(files).then((left) => {
-        running[kind] -= 1;
-        if (left.length > 0) queues[kind].unshift(left);
+    /** @param {Lane} lane */
+    const start = (lane) => {
+      run(lanes.begin(lane)).then((left) => {
+        lanes.end(lane, left);
         fill();
       }, reject);
     };
     prepared.then(() => {
-      isPrepared = true;
+      lanes.prepared();
       fill();
     }, reject);
     fill();
-  });
+    stop = onIdle(() => {
+      const lane = lanes.next(most);
+      if (lane !== null) start(lane);
+    });
+  }).finally(() => stop());
+}
+
+/**
+ * What waits and how many units run, of those that need an engine and of the others.
+ * @param {readonly Unit[]} units
+ */
+function lanesOf(units) {
+  const queues = {
+    engine: units.filter(({ kind }) => kind === 'engine').map(({ files }) => files),
+    other: units.filter(({ kind }) => kind !== 'engine').map(({ files }) => files),
+  };
+  const running = { engine: 0, other: 0 };
+  let isPrepared = false;
+  const count = () => running.engine + running.other;
+  return {
+    /**
+     * The lane of the unit that may start now, when no more than `limit` may run.
+     * @param {number} limit
+     * @returns {Lane | null}
+     */
+    next: (limit) => {
+      if (count() >= limit) return null;
+      const hasOthers = queues.other.length > 0;
+      const forEngines = hasOthers ? Math.max(1, limit - 1) : limit;
+      if (isPrepared && queues.engine.length > 0 && running.engine < forEngines) return 'engine';
+      return hasOthers && (running.other < limit - 1 || limit === 1) ? 'other' : null;
+    },
+    /** @param {Lane} lane */
+    begin: (lane) => {
+      running[lane] += 1;
+      return queues[lane].shift() ?? [];
+    },
+    /**
+     * @param {Lane} lane
+     * @param {readonly string[]} left
+     */
+    end: (lane, left) => {
+      running[lane] -= 1;
+      if (left.length > 0) queues[lane].unshift(left);
+    },
+    prepared: () => {
+      isPrepared = true;
+    },
+    areDone: () => count() + queues.engine.length + queues.other.length === 0,
+  };
 }
