@@ -3,6 +3,7 @@ import { type DomainError, type DomainErrorCode, Refusal } from '../../domain/er
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageBusy, StorageUnavailable } from '../../ports/storage.ts';
+import { onTheWire } from './field-names.ts';
 import { headersOfData } from './security-headers.ts';
 import { validationFields } from './validation-errors.ts';
 
@@ -171,7 +172,7 @@ const keptWords = (message: string, names: readonly string[]): string =>
     : `${message}: ${names.join(', ')}`;
 
 function fieldsOf(error: DomainError): FieldFaults | null {
-  if (error.code === 'validation_failed') return error.fields;
+  if (error.code === 'validation_failed') return onTheWire(error.fields);
   return error.code === 'confirmation_required'
     ? { [error.by]: 'is required to confirm that it is you' }
     : null;

@@ -1,10 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Idempotency, Note, Work } from '../../app/idempotency.ts';
+import { Refusal } from '../../domain/errors.ts';
 import type { KeptAnswer } from '../../ports/idempotency-key-store.ts';
 import { orThrow } from './errors.ts';
 
-/** For the reader; what a key may be is judged where it is used. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -17,7 +19,7 @@ type Keyed = FastifyRequest<{ Headers: Static<typeof IdempotencyHeaders> }>;
 
 const NOBODY_ASKS: Note = async () => {};
 
-/** Does the work once for each `Idempotency-Key`; without the header, each time. */
+/** Does the work once per `Idempotency-Key`; without the header, each time. */
 export async function onlyOnce<B extends KeptAnswer['body']>(
   keys: Idempotency,
   request: Pick<Keyed, 'headers' | 'method' | 'url' | 'caller' | 'body'>,
@@ -26,6 +28,10 @@ export async function onlyOnce<B extends KeptAnswer['body']>(
 ): Promise<KeptAnswer<B>> {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return await work.first(NOBODY_ASKS);
+  if (!KEY.test(key)) {
+    const fields = { 'Idempotency-Key': 'must be 1 to 255 printable characters without spaces' };
+    throw new Refusal({ code: 'validation_failed', fields });
+  }
   const route = `${request.method} ${request.url.split('?', 1)[0]}`;
   const userId = request.caller.user.id;
   const done = orThrow(await keys.once({ userId, route, key }, request.body, work));

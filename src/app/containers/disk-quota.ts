@@ -85,12 +85,12 @@ export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: nu
   const isOther = diskMb !== row.resources.diskMb;
   const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
   if (facts?.isResizable === false)
-    return { disk_mb: 'cannot change: the engine fixes the size of this volume' };
+    return { diskMb: 'cannot change: the engine fixes the size of this volume' };
   if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
   const { quota, usedMb } = await readUse(deps, row);
   const matters = quota === 'soft' || isOther;
   return matters && usedMb !== null && usedMb > diskMb
-    ? { disk_mb: `must be at least ${usedMb}, the size of the files in the workspace` }
+    ? { diskMb: `must be at least ${usedMb}, the size of the files in the workspace` }
     : {};
 }
 
@@ -101,7 +101,7 @@ export async function carryOverFaults(deps: ContainerDeps, row: Container): Prom
   const layer = handle === null ? null : await deps.runtime.layerUse(handle, row.image);
   if (layer === null || layerMb(layer) <= allowedMb) return {};
   return {
-    carry_over: `is not possible: ${layerMb(layer)} MB are outside /workspace, and the limit is ${allowedMb} MB`,
+    carryOver: `is not possible: ${layerMb(layer)} MB are outside /workspace, and the limit is ${allowedMb} MB`,
   };
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { LiveBody, ReadyBody } from '../../adapters/http/schema/service.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerCommands } from '../../ports/containers/container-commands.ts';
@@ -15,6 +14,8 @@ import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import type { TerminalQueueOptions } from '../terminals/terminal-queue.ts';
+import type { Liveness } from './health/liveness.ts';
+import type { Readiness } from './health/readiness.ts';
 import type { Keys } from './keys/keys.ts';
 
 /** The service's ports. */
@@ -54,8 +55,8 @@ export type ComposeOptions = {
   readonly secureCookie: boolean;
   /** The address that people open; null for the bound one. */
   readonly publicUrl: string | null;
-  readonly liveness: () => LiveBody;
-  readonly readiness: () => Promise<ReadyBody>;
+  readonly liveness: () => Liveness;
+  readonly readiness: () => Promise<Readiness>;
   readonly createWaitMs: number;
   /** Interval of the check for lost messages, in milliseconds; default five seconds. */
   readonly liveEveryMs?: number;

@@ -46,7 +46,7 @@ const participantFaults = ({
   forceNew,
   record,
 }: TerminalOptions): Readonly<Record<string, string>> => ({
-  ...(connectionId === MAIN_CONNECTION ? {} : { connection_id: 'must be main for a shared terminal' }),
+  ...(connectionId === MAIN_CONNECTION ? {} : { connectionId: 'must be main for a shared terminal' }),
   ...(forceNew ? { new: 'is for the owner of the container' } : {}),
   ...(record ? { record: 'is for the owner of the container' } : {}),
 });

@@ -69,7 +69,7 @@ const keyFaults = (field: 'key' | 'name', key: string): FieldFaults =>
 const labelFaults = (label: string): FieldFaults =>
   LABEL.test(label) ? {} : { label: 'must be 1 to 100 printable characters without spaces around them' };
 
-/** Every field that is not valid, by wire name. */
+/** Every invalid field. */
 export function imageFaults({ key, label, reference, digest, shell }: Image): FieldFaults {
   const isReference = reference.length <= 255 && REFERENCE.test(reference);
   return {
@@ -87,7 +87,7 @@ function digestFaults(reference: string, digest: string | null): FieldFaults {
   return isMadeHere(reference) ? { digest: 'must be empty for an image that Berth builds' } : {};
 }
 
-/** Every field that is not valid, by wire name. */
+/** Every invalid field. */
 export function roleFaults({ key, label, packages, script }: Role): FieldFaults {
   const names = Object.values(packages).flat();
   const bad = names.find((name) => !PACKAGE.test(name));
@@ -103,40 +103,37 @@ export function roleFaults({ key, label, packages, script }: Role): FieldFaults 
 }
 
 const TIER_BOUNDS = {
-  memoryMb: ['memory_mb', { min: 64, max: 16_777_216 }],
-  cpuMillicores: ['cpu_shares', { min: 10, max: 1_024_000 }],
-  diskMb: ['disk_mb', { min: 64, max: 16_777_216 }],
+  memoryMb: { min: 64, max: 16_777_216 },
+  cpuMillicores: { min: 10, max: 1_024_000 },
+  diskMb: { min: 64, max: 16_777_216 },
 } as const;
 const LAYER_BOUNDS = { min: 64, max: 16_777_216 };
 const MAX_COUNT = 10_000;
 const COUNT_BOUNDS = {
-  maxContainers: ['max_containers', MAX_COUNT],
-  maxAgents: ['max_agents', MAX_COUNT],
-  requestsPerMinute: ['requests_per_minute', 1_000_000],
-  maxTerminals: ['max_terminals', MAX_COUNT],
-  maxEventSockets: ['max_event_sockets', MAX_COUNT],
-  maxCommands: ['max_commands', MAX_COUNT],
-  maxUploads: ['max_uploads', MAX_COUNT],
-  maxDownloads: ['max_downloads', MAX_COUNT],
+  maxContainers: MAX_COUNT,
+  maxAgents: MAX_COUNT,
+  requestsPerMinute: 1_000_000,
+  maxTerminals: MAX_COUNT,
+  maxEventSockets: MAX_COUNT,
+  maxCommands: MAX_COUNT,
+  maxUploads: MAX_COUNT,
+  maxDownloads: MAX_COUNT,
 } as const;
 
-/** Every field that is not valid, by wire name. */
+/** Every invalid field. */
 export function tierFaults(tier: Tier): FieldFaults {
   const faults: Record<string, string> = { ...keyFaults('name', tier.name) };
   for (const key of Object.keys(TIER_BOUNDS) as (keyof typeof TIER_BOUNDS)[]) {
-    const [field, bounds] = TIER_BOUNDS[key];
-    if (!liesIn(tier[key], bounds)) {
-      faults[field] =
-        `must be a range of whole numbers from ${bounds.min} to ${bounds.max}, min not above max`;
-    }
+    const bounds = TIER_BOUNDS[key];
+    if (!liesIn(tier[key], bounds))
+      faults[key] = `must be a range of whole numbers from ${bounds.min} to ${bounds.max}, min not above max`;
   }
   if (!liesIn({ min: tier.layerMb, max: tier.layerMb }, LAYER_BOUNDS))
-    faults['layer_mb'] = `must be a whole number from ${LAYER_BOUNDS.min} to ${LAYER_BOUNDS.max}`;
+    faults['layerMb'] = `must be a whole number from ${LAYER_BOUNDS.min} to ${LAYER_BOUNDS.max}`;
   for (const key of Object.keys(COUNT_BOUNDS) as (keyof typeof COUNT_BOUNDS)[]) {
     const count = tier[key];
-    const [field, max] = COUNT_BOUNDS[key];
-    if (!liesIn({ min: count, max: count }, { min: 0, max }))
-      faults[field] = `must be a whole number from 0 to ${max}`;
+    if (!liesIn({ min: count, max: count }, { min: 0, max: COUNT_BOUNDS[key] }))
+      faults[key] = `must be a whole number from 0 to ${COUNT_BOUNDS[key]}`;
   }
   return faults;
 }

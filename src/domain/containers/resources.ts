@@ -23,19 +23,18 @@ export type Tier = {
   readonly maxAgents: number;
 } & UseLimits;
 
-const WIRE_FIELDS = { memoryMb: 'memory_mb', cpuMillicores: 'cpu_shares', diskMb: 'disk_mb' } as const;
+const FIELDS: readonly (keyof Resources)[] = ['memoryMb', 'cpuMillicores', 'diskMb'];
 
 const inRange = (value: number, { min, max }: Range): boolean =>
   Number.isInteger(value) && value >= min && value <= max;
 
-/** Every value that lies outside the tier, named by its wire field. */
+/** Every value that lies outside the tier. */
 export function resourceFaults(resources: Resources, tier: Tier): FieldFaults {
   const faults: Record<string, string> = {};
-  for (const key of Object.keys(WIRE_FIELDS) as (keyof Resources)[]) {
+  for (const key of FIELDS) {
     const range = tier[key];
     if (!inRange(resources[key], range)) {
-      faults[WIRE_FIELDS[key]] =
-        `must be a whole number from ${range.min} to ${range.max} in tier ${tier.name}`;
+      faults[key] = `must be a whole number from ${range.min} to ${range.max} in tier ${tier.name}`;
     }
   }
   return faults;

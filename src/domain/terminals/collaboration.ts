@@ -149,7 +149,7 @@ export const MAX_MINUTES = 1440;
 export const minutesFaults = (minutes: number): FieldFaults =>
   Number.isInteger(minutes) && minutes >= 1 && minutes <= MAX_MINUTES
     ? {}
-    : { expires_in_minutes: `must be a whole number from 1 to ${MAX_MINUTES}` };
+    : { expiresInMinutes: `must be a whole number from 1 to ${MAX_MINUTES}` };
 
 /** The multiplexer session of a participant in `control`: grouped with the owner's, but ending alone. */
 export const participantSession = (userId: string): string => `user-${userId}`;

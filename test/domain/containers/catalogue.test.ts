@@ -117,15 +117,15 @@ t.test('a role without packages and script installs nothing', async (t) => {
 const tiers: readonly (readonly [string, Partial<Tier>, readonly string[]])[] = [
   ['nothing at all', { maxContainers: 0, maxAgents: 0 }, []],
   ['one size', { memoryMb: { min: 512, max: 512 } }, []],
-  ['min above max', { memoryMb: { min: 513, max: 512 } }, ['memory_mb']],
-  ['fractions', { cpuMillicores: { min: 10.5, max: 512 } }, ['cpu_shares']],
-  ['less than an engine takes', { memoryMb: { min: 1, max: 512 } }, ['memory_mb']],
-  ['more than is stored', { diskMb: { min: 512, max: 2 ** 31 } }, ['disk_mb']],
-  ['counts', { maxContainers: -1, maxAgents: 10_001 }, ['max_agents', 'max_containers']],
-  ['nothing to install into', { layerMb: 0 }, ['layer_mb']],
+  ['min above max', { memoryMb: { min: 513, max: 512 } }, ['memoryMb']],
+  ['fractions', { cpuMillicores: { min: 10.5, max: 512 } }, ['cpuMillicores']],
+  ['less than an engine takes', { memoryMb: { min: 1, max: 512 } }, ['memoryMb']],
+  ['more than is stored', { diskMb: { min: 512, max: 2 ** 31 } }, ['diskMb']],
+  ['counts', { maxContainers: -1, maxAgents: 10_001 }, ['maxAgents', 'maxContainers']],
+  ['nothing to install into', { layerMb: 0 }, ['layerMb']],
   ['a name', { name: 'Gold' }, ['name']],
   ['the largest sizes', { memoryMb: { min: 64, max: 16_777_216 }, layerMb: 16_777_216 }, []],
-  ['more to install into than is stored', { layerMb: 16_777_217 }, ['layer_mb']],
+  ['more to install into than is stored', { layerMb: 16_777_217 }, ['layerMb']],
 ];
 
 t.test('a tier has ranges that can be met', async (t) => {

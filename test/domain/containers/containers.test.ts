@@ -125,9 +125,9 @@ t.test('resources within the tier are taken as they are, and every other value i
   t.same(resourceFaults({ memoryMb: 256, cpuMillicores: 2000, diskMb: 10_240 }, aTier()), {}, 'its ends');
   const result = withinTier({ memoryMb: 255, cpuMillicores: 2001, diskMb: 0.5 }, aTier());
   t.match(result, { ok: false, error: { code: 'validation_failed' } });
-  t.same(Object.keys(result.ok ? {} : result.error.fields), ['memory_mb', 'cpu_shares', 'disk_mb']);
+  t.same(Object.keys(result.ok ? {} : result.error.fields), ['memoryMb', 'cpuMillicores', 'diskMb']);
   for (const memoryMb of [Number.NaN, Number.POSITIVE_INFINITY, 512.5, -512])
-    t.match(resourceFaults({ ...inside, memoryMb }, aTier()), { memory_mb: String }, String(memoryMb));
+    t.match(resourceFaults({ ...inside, memoryMb }, aTier()), { memoryMb: String }, String(memoryMb));
 });
 
 t.test('who asks for nothing gets a quarter of the tier, within it', async (t) => {

@@ -74,7 +74,7 @@ t.test('what becomes of a share', async (t) => {
 
 t.test('a share lasts from a minute to a day', async (t) => {
   for (const minutes of [1, 60, 1440]) t.same(minutesFaults(minutes), {});
-  for (const minutes of [0, -1, 1441, 1.5, Number.NaN]) t.ok(minutesFaults(minutes)['expires_in_minutes']);
+  for (const minutes of [0, -1, 1441, 1.5, Number.NaN]) t.ok(minutesFaults(minutes)['expiresInMinutes']);
 });
 
 t.test('the session of a participant is theirs alone', async (t) => {

@@ -24,7 +24,7 @@ export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
     origin: Origin,
   ): Promise<Result<null, DomainError>> {
     const { password: fault } = passwordFaults(wanted);
-    if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { new_password: fault } });
+    if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { newPassword: fault } });
     const current = (await storage.repositories.users.lockForSignIn(user.id))?.passwordHash ?? null;
     const hashed = await hashing.inTurn(
       { userId: user.id },

@@ -27,7 +27,7 @@ export const sshKeys = ({ repositories, inTransaction }: Storage) => ({
     origin: Origin,
   ): Promise<Result<SshKey, DomainError>> {
     const parsed = parseSshKey(publicKey);
-    if ('fault' in parsed) return refuse({ code: 'validation_failed', fields: { public_key: parsed.fault } });
+    if ('fault' in parsed) return refuse({ code: 'validation_failed', fields: { publicKey: parsed.fault } });
     const called = sshKeyName(name, parsed);
     const fields = sshKeyNameFaults(called);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });

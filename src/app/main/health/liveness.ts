@@ -1,4 +1,4 @@
-import type { LiveBody } from '../../../adapters/http/schema/service.ts';
+export type Liveness = { readonly status: 'live' | 'stuck'; readonly detail?: string };
 
 const MAX_LAG_MS = 2_000;
 const LOOK_EVERY_MS = 500;
@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 500;
 const MAX_SILENCE_MS = 90_000;
 
 /** Live while the event loop and the reconciler run; neither database nor engine is asked. */
-export function livenessOf({ lagMs, silenceMs }: { lagMs: number; silenceMs: number }): LiveBody {
+export function livenessOf({ lagMs, silenceMs }: { lagMs: number; silenceMs: number }): Liveness {
   if (lagMs >= MAX_LAG_MS) return { status: 'stuck', detail: 'the event loop is late' };
   if (silenceMs >= MAX_SILENCE_MS) return { status: 'stuck', detail: 'reconciliation is overdue' };
   return { status: 'live' };

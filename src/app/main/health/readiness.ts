@@ -1,7 +1,16 @@
-import type { ReadyBody } from '../../../adapters/http/schema/service.ts';
 import { withinLoopTime } from '../../../adapters/postgres/event-loop-time.ts';
 
-export type PartState = ReadyBody['parts']['engine'];
+/** `mend`: the command or step that brings the part back. */
+export type PartState = {
+  readonly status: 'ready' | 'degraded' | 'down';
+  readonly detail: string;
+  readonly mend?: string;
+};
+
+export type Readiness = {
+  readonly status: 'ready' | 'degraded' | 'unready';
+  readonly parts: { readonly database: PartState } & Readonly<Parts>;
+};
 
 /** The known state of each part. All but the database's are updated by their owners. */
 export type Parts = { engine: PartState; image: PartState; disk: PartState; isolation: PartState };
@@ -30,7 +39,7 @@ const SILENT: PartState = {
  * Ready when every part is; degraded when any part but the database fails; unready without a database or while the
  * image is being prepared.
  */
-export async function readinessOf(parts: Parts, asks: Asks): Promise<ReadyBody> {
+export async function readinessOf(parts: Parts, asks: Asks): Promise<Readiness> {
   const wasUp = parts.engine.status === 'ready';
   const [databaseAnswers, engineAnswers] = await Promise.all([yes(asks.database), wasUp && yes(asks.engine)]);
   const database: PartState = databaseAnswers

@@ -1,0 +1,27 @@
+import type { FieldFaults } from '../../domain/field-faults.ts';
+
+/** Fields of requests with another name in the domain. */
+const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
+  ['memoryMb', 'memory_mb'],
+  ['cpuMillicores', 'cpu_shares'],
+  ['diskMb', 'disk_mb'],
+  ['layerMb', 'layer_mb'],
+  ['maxContainers', 'max_containers'],
+  ['maxAgents', 'max_agents'],
+  ['requestsPerMinute', 'requests_per_minute'],
+  ['maxTerminals', 'max_terminals'],
+  ['maxEventSockets', 'max_event_sockets'],
+  ['maxCommands', 'max_commands'],
+  ['maxUploads', 'max_uploads'],
+  ['maxDownloads', 'max_downloads'],
+  ['carryOver', 'carry_over'],
+  ['expiresInMinutes', 'expires_in_minutes'],
+  ['newPassword', 'new_password'],
+  ['publicKey', 'public_key'],
+  ['connectionId', 'connection_id'],
+]);
+
+export const onTheWire = (faults: FieldFaults): FieldFaults =>
+  Object.fromEntries(
+    Object.entries(faults).map(([field, fault]) => [ON_THE_WIRE.get(field) ?? field, fault]),
+  );
