@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** How long a program that is told to end may take before it is killed. */
+/** Grace of a program between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 2_000;
 
 export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -11,15 +11,15 @@ export type CommandOptions = {
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Called for each complete line of stdout and stderr. */
+  /** Called per complete line of stdout and stderr. */
   readonly onLine?: (line: string) => void;
-  /** Ends the program early, with everything that it started; so does the end of this process. */
+  /** Ends the program with its children; so does the end of this process. */
   readonly signal?: AbortSignal | undefined;
 };
 
 export type ChildOptions = Omit<SpawnOptions, 'signal'> & Pick<CommandOptions, 'signal'>;
 
-/** What the programs that Berth starts may know of its environment: where things are, and the way out through a proxy. */
+/** The environment variables that child programs may see: paths, and the outgoing proxy. */
 const FOR_PROGRAMS = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'DOCKER_TMPDIR', 'DOCKER_RAMDISK', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['APT_CONFIG', 'DEBIAN_FRONTEND'],
@@ -27,12 +27,12 @@ const FOR_PROGRAMS = new Set([
   ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
 ]);
 
-/** The environment for programs of the machine: none of the settings of Berth, which hold passwords and keys. */
+/** The environment of child programs, without Berth's settings, which include passwords and keys. */
 export const programEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => FOR_PROGRAMS.has(name)));
 
 /**
- * Starts a program and resolves once it runs. Rejects when it cannot be started: a missing program, no free descriptor,
+ * Starts a program and resolves when it runs. Rejects when it cannot start: a missing program, or no free descriptor,
  * process or memory. Unlike `spawn` it never throws and never leaves an 'error' event without a listener.
  */
 export async function startChild(
@@ -42,13 +42,13 @@ export async function startChild(
 ): Promise<ChildProcess> {
   signal?.throwIfAborted();
   const child = spawn(file, args, signal === undefined ? options : { ...options, detached: true });
-  // The listener stays: a signal that cannot be sent is an 'error' event as well.
+  // The listener stays, since an unsent signal also emits 'error'.
   await new Promise<void>((resolve, reject) => child.on('error', reject).once('spawn', resolve));
   if (signal !== undefined) endWith(child, signal);
   return child;
 }
 
-/** Runs a program to its end. Never rejects: code 127 means that it could not be started, 137 that it was killed. */
+/** Runs a program to its end. Never rejects: code 127 means that it could not start, 137 that it was killed. */
 export async function runCommand(
   file: string,
   args: readonly string[],
@@ -70,14 +70,14 @@ export async function runCommand(
   return { code, stdout: out(), stderr: err() };
 }
 
-/** The program leads a process group of its own, so that a signal reaches what it started, too. */
+/** The program leads a process group, so that a signal reaches its children too. */
 function endWith(child: ChildProcess, signal: AbortSignal): void {
   let timer: NodeJS.Timeout | undefined;
   const killGroup = (name: NodeJS.Signals): void => {
     try {
       process.kill(-(child.pid as number), name);
     } catch {
-      // The group is empty.
+      // the group is empty
     }
   };
   const kill = (): void => killGroup('SIGKILL');
@@ -96,7 +96,7 @@ function endWith(child: ChildProcess, signal: AbortSignal): void {
   if (signal.aborted) end();
 }
 
-/** Collects a stream; the result is everything that came so far. */
+/** Collects a stream; the result is everything so far. */
 function collector(stream: Readable | null, onLine?: (line: string) => void): () => string {
   const chunks: Buffer[] = [];
   stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -104,7 +104,7 @@ function collector(stream: Readable | null, onLine?: (line: string) => void): ()
   return () => Buffer.concat(chunks).toString();
 }
 
-/** Turns chunks into lines; the rest of a chunk without a newline waits for the next one. */
+/** Splits chunks into lines; a rest without a newline waits for the next chunk. */
 export function lineSplitter(onLine: (line: string) => void): (chunk: Buffer) => void {
   let rest = '';
   return (chunk) => {

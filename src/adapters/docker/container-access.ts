@@ -17,7 +17,7 @@ export type DockerAccess = {
   readonly installer: RoleInstaller;
 };
 
-/** What looks into this installation's containers on one engine. */
+/** Access to the inside of this installation's containers on one engine. */
 export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
   const calls = engineCalls(docker);
   const own = ownership(calls, instanceId);

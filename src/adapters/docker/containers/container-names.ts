@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto';
 
-/** What the kernel takes as the name of a host. */
+/** The kernel's limit for host names. */
 const HOSTNAME_MAX = 64;
 
-// A private network answers questions for its containers' names, to every container on it. Nobody can ask for a name
-// that nobody can guess: row ids are random and never leave their owner, and no name tells its row id.
+// On a private network the engine answers name queries of every container. Unguessable names prevent that: row ids are
+// random and private, and no name reveals its row id.
 const digest = (instanceId: string, text: string, length: number): string =>
   createHmac('sha256', instanceId).update(text).digest('hex').slice(0, length);
 
-/** The engine's name of a row's container: the same try gives the same name, so that it can not exist twice. */
+/** The engine name of a row's container: deterministic, so that it cannot exist twice. */
 export const containerName = (instanceId: string, dbId: string, generation: number): string =>
   `ws-${digest(instanceId, `container ${dbId} ${generation}`, 24)}`;
 
-/** What an earlier version called the same container; such containers keep that name. */
+/** The name in earlier versions; such containers keep it. */
 export const earlierName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;
 
 /**
- * The name inside: the workspace's up to the first dot, as prompts show it, and a secret one behind it, since the engine
- * answers for the whole of it alone.
+ * The host name inside: the workspace's name up to the first dot, as prompts show it, then a secret part, since the
+ * engine answers only for the whole name.
  */
 export function hostnameInside(instanceId: string, dbId: string, name: string): string {
   const secret = digest(instanceId, `host ${dbId}`, 16);

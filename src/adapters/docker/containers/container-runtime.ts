@@ -21,10 +21,10 @@ import { createOrAdopt, inspect, inspectNamed } from './create-container.ts';
 import { limitsOf, type RuntimeSettings } from './create-options.ts';
 
 export type DockerRuntimeSettings = RuntimeSettings & {
-  /** Name of this engine in handles. */
+  /** This engine's name in handles. */
   readonly node: string;
   readonly disk?: DiskSettings;
-  /** Kills everything in a container without the engine, and answers whether nothing is left; null where that is not for us to do. */
+  /** Kills all processes of a container without the engine; returns whether none is left. Null where Berth cannot. */
   readonly kill?: ((runtimeId: string) => Promise<boolean>) | null;
 };
 
@@ -39,7 +39,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   const own = ownership(calls, instanceId);
   const volumes = dockerVolumes(calls, instanceId, disk);
   const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
-  /** Of those that were started here: it never changes, and the engine is slow to tell while it stops one. */
+  /** Containers started here: their volume never changes, and a stopping engine answers slowly. */
   const mounted = new Map<string, Mounted>();
   return {
     diskQuota: quotaOf(disk.mode),
@@ -64,7 +64,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);
       if (container === null) return 'gone';
-      // Asked while it stops. Whatever comes of it, the stop is waited for.
+      // Asked during the stop, which is awaited whatever the answer.
       const asking: Promise<Mounted | null> = Promise.resolve(mounted.get(handle.runtimeId) ?? known(handle));
       asking.catch(() => undefined);
       const stopped = await stopWholly(calls, container, graceSeconds);
@@ -115,9 +115,9 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
 }
 
 /**
- * Kills what is in a container that the engine cannot stop: the engine is there, and gives no answer about this one. An engine
- * that answers stops it by itself, and politely. Without a late start on record, as after a restart, it is asked twice: a busy
- * engine is slow.
+ * Kills the processes of a container that the engine cannot stop: the engine answers, but not about this one. Otherwise
+ * the engine stops it, with SIGTERM first. Without a late start on record, as after a restart, it is asked twice, since
+ * a busy engine is slow.
  */
 async function endHung(
   calls: EngineCalls,
@@ -139,7 +139,7 @@ const answers = (asked: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** Resumes a paused container; one that somebody else has already resumed counts as success. */
+/** Resumes a paused container; already resumed is success. */
 async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
   const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }), {
     runtimeId: container.id,
@@ -150,7 +150,7 @@ async function goOn(calls: EngineCalls, container: Docker.Container): Promise<vo
   });
 }
 
-/** False when there was nothing to stop. What has stopped before is 304. */
+/** False when there was nothing to stop. 304: already stopped. */
 async function stopWholly(
   calls: EngineCalls,
   container: Docker.Container,
@@ -165,7 +165,7 @@ async function stopWholly(
   return stopped === true;
 }
 
-/** 409 means that another call is removing it: success once it is gone. */
+/** 409: another call is removing it, which succeeds once it is gone. */
 async function removeWholly(calls: EngineCalls, container: Docker.Container): Promise<void> {
   const removing = (abortSignal: AbortSignal) =>
     orNull(
@@ -188,7 +188,7 @@ function observed(info: Docker.ContainerInspectInfo | null, instanceId: string):
     : { kind: 'stopped', exitCode: ExitCode };
 }
 
-/** By the engine's name, which no id can be taken for: an id is hexadecimal, and a name begins with `ws-`. */
+/** By engine name, which cannot be an id: names begin with `ws-`, ids are hexadecimal. */
 async function findNamed(
   calls: EngineCalls,
   dbId: string,

@@ -8,13 +8,13 @@ import { createOptions, type RuntimeSettings } from './create-options.ts';
 
 const CONFLICT_SECONDS = 5;
 
-/** What the engine knows of a container; null when it is absent. */
+/** Null when it is absent. */
 export const inspect = (calls: EngineCalls, id: string): Promise<Docker.ContainerInspectInfo | null> =>
   calls.read(LIMITS.inspect, (abortSignal) =>
     orNull([404], calls.docker.getContainer(id).inspect({ abortSignal })),
   );
 
-/** What the engine knows of a row's container, also of one that an earlier version made; null when it is absent. */
+/** A row's container, even if an earlier version made it; null when it is absent. */
 export const inspectNamed = async (
   calls: EngineCalls,
   instanceId: string,
@@ -24,7 +24,7 @@ export const inspectNamed = async (
   (await inspect(calls, containerName(instanceId, dbId, generation))) ??
   (await inspect(calls, earlierName(dbId, generation)));
 
-/** Returns the full id of a new container, or of the one that another try made or is making right now. */
+/** Returns the full id of a new container, or of one made by an earlier or concurrent attempt. */
 export async function createOrAdopt(
   calls: EngineCalls,
   spec: ContainerSpec,
@@ -33,7 +33,7 @@ export async function createOrAdopt(
   const options = createOptions(spec, settings);
   const end = Date.now() + CONFLICT_SECONDS * 1000;
   let pulled = false;
-  // A try of an earlier version has another name, which the engine would not refuse to make a second one beside.
+  // An earlier version's attempt has another name, so the engine would make a second container.
   const earlier = await inspect(calls, earlierName(spec.dbId, spec.generation));
   if (earlier !== null && isOf(spec, settings.instanceId, earlier)) return earlier.Id;
   for (;;) {
@@ -52,7 +52,7 @@ export async function createOrAdopt(
       if (statusOf(error) !== 409) throw error;
       const taken = await whoHas(calls, spec, settings.instanceId);
       if (taken.by === 'us') return taken.id;
-      // The name is reserved a moment before its container can be seen.
+      // The name is reserved a moment before the container is visible.
       if (taken.by === 'others' || Date.now() > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
@@ -72,7 +72,7 @@ async function pullForCreate({ docker }: EngineCalls, image: string): Promise<vo
 
 type Taken = { readonly by: 'us'; readonly id: string } | { readonly by: 'others' | 'nobody yet' };
 
-/** The name is taken: by an earlier try of ours, by a try under way, or by something not for us to touch. */
+/** Who has the name: an earlier attempt of ours, a concurrent one, or something foreign. */
 async function whoHas(calls: EngineCalls, spec: ContainerSpec, instanceId: string): Promise<Taken> {
   const info = await inspect(calls, containerName(instanceId, spec.dbId, spec.generation));
   if (info === null) return { by: 'nobody yet' };

@@ -14,23 +14,23 @@ import type { ProcessLimits } from '../host/process-limits.ts';
 import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
 import { containerName, hostnameInside } from './container-names.ts';
 
-/** What is the same for every container of an installation. */
+/** Settings of all containers of an installation. */
 export type RuntimeSettings = {
   readonly instanceId: string;
   readonly network: string;
-  /** Group above the containers' own, or null for the engine's choice. */
+  /** The parent of the containers' control groups, or null for the engine's choice. */
   readonly cgroupParent: string | null;
-  /** What the engine's machine has in all. */
+  /** Of the engine's machine. */
   readonly hostCpuMillicores: number;
-  /** Limits of each process; not above the engine's own hard ones. */
+  /** Per process; not above the engine's own hard limits. */
   readonly processLimits: ProcessLimits;
-  /** The volume with the installation's tools, as soon as there is one. */
+  /** The tmux volume, once there is one. */
   readonly tools?: () => string | null;
 };
 
 /**
- * What root inside a container may still do. Package managers need the first five to unpack files of other
- * owners, services the next two to become their user, and KILL ends processes of other users.
+ * What root inside a container may do. The first five let package managers unpack files of other owners, the next two
+ * let services become their user, and KILL ends other users' processes.
  */
 export const CAPABILITIES = [
   'CHOWN',
@@ -53,7 +53,7 @@ const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<stri
   ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
 });
 
-/** Everything that the engine is told about a new container. */
+/** The engine's options for a new container. */
 export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): Docker.ContainerCreateOptions {
   return {
     name: containerName(settings.instanceId, spec.dbId, spec.generation),
@@ -71,17 +71,17 @@ export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): D
   };
 }
 
-/** HOME is the volume whatever was asked; the rest of the environment is the user's. */
+/** HOME is always the volume; the rest of the environment is the user's. */
 const envOf = (env: Readonly<Record<string, string>>): string[] =>
   Object.entries({ LANG: 'C.UTF-8', ...env, HOME: '/workspace' }).map(([name, value]) => `${name}=${value}`);
 
-/** The limits that can also be set on a container that runs. */
+/** The limits that can be changed on a running container. */
 export function limitsOf(
   { memoryMb, cpuMillicores }: Resources,
   { hostCpuMillicores }: Pick<RuntimeSettings, 'hostCpuMillicores'>,
 ) {
   const memory = memoryMb * MIB;
-  // The engine refuses more processor than the machine has, and more would not be had anyway.
+  // The engine refuses more processor than the machine has.
   return {
     Memory: memory,
     MemorySwap: memory,
@@ -109,7 +109,7 @@ function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.Host
     Init: true,
     IpcMode: 'private',
     NetworkMode: settings.network,
-    // Instead of capabilities: low ports and ping, inside the container's own network alone.
+    // Low ports and ping without capabilities, only in the container's own network.
     Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0', 'net.ipv4.ping_group_range': '0 65535' },
     PublishAllPorts: false,
     RestartPolicy: { Name: 'no' },

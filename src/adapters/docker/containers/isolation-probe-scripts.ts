@@ -4,8 +4,8 @@ export const CANARY_PORT = 8099;
 export const CANARY_LISTEN = `use IO::Socket::INET; $s = IO::Socket::INET->new(Listen => 5, LocalPort => ${CANARY_PORT}, ReuseAddr => 1) or die; while ($c = $s->accept) { print $c "berth\\n"; close $c }`;
 
 /**
- * `ADDRESS:PORT...`: prints each that accepts a connection within 15 rounds of 0.2 s. A refused one is tried again: a listener that has just
- * started may need a moment. One process dials all of them at once, so a machine may have hundreds of addresses.
+ * `ADDRESS:PORT...`: prints each that accepts a connection within 15 rounds of 0.2 s. Refused ones are retried, since a
+ * new listener may need a moment. One process dials all at once, for machines with hundreds of addresses.
  */
 const DIAL_ALL = `
 use Errno;
@@ -36,8 +36,8 @@ print "$_\\n" for grep { $open{$_} } @ARGV;
 `;
 
 /**
- * `ADDRESS:PORT...`: prints each that accepts a connection, then each socket of an engine that is there, and at last that
- * it has tried them all.
+ * `ADDRESS:PORT...`: prints each that accepts a connection, each engine socket present, and finally that all were
+ * tried.
  */
 export const CANARY_DIAL = `
 perl -e '${DIAL_ALL}' "$@" || exit 1

@@ -11,13 +11,13 @@ import { createOptions, type RuntimeSettings } from './create-options.ts';
 import { CANARY_DIAL, CANARY_LISTEN, CANARY_PORT } from './isolation-probe-scripts.ts';
 import { removeNow, removeStale } from './stale-containers.ts';
 
-/** A container that nobody removes ends by itself after so long, and the engine removes it then. */
+/** A leftover container ends after this time, and the engine removes it. */
 const LIFE_SECONDS = 60;
 /** An older one was left by a killed process; a younger one may be another replica's. */
 const RESOURCES = { memoryMb: 64, cpuMillicores: 500, diskMb: 512 };
 const METADATA = '169.254.169.254';
 const HELLO_MS = 3_000;
-/** On a busy machine a container with half a processor is slow. */
+/** A container with half a processor is slow on a busy machine. */
 const DIAL_SECONDS = 30;
 const DIAL_BYTES = 65_536;
 /** Each takes three seconds. */
@@ -25,20 +25,20 @@ const SELF_TRIES = 8;
 
 export type CanarySettings = RuntimeSettings & {
   readonly image: string;
-  /** The engine is on this machine, so that a service of the machine can be opened here. */
+  /** Whether the engine is on this machine, so that a test service can listen here. */
   readonly isLocal: boolean;
 };
 
-/** Something that a container must not reach, and did. */
+/** Something that a container must not reach, but did. */
 export type Reached = { readonly what: 'neighbour' | 'host' | 'engine' | 'metadata'; readonly at: string };
 
 export type Canary = {
   /**
-   * Starts two containers like any other and tries to get from one to the other, to a service of this machine, to the
-   * engine and to the metadata address. Answers what was reached. Throws when it could not be tried.
+   * Starts two usual containers and tries to reach from one the other, a service of this machine, the engine and the
+   * metadata address. Returns what was reached. Throws when it could not be tried.
    */
   prove(): Promise<readonly Reached[]>;
-  /** Ends what is going on, and leaves no container. */
+  /** Ends the check and removes its containers. */
   stop(): Promise<void>;
 };
 
@@ -89,7 +89,7 @@ async function runProbe(
 ): Promise<readonly Reached[]> {
   const info = await inspect(calls, neighbour);
   const there = `${info?.NetworkSettings.Networks[settings.network]?.IPAddress}:${CANARY_PORT}`;
-  // What proves nothing must not pass: the neighbour has to be there for somebody, by the same means.
+  // Control: by the same means, the neighbour must be reachable from itself.
   await answersItself(calls, neighbour, there);
   const services = host === null ? [] : await servicesOf(host);
   const kinds = new Map<string, Reached['what']>([
@@ -101,7 +101,7 @@ async function runProbe(
   return reached.map((at) => ({ what: kinds.get(at) ?? 'engine', at }));
 }
 
-/** Perl may need a while to listen, on a busy machine several seconds. */
+/** On a busy machine perl may need several seconds to listen. */
 async function answersItself(calls: EngineCalls, neighbour: string, there: string): Promise<void> {
   for (let n = 0; n < SELF_TRIES; n += 1) {
     if ((await dial(calls, neighbour, [there])).includes(there)) return;
@@ -109,7 +109,7 @@ async function answersItself(calls: EngineCalls, neighbour: string, there: strin
   throw new Error('the neighbour does not respond to itself');
 }
 
-/** Which of the addresses, and which sockets of an engine, a container gets to. */
+/** The addresses and engine sockets that a container reaches. */
 async function dial(calls: EngineCalls, id: string, targets: readonly string[]): Promise<readonly string[]> {
   const lines = (await printedBy(calls, id, CANARY_DIAL, targets, DIAL_BYTES, DIAL_SECONDS))
     .toString()
@@ -138,13 +138,13 @@ function optionsOf(settings: CanarySettings): Docker.ContainerCreateOptions {
   return {
     ...options,
     name: `berth-canary-${id}`,
-    // Without the installation's label: it is nobody's workspace, and the reconciler knows nothing of it.
+    // Without the installation's label, so the reconciler ignores it.
     Labels: { [CANARY_LABEL]: settings.instanceId },
     HostConfig: { ...options.HostConfig, Mounts: [], AutoRemove: true },
   };
 }
 
-/** A service on every address of this machine, for as long as the canary flies. */
+/** A service on every address of this machine, during the check. */
 async function openService(): Promise<Server> {
   const server = createServer((socket) => socket.on('error', () => {}).end('berth\n'));
   server.listen(0, '0.0.0.0');
@@ -152,7 +152,7 @@ async function openService(): Promise<Server> {
   return server;
 }
 
-/** Where it answers this machine itself: elsewhere nothing would be proved. */
+/** The addresses where it answers this machine: others would prove nothing. */
 async function servicesOf(server: Server): Promise<readonly string[]> {
   const { port } = server.address() as AddressInfo;
   const own = (await ownAddresses()).filter((address) => !address.startsWith('127.'));

@@ -7,7 +7,7 @@ import type { DockerRuntimeSettings } from './container-runtime.ts';
 
 type Chosen = Pick<DockerRuntimeSettings, 'instanceId' | 'network' | 'node'>;
 
-/** Completes the settings of `dockerRuntime` with what this engine and this machine allow. */
+/** Completes the settings of `dockerRuntime` by what this engine and machine allow. */
 export async function runtimeSettings(docker: Docker, chosen: Chosen): Promise<DockerRuntimeSettings> {
   const info = await engineCalls(docker).read(LIMITS.inspect, (signal) => engineInfo(docker, signal));
   const group = cgroupName(chosen.instanceId);

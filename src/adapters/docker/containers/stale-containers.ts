@@ -1,8 +1,8 @@
 import { type EngineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
 
 /**
- * Removes containers of an installation that were to live for less than `lifeSeconds` and are older than twice that: a process
- * that was killed left them. `label` says what kind they are of, and has the installation's id as its value.
+ * Removes an installation's containers that should live for less than `lifeSeconds` and are twice as old: leftovers of
+ * a killed process. `label` is their kind, with the installation's id as its value.
  */
 export async function removeStale(
   calls: EngineCalls,
@@ -18,7 +18,7 @@ export async function removeStale(
   await Promise.all(all.filter(({ Created }) => Created < before).map(({ Id }) => removeNow(calls, Id)));
 }
 
-/** 409: the engine is removing it already. */
+/** 409: the engine is already removing it. */
 export const removeNow = (calls: EngineCalls, id: string): Promise<unknown> =>
   calls.change(LIMITS.start, (abortSignal) =>
     orNull([404, 409], calls.docker.getContainer(id).remove({ force: true, abortSignal })),

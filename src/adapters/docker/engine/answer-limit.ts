@@ -11,8 +11,8 @@ type Modem = { buildRequest(options: object, call: Dialled, ...rest: unknown[]):
 type WithRequests = { addRequest(request: ClientRequest, ...rest: unknown[]): void };
 
 /**
- * Limits every answer that the client keeps in memory: all but streams, and the fault that is answered in place of a
- * stream. `agent` makes an agent for each of the two.
+ * Limits every answer that the client buffers: all but streams, and an error in place of a stream. `agent` makes an
+ * agent for each of the two.
  */
 export function limitAnswers(docker: Docker, agent: () => Agent): Docker {
   const whole = watched(agent(), () => true);
@@ -25,8 +25,8 @@ export function limitAnswers(docker: Docker, agent: () => Agent): Docker {
 }
 
 /**
- * The client prints the options of every request for its debug log, also when nobody reads that log. With the agent and
- * all its sockets this took a third of the service's processor time.
+ * The client formats each request's options for its debug log even when that is off. With the agent and its sockets
+ * that took a third of the service's processor time.
  */
 const unprinted = <T extends object>(options: T): T =>
   Object.defineProperty(options, inspect.custom, { value: () => 'options', enumerable: false });

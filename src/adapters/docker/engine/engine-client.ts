@@ -10,10 +10,10 @@ import { limitAnswers } from './answer-limit.ts';
 import { type WorkTurns, workTurns } from './engine-queues.ts';
 import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
 
-/** Time limits of engine calls, in seconds. */
+/** In seconds. */
 export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
 
-/** An engine that answered this recently is not asked again whether it lives. */
+/** An engine that answered this recently is not pinged. */
 const FRESH_MS = 1000;
 
 /** The options of Node's own keep-alive agents. */
@@ -25,7 +25,7 @@ export type EngineAddress =
 
 export type TlsFiles = { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer };
 
-/** A client for exactly this address, whatever DOCKER_HOST says. Opens nothing yet. */
+/** A client for exactly this address, ignoring DOCKER_HOST. Opens no connection yet. */
 export function dockerAt(address: EngineAddress): Docker {
   const nothing = { host: undefined, port: undefined, ca: undefined, cert: undefined, key: undefined };
   if ('socketPath' in address) {
@@ -38,7 +38,7 @@ export function dockerAt(address: EngineAddress): Docker {
   return limitAnswers(docker, () => (tls === null ? new ConnectLimitAgent() : new SecureAgent(KEPT_ALIVE)));
 }
 
-/** Gives up on a connection that is not open in time; the limits of calls cover what follows. */
+/** Limits the time to connect; the calls have limits of their own. */
 class ConnectLimitAgent extends Agent {
   override createConnection(
     ...[options, done]: Parameters<Agent['createConnection']>
@@ -54,9 +54,8 @@ class ConnectLimitAgent extends Agent {
 type Inspectable<T> = { inspect(): Promise<T> };
 type WithSignal<T> = (options: { readonly abortSignal: AbortSignal }) => Promise<T>;
 
-// The client takes a signal everywhere; its types leave it out for these.
+// The client accepts a signal everywhere, but its types omit it here.
 
-/** Whether the engine answers at all. */
 export const ping = (docker: Docker, abortSignal: AbortSignal): Promise<unknown> =>
   (docker.ping as WithSignal<unknown>).call(docker, { abortSignal });
 
@@ -66,26 +65,22 @@ export const engineInfo = (docker: Docker, abortSignal: AbortSignal): Promise<un
 export const inspectThing = <T>(thing: Inspectable<T>, abortSignal: AbortSignal): Promise<T> =>
   (thing.inspect as WithSignal<T>).call(thing, { abortSignal });
 
-/**
- * How every call reaches the engine: with a time limit, failing in the words of the port, and at once when the
- * engine hangs, whatever the limit of the call.
- */
+/** All calls to the engine: with a time limit, the port's errors, and an immediate failure when the engine hangs. */
 export type EngineCalls = {
   readonly docker: Docker;
-  /** Whether it answers at this moment. */
   ping(): Promise<void>;
-  /** Something that changes nothing. */
+  /** A call without changes. */
   read<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Something that changes what the engine has: in its turn, on behalf of a container or a user. */
+  /** A mutating call, in its turn, for a container or a user. */
   change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>, of?: OnBehalf): Promise<T>;
-  /** The start of a process in a container, in its turn. Throws `RuntimeBusy` when that does not come in time. */
+  /** Starts a process in a container, in its turn. Throws `RuntimeBusy` when the turn does not come in time. */
   start<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
-  /** Turns at what is dear beside that. */
+  /** The queues of other expensive work. */
   readonly work: WorkTurns;
 };
 
-/** One engine has one queue, however many look after what is in it. */
+/** One queue per engine, shared by all its users. */
 const known = new WeakMap<Docker, EngineCalls>();
 
 export function engineCalls(docker: Docker): EngineCalls {
@@ -134,7 +129,7 @@ async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Prom
   try {
     return await Promise.race([work(limit.signal), late]);
   } catch (error) {
-    // A start that the engine refuses leaves its connection open for input that never comes.
+    // After a refused start the engine leaves the connection open for input.
     limit.abort();
     throw inPortWords(error);
   } finally {
@@ -142,17 +137,16 @@ async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Prom
   }
 }
 
-/** A signal that comes after so many seconds, or together with an earlier one. */
+/** Aborts after this time, or with an earlier signal. */
 export const withTimeout = (seconds: number, signal?: AbortSignal): AbortSignal =>
   AbortSignal.any([AbortSignal.timeout(seconds * 1000), ...(signal === undefined ? [] : [signal])]);
 
-/** The engine's own status code, or null for anything that is not an answer of the engine. */
+/** The engine's HTTP status, or null when the error is no answer of the engine. */
 export function statusOf(error: unknown): number | null {
   const code = (error as { statusCode?: unknown } | null)?.statusCode;
   return typeof code === 'number' ? code : null;
 }
 
-/** A fault that the engine reported, with the status of its answer. */
 class EngineFailure extends RuntimeFailure {
   readonly statusCode: number;
   constructor(message: string, statusCode: number, options?: ErrorOptions) {
@@ -161,7 +155,7 @@ class EngineFailure extends RuntimeFailure {
   }
 }
 
-/** Says of work in a container that failed because the container is gone or down that it was that. */
+/** Turns a failure of work in a container into `ContainerNotRunning` when the container is gone or down. */
 export async function inContainer<T>(work: Promise<T>): Promise<T> {
   return await work.catch((error: unknown) => {
     const status = statusOf(error);
@@ -170,7 +164,7 @@ export async function inContainer<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** A fault that the engine reported becomes `RuntimeFailure`; everything else means that it is unreachable. */
+/** Engine errors become `RuntimeFailure`; all else means that it is unreachable. */
 function inPortWords(error: unknown): Error {
   if (error instanceof RuntimeFailure || error instanceof RuntimeUnavailable) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -180,7 +174,7 @@ function inPortWords(error: unknown): Error {
     : new EngineFailure(message.trim(), status, { cause: error });
 }
 
-/** 304 "already so", 404 "no such thing", 409 "exists": what a caller expects is an answer, here null. */
+/** Turns expected statuses into null: 304 "already so", 404 "no such thing", 409 "exists". */
 export async function orNull<T>(expected: readonly number[], call: Promise<T>): Promise<T | null> {
   try {
     return await call;

@@ -7,8 +7,8 @@ const RECONNECT_MS = 2_000;
 const EVENTS = ['start', 'die', 'destroy', 'oom', 'pause', 'unpause'];
 
 /**
- * Listens to the engine's events, which may be lost and are therefore hints: several close together become one, and
- * each new connection is one, for what happened without it.
+ * Listens to engine events as hints, since they may be lost. Close ones are merged, and each new connection causes one
+ * for what was missed.
  */
 export function watchEngine(docker: Docker, instanceId: string, hint: () => void): () => void {
   let ended = false;

@@ -1,26 +1,26 @@
 import { shortHash } from '../network/subnet.ts';
 
-/** Marks everything of one installation: nothing without it is ever touched. */
+/** Marks everything of one installation; nothing without it is touched. */
 export const INSTANCE_LABEL = 'berth.instance';
 export const DB_ID_LABEL = 'berth.db_id';
 export const OWNER_LABEL = 'berth.owner';
 export const GENERATION_LABEL = 'berth.generation';
 export const OPERATION_LABEL = 'berth.operation';
-/** Of a container: the size of volume that it was made for. */
+/** On a container: the volume size that it was made for. */
 export const DISK_LABEL = 'berth.disk_mb';
-/** Of a volume: how it keeps its size, and the file that it lies in, if any. */
+/** On a volume: its quota method, and its image file, if any. */
 export const QUOTA_LABEL = 'berth.quota';
 export const IMAGE_LABEL = 'berth.image';
-/** Of the volume with the installation's own tools, which is nobody's workspace. */
+/** On the installation's tmux volume. */
 export const TOOLS_LABEL = 'berth.tools';
-/** On images that were made of a container. */
+/** On captured images. */
 export const CAPTURED_LABEL = 'berth.captured';
-/** Marks the short-lived containers that prove the isolation of an installation. */
+/** On the short-lived containers of the isolation check. */
 export const CANARY_LABEL = 'berth.canary';
-/** Marks the containers that run one program of Berth on one volume. */
+/** On one-shot containers, which run one program on one volume. */
 export const PASSING_LABEL = 'berth.passing';
 
-/** Names on the engine and on this machine that belong to one installation. */
+/** Names of one installation on the engine and this machine. */
 export const networkName = (instanceId: string): string => `berth-${shortHash(instanceId)}`;
 export const bridgeName = (instanceId: string): string => `berthn-${shortHash(instanceId)}`;
 export const chainName = (instanceId: string): string => `BERTH-${shortHash(instanceId)}`;

@@ -16,7 +16,7 @@ export type Probe =
 
 export const DEFAULT_SOCKET = '/var/run/docker.sock';
 
-/** Address of a DOCKER_HOST value: unix:///path, tcp://host:port or http(s)://host:port. Throws for others. */
+/** The address of a DOCKER_HOST value: unix:///path, tcp://host:port or http(s)://host:port. Throws for others. */
 export function addressOf(dockerHost: string, certPath: string | null): EngineAddress {
   if (dockerHost.startsWith('unix://'))
     return { socketPath: dockerHost.slice('unix://'.length) || DEFAULT_SOCKET };
@@ -71,11 +71,11 @@ function versionOf(raw: RawVersion): EngineVersion {
   };
 }
 
-/** The oldest API that offers all that Berth uses: Docker 20.10. */
+/** The oldest API with everything that Berth uses: Docker 20.10. */
 const OLDEST_API = '1.41';
 const FLOOR = { engine: '29.5.1', runc: ['1.2.8', '1.3.3'] } as const;
 
-/** Negative when `a` is the older one. Only the leading numbers count: `1.1.5+ds1` is 1.1.5. */
+/** Negative when `a` is older. Only leading numbers count: `1.1.5+ds1` is 1.1.5. */
 export function compareVersions(a: string, b: string): number {
   const numbers = (text: string): number[] => (/^\d+(\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number);
   const [left, right] = [numbers(a), numbers(b)];
@@ -86,13 +86,13 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** Why this engine can not be used at all, or null. */
+/** Why this engine cannot be used, or null. */
 export const tooOld = (version: EngineVersion): string | null =>
   !version.isPodman && compareVersions(version.apiVersion, OLDEST_API) < 0
     ? `Docker ${version.engine} is too old; version 20.10 or newer is required`
     : null;
 
-/** What to know about an engine that works but lacks fixes for known escapes out of containers, or null. */
+/** A warning about missing fixes for known container escapes, or null. */
 export function floorWarning(version: EngineVersion): string | null {
   const { engine, runc, isPodman } = version;
   const old =

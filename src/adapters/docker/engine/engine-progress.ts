@@ -7,10 +7,10 @@ export type Report = {
   readonly progressDetail?: { readonly total?: number };
 };
 
-/** Longer than any report; what has no end of line is no report. */
+/** Longer than any report; without a line end it is none. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
-/** Reads the engine's report of a long action to its end. Throws the fault that it contains. */
+/** Reads the engine's progress reports to the end. Throws the error they contain. */
 export async function followToEnd(
   answer: NodeJS.ReadableStream,
   onReport: (report: Report) => void,
@@ -43,12 +43,11 @@ function reportOf(line: string): Report {
     const report: unknown = JSON.parse(line);
     if (typeof report === 'object' && report !== null) return report;
   } catch {
-    // The error below says it.
+    // reported as the error below
   }
   throw new Error(`the engine sent progress that is not a JSON object: ${line.trim().slice(0, 100)}`);
 }
 
-/** Passes on at most one report in `everyMs`. */
 export function throttled<T>(everyMs: number, report: (value: T) => void): (value: T) => void {
   let next = 0;
   return (value) => {

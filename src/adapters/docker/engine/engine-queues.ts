@@ -9,26 +9,25 @@ import {
 import { RuntimeBusy } from '../../../ports/containers/container-runtime.ts';
 import type { EngineWait } from '../../../ports/metrics.ts';
 
-/** What is dear for an engine beside the starts of processes; a container's owner is charged. */
+/** Queues for expensive engine work besides process starts; a container's owner is charged. */
 export type WorkTurns = {
-  /** An archive or an upload, from its begin to its end. Throws `RuntimeBusy` when its turn does not come in time. */
+  /** A whole archive or upload. Throws `RuntimeBusy` without a turn in time. */
   transfer(runtimeId: string): Promise<Release>;
-  /** One piece of a file on its way. It waits for as long as it takes, and whoever is slow gives its turn to others. */
+  /** One piece of a file in transit. Waits without limit; a slow one gives up its turn. */
   piece(runtimeId: string): Promise<Release>;
-  /** Figures of a container. One that takes too long gives its turn to others, and nothing more is asked of its container until it ends. */
+  /** A container's statistics. A slow call gives up its turn, and no other starts for its container until it ends. */
   figures<T>(runtimeId: string, work: () => Promise<T>): Promise<T>;
-  /** The size of a container, of which the engine looks at every file. */
+  /** A container's size, for which the engine visits every file. */
   size<T>(runtimeId: string, work: () => Promise<T>): Promise<T>;
-  /** How many wait now. */
   waiting(): number;
-  /** Told of every wait from now on, except those of pieces. */
+  /** Reports every future wait, except of pieces. */
   listen(listener: (wait: EngineWait) => void): void;
 };
 
-/** Gives a turn back, however often it is called. */
+/** Gives the turn back; idempotent. */
 export type Release = () => void;
 
-/** `ownerOf`: whose turn it is. */
+/** `ownerOf`: the user who is charged. */
 export function workTurns(ownerOf: (runtimeId: string) => string): WorkTurns {
   let report = (_wait: EngineWait): void => {};
   const onWait = (wait: EngineWait): void => report(wait);
@@ -61,9 +60,9 @@ type Line = { take(runtimeId: string): Promise<Release>; waiting(): number };
 
 type Rules = {
   readonly limits: SlotLimits;
-  /** null: it waits for as long as it takes. */
+  /** null: no limit. */
   readonly wait: (WaitLimits & { readonly ms: number }) | null;
-  /** After so long others have the turn. `closes`: nothing more of that container has one until it ends. */
+  /** After this time others get the turn. `closes`: its container gets none until it ends. */
   readonly late?: { readonly ms: number; readonly closes: boolean };
   readonly work: EngineWait['work'] | 'pieces';
   readonly ownerOf: (runtimeId: string) => string;
@@ -101,10 +100,10 @@ function line({ limits, wait, late, work, ownerOf, onWait }: Rules): Line {
   };
 }
 
-/** For so much of a stream a turn is enough: each costs some 30 microseconds. */
+/** The piece of a stream per turn, since a turn costs some 30 microseconds. */
 const BYTES_OF_A_TURN = 262_144;
 
-/** Passes a stream on, a turn for each 256 KiB. None is held while its reader is slow. */
+/** Passes a stream on, with a turn per 256 KiB. A slow reader occupies none. */
 export async function* inTurns(
   source: AsyncIterable<Buffer>,
   turn: () => Promise<Release>,

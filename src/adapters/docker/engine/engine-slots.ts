@@ -15,7 +15,7 @@ import {
 import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { EngineWait } from '../../../ports/metrics.ts';
 
-/** For whom the engine is asked. Nothing: for Berth itself. */
+/** Who is charged for an engine call. Empty: Berth itself. */
 export type OnBehalf = { readonly runtimeId?: string; readonly userId?: string | null };
 
 export type EngineSlots = ReturnType<typeof engineSlots>;
@@ -24,7 +24,7 @@ type Asked = Omit<SlotRequest, 'id'>;
 
 const MAX_KNOWN = 10_000;
 
-/** Calls `late` when the work takes too long. One that is late and gets no answer leaves the container unresponsive. */
+/** Calls `late` when the work takes too long. A late start without an answer leaves the container unresponsive. */
 async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promise<T> {
   let isLate = false;
   const timer = setTimeout(() => {
@@ -41,11 +41,11 @@ async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promis
   }
 }
 
-/** Lets a few calls change something in an engine at a time, fairly between users and containers. */
+/** Limits an engine's mutating calls, fairly between users and containers. */
 export function engineSlots() {
   const queue = slotQueue(ENGINE_LIMITS);
   const owners = new LRUCache<string, string>({ max: MAX_KNOWN });
-  // Containers whose last process start was late, also when nobody waits for it any more.
+  // Containers whose last process start was late, even if nobody waits for it.
   const suspects = new LRUCache<string, true>({ max: MAX_KNOWN });
   let report = (_wait: EngineWait): void => {};
 
@@ -74,13 +74,13 @@ export function engineSlots() {
   }
 
   return {
-    /** Something that changes a container, a volume or a network. It waits for as long as it takes. */
+    /** Changes a container, volume or network. Waits without limit. */
     change: <T>(of: OnBehalf, work: () => Promise<T>): Promise<T> =>
       inTurn({ userId: userOf(of), resourceId: `change ${of.runtimeId ?? randomUUID()}` }, false, work),
 
     /**
-     * Starts a process in a container. Where that takes too long, others have the slot, and nothing more is started there until
-     * it has come to an end. Throws `RuntimeBusy` when the wait is over.
+     * Starts a process in a container. A late start gives up its slot, and nothing else starts there until it ends.
+     * Throws `RuntimeBusy` without a slot in time.
      */
     start: <T>(runtimeId: string, work: () => Promise<T>): Promise<T> =>
       inTurn({ userId: userOf({ runtimeId }), resourceId: runtimeId }, true, async (id) => {
@@ -92,21 +92,20 @@ export function engineSlots() {
         return result;
       }),
 
-    /** Whose container it is, for what is started in it from now on. */
+    /** Sets the container's owner for later calls. */
     belongs(runtimeId: string, ownerId: string | undefined): void {
       if (ownerId !== undefined) owners.set(runtimeId, ownerId);
     },
 
-    /** Who is charged for what is done in the container. */
+    /** The user charged for calls to the container. */
     ownerOf: (runtimeId: string): string => userOf({ runtimeId }),
 
-    /** Whether the last start of a process in the container was late, and none has succeeded since. */
+    /** Whether the container's last process start was late and none has succeeded since. */
     isSuspect: (runtimeId: string): boolean => suspects.has(runtimeId),
 
-    /** How many wait now. */
     waiting: (): number => queue.now().waiting.length,
 
-    /** Told of every wait from now on. */
+    /** Reports every future wait. */
     listen: (listener: (wait: EngineWait) => void): void => {
       report = listener;
     },

@@ -6,7 +6,7 @@ const REPORT_MS = 3000;
 
 type Progress = (message: string) => void;
 
-/** Programs by the Debian and Ubuntu package that brings them. */
+/** Programs by Debian's and Ubuntu's package names. */
 const ENGINE_PROGRAMS: Readonly<Record<string, string>> = {
   dockerd: 'docker.io',
   iptables: 'iptables',
@@ -14,7 +14,7 @@ const ENGINE_PROGRAMS: Readonly<Record<string, string>> = {
   mount: 'util-linux',
 };
 
-/** Packages of the private engine that this machine lacks. */
+/** The private engine's packages that this machine lacks. */
 export async function missingEnginePackages(): Promise<readonly string[]> {
   const missing = await missingPackages(ENGINE_PROGRAMS);
   const confined = (await readText('/sys/module/apparmor/parameters/enabled'))?.startsWith('Y') === true;
@@ -23,7 +23,6 @@ export async function missingEnginePackages(): Promise<readonly string[]> {
   return [...missing, ...parser, ...modules];
 }
 
-/** The packages whose program is not installed. */
 export async function missingPackages(
   programs: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
@@ -36,13 +35,13 @@ export async function missingPackages(
 export type InstallSettings = {
   readonly progress: Progress;
   readonly log: Log;
-  /** Ends the installation early. What it leaves half done is completed by the next one. */
+  /** Aborts the installation; the next one completes it. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Installs distribution packages as root, saying so first. No service that comes with them is started: Berth
- * runs its own. Throws with the end of the output when they can not be installed.
+ * Announces and installs distribution packages, as root, without starting their services: Berth runs its own. Throws
+ * the end of the output on failure.
  */
 export async function installPackages(names: readonly string[], settings: InstallSettings): Promise<void> {
   const { progress, log, signal } = settings;
@@ -63,7 +62,7 @@ export async function installPackages(names: readonly string[], settings: Instal
   }
 }
 
-/** apt-get refuses to install anything while an earlier installation is half done, such as one that was ended early. */
+/** apt-get refuses to work after an interrupted installation. */
 async function completeInterrupted({ signal, log }: InstallSettings): Promise<void> {
   const { code, stderr } = await run('dpkg', ['--configure', '-a'], {
     timeoutSeconds: 300,
@@ -90,7 +89,7 @@ function aptGet(
 
 const UNITS = ['docker.service', 'docker.socket', 'containerd.service'];
 
-/** Keeps systemd from starting an engine of its own next to Berth's, now and at boot; returns the way back. */
+/** Keeps systemd from starting its own engine, now and at boot; returns the undo function. */
 async function withoutServices(): Promise<() => Promise<void>> {
   const none = async (): Promise<void> => {};
   if (!existsSync('/run/systemd/system')) return none;

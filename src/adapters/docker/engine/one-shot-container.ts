@@ -4,7 +4,6 @@ import { PASSING_LABEL } from './engine-names.ts';
 
 const MIB = 1024 * 1024;
 
-/** One program on one volume. */
 export type OneShot = {
   readonly instanceId: string;
   readonly image: string;
@@ -14,8 +13,8 @@ export type OneShot = {
 };
 
 /**
- * A container that is there for `use` alone. It reaches nothing but the volume. It has a label of its own in place of the
- * installation's: nothing takes it for a workspace.
+ * A container that exists only during `use` and reaches nothing but the volume. Its own label, instead of the
+ * installation's, distinguishes it from workspaces.
  */
 export async function runOneShot<T>(
   { docker, change }: EngineCalls,

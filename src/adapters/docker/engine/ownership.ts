@@ -9,15 +9,15 @@ import type { EngineCalls } from './engine-client.ts';
 import { INSTANCE_LABEL } from './engine-names.ts';
 
 export type Ownership = {
-  /** The container, or a failure when it is absent or carries another label. */
+  /** The container; fails when it is absent or has another label. */
   require(handle: RuntimeHandle): Promise<Docker.Container>;
-  /** The container, null when absent, a failure when it carries another label. */
+  /** The container, null when absent; fails when it has another label. */
   find(handle: RuntimeHandle): Promise<Docker.Container | null>;
   remember(id: string): void;
   forget(id: string): void;
 };
 
-/** Looks at a container's label once, before anything is done to it: labels never change. */
+/** Checks a container's label once, before any change: labels never change. */
 export function ownership(calls: EngineCalls, instanceId: string): Ownership {
   const known = new Set<string>();
   const find = async ({ runtimeId, ownerId }: RuntimeHandle): Promise<Docker.Container | null> => {
@@ -44,7 +44,7 @@ export function ownership(calls: EngineCalls, instanceId: string): Ownership {
   };
 }
 
-/** The engine also resolves names and prefixes of ids; nothing but a full id may ever reach it. */
+/** The engine resolves names and id prefixes too, so only full ids may reach it. */
 export function fullId(runtimeId: string): string {
   if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
   throw new ContainerNotRunning('not a full runtime id', true);

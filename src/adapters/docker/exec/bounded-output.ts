@@ -1,8 +1,8 @@
 const FIRST_BYTES = 4096;
 
 /**
- * Keeps the first `maxBytes` and drops the rest, so that the program is never blocked. Copies what it keeps: a frame of one
- * byte would otherwise hold the whole chunk that it came in.
+ * Keeps the first `maxBytes` and drops the rest, so that the program never blocks. Copies what it keeps: a one-byte
+ * frame would otherwise retain its whole chunk.
  */
 export class KeptOutput {
   #maxBytes: number;
@@ -23,7 +23,7 @@ export class KeptOutput {
     this.#length += size;
   }
 
-  /** Forgets what it kept, and keeps nothing from now on. */
+  /** Drops what it has and keeps nothing further. */
   drop(): void {
     this.#maxBytes = 0;
     this.#length = 0;

@@ -16,10 +16,10 @@ import { exitCodeOf, openExec } from './exec-stream.ts';
 import { drainAfterExit, hasExited } from './exec-tail.ts';
 import { type Frame, frames } from './stream-demux.ts';
 
-/** How long a killed command may take to let go of its connection. */
+/** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
 
-/** Commands in containers of one Docker engine, read as they write. */
+/** Streamed commands in containers of one Docker engine. */
 export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCommands {
   return {
     async open(handle, request) {
@@ -55,18 +55,18 @@ export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCom
 }
 
 export type Ending = {
-  /** Lets go of the connection at once, and kills. Never throws. */
+  /** Destroys the connection at once, and kills. Never throws. */
   end(): Promise<void>;
-  /** Kills, and leaves the reader a moment for the rest of the output. Never throws. */
+  /** Kills, and leaves the reader a moment for the remaining output. Never throws. */
   timeUp(): Promise<void>;
-  /** There is nothing to end any more. */
+  /** Disarms it after the end. */
   over(): void;
   hasEnded(): boolean;
 };
 
 /**
- * `kill` ends the program behind the stream, once. The engine waits for whoever reads a program that has ended,
- * and lets the whole container wait along: so nobody keeps a connection that is not read.
+ * `kill` ends the program behind the stream, once. The engine waits for the reader of an ended program, and the
+ * container with it, so an unread connection must not stay open.
  */
 export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
   let killed: Promise<void> | null = null;
@@ -107,8 +107,8 @@ async function* events(
 }
 
 /**
- * The engine's own words about a command that it could not start name its paths: the shell's answer instead.
- * They are told from a program's output by their being all of it.
+ * Replaces the engine's error for a command that could not start, which names engine paths, by the shell's. It is
+ * recognised because it is the entire output.
  */
 async function* withoutReport(
   source: AsyncIterable<CommandEvent>,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 
-/** A GET whose answer is read as it comes. Whoever goes away must destroy it. */
+/** A GET with a streamed answer. A caller that leaves must destroy it. */
 export const engineStream = (
   calls: EngineCalls,
   path: string,
@@ -22,15 +22,12 @@ export const engineStream = (
         error ? reject(error) : resolve(answer as IncomingMessage),
       );
     });
-    // What comes after an error is an end that every reader notices.
+    // an error is followed by the end, which every reader notices
     answer.on('error', () => {});
     return answer;
   });
 
-/**
- * What the generator yields, as a stream. Its destruction begins with `end`: a generator that waits for more
- * would never notice otherwise.
- */
+/** The generator as a stream. Destroying it calls `end` first, since a waiting generator would not notice. */
 export function readableOf(bytes: AsyncGenerator<Buffer>, end: () => void): Readable {
   const readable = Readable.from(bytes, { objectMode: false });
   const destroy = readable._destroy.bind(readable);

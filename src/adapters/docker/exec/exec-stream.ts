@@ -15,9 +15,8 @@ export type ExecOptions = {
 export type OpenExec = { readonly exec: Docker.Exec; readonly stream: Duplex };
 
 /**
- * The engine leaves a terminal when these keys come in a row, and holds back what may be the beginning of them. Its
- * own choice is Ctrl-P Ctrl-Q: everyday keys, and bytes of any longer paste. These begin with the rarest key there
- * is and never come in a row.
+ * The engine detaches from a terminal after this key sequence, and delays its possible beginnings. The default, Ctrl-P
+ * Ctrl-Q, is in everyday use and in long pastes; these start with the rarest key and never occur in a row.
  */
 const DETACH_KEYS = ['^', '@', '_', '^', ']', '@', '^', '_', ']', '^', '@', ']', '_', '^', '@', '_']
   .map((key) => `ctrl-${key}`)
@@ -25,7 +24,7 @@ const DETACH_KEYS = ['^', '@', '_', '^', ']', '@', '^', '_', ']', '^', '@', ']',
 
 const NOT_RUNNING = /Container \S+ is not running\b/i;
 
-/** What does not run is 409, but while it is removed these words come with a 500. */
+/** A stopped container is 409, but while being removed a 500 with these words. */
 function asNotRunning(error: unknown): never {
   const isSo =
     error instanceof RuntimeFailure &&
@@ -35,8 +34,8 @@ function asNotRunning(error: unknown): never {
 }
 
 /**
- * Starts a process in a container and returns its raw connection: pausing it reaches the process. Errors of
- * the connection end the stream and are never thrown into the void.
+ * Starts a process in a container and returns its raw connection; pausing that pauses the process. Connection errors
+ * end the stream and are never thrown unhandled.
  */
 export async function openExec(
   calls: EngineCalls,
@@ -59,15 +58,15 @@ export async function openExec(
     return { exec, stream: await exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }) };
   });
   const { exec, stream } = await inContainer(opening).catch(asNotRunning);
-  // What comes after an error is `close`, which every reader handles.
+  // an error is followed by `close`, which every reader handles
   stream.on('error', () => {});
   if (tty) stopsAtOnce(stream);
   return { exec, stream };
 }
 
 /**
- * A paused stream goes on reading until it holds 64 KiB, in pieces as small as they come. A terminal's is to leave them to
- * the kernel, which hands them over as one. Where the runtime has no such field, all that is lost is that.
+ * A paused stream reads on until it has 64 KiB, in small pieces. A terminal's leaves them in the kernel, which delivers
+ * them together. A runtime without this field only loses that.
  */
 function stopsAtOnce(stream: Duplex): void {
   const { _readableState: state } = stream as unknown as { _readableState?: { highWaterMark?: number } };
@@ -76,13 +75,13 @@ function stopsAtOnce(stream: Duplex): void {
 
 const ENDED_SECONDS = 2;
 
-/** Exit code of a process that has ended or soon will; null when it goes on or the engine does not know. */
+/** The exit code of a process that has ended or soon will; null when it runs or the engine does not know. */
 export async function exitCodeOf(
   calls: EngineCalls,
   exec: Docker.Exec,
   seconds = ENDED_SECONDS,
 ): Promise<number | null> {
-  // The stream ends a moment before the engine writes the end down.
+  // The stream ends a moment before the engine records the end.
   const ended = async (): Promise<{ readonly code: number | null } | null> => {
     const info = await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }));
     return info.Running ? null : { code: info.ExitCode };

@@ -2,16 +2,15 @@ import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import type { EngineCalls } from '../engine/engine-client.ts';
 
-/** The engine gives a reader 2 s from the end of a program; what it has not read then is thrown away. */
+/** The engine discards output not read within 2 s of a program's end. */
 const LOOK_EVERY_MS = 400;
 const ANSWER_SECONDS = 0.3;
-/** More than the engine and the kernel hold back of a program that has ended. */
+/** More than engine and kernel buffer of an ended program. */
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads the output of an exec as its consumer asks for it, so that a slow one slows the program. Once the
- * program has ended the rest is taken in at once, however slow the consumer: the engine would not wait for it,
- * and would keep other programs of the container waiting meanwhile.
+ * Reads an exec's output on demand, so that a slow consumer slows the program. After the program's end the rest is read
+ * at once: the engine would not wait for it, and would block other programs of the container meanwhile.
  */
 export async function* drainAfterExit(
   source: Readable,
@@ -28,7 +27,7 @@ export async function* drainAfterExit(
   }
 }
 
-/** An engine that is busy with the end of a program does not answer for it: that counts as well. */
+/** An engine busy with a program's end does not answer about it, which counts too. */
 export const hasExited = (calls: EngineCalls, exec: Docker.Exec) => (): Promise<boolean> =>
   calls
     .read(ANSWER_SECONDS, (abortSignal) => exec.inspect({ abortSignal }))

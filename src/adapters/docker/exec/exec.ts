@@ -8,11 +8,11 @@ import { exitCodeOf, openExec } from './exec-stream.ts';
 import { END_MARKED } from './process-scripts.ts';
 import { frameReader } from './stream-demux.ts';
 
-/** How long a killed command may take to let go of its connection. */
+/** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
 export const COMMAND_NOT_FOUND = 127;
 
-/** Runs a command in a container to its end or its time limit; then everything that it started is killed. */
+/** Runs a command in a container to its end or time limit, then kills everything that it started. */
 export async function execIn(
   calls: EngineCalls,
   runtimeId: string,
@@ -45,7 +45,7 @@ export async function execIn(
   };
 }
 
-/** Ends every process in the container with a NAME=VALUE of these lines in its environment. Never throws. */
+/** Ends every process in the container with one of these NAME=VALUE lines in its environment. Never throws. */
 export async function endMarked(
   calls: EngineCalls,
   runtimeId: string,
@@ -59,7 +59,7 @@ const SCRIPT_SECONDS = 10;
 
 const SCRIPT_BYTES = 64 * 1024;
 
-/** Runs one of our own programs and returns what it printed. */
+/** Runs one of Berth's scripts and returns its output. */
 export async function runScript(
   calls: EngineCalls,
   runtimeId: string,
@@ -69,7 +69,7 @@ export async function runScript(
   return (await printedBy(calls, runtimeId, script, args, SCRIPT_BYTES)).toString();
 }
 
-/** The same for one that prints more than a few lines: the first `maxBytes` of it. */
+/** For longer output: the first `maxBytes`. */
 export async function printedBy(
   calls: EngineCalls,
   runtimeId: string,
@@ -81,7 +81,7 @@ export async function printedBy(
   return (await printed(calls, runtimeId, [script, ...args], { maxBytes, seconds })).bytes;
 }
 
-/** The same, and nothing at all when it does not come to its end in time. `room`: how much may be kept. */
+/** For longer output: null unless it ends in time. `room`: how much may be buffered. */
 export async function printedWhole(
   calls: EngineCalls,
   runtimeId: string,
@@ -117,8 +117,8 @@ async function printed(
 }
 
 /**
- * The engine reports a command that it could not start as 126, with its own words where output should be.
- * They name paths of the engine, so the caller gets the shell's answer instead.
+ * The engine reports a command that could not start as code 126, with its own message as output. That names engine
+ * paths, so the caller gets the shell's message instead.
  */
 function notFound(exitCode: number | null, stdout: Buffer, command: readonly string[]): Buffer | null {
   const isReport = couldNotStart(exitCode) && isStartReport(stdout);
@@ -127,14 +127,14 @@ function notFound(exitCode: number | null, stdout: Buffer, command: readonly str
 
 export const couldNotStart = (exitCode: number | null): boolean => exitCode === 126 || exitCode === 127;
 
-/** Whether it looks like the engine's own words about a command that it could not start. */
+/** Whether the output looks like that message. */
 export const isStartReport = (output: Buffer): boolean =>
   output.subarray(0, 24).includes('OCI runtime exec failed');
 
 export const notFoundWords = (command: readonly string[]): Buffer =>
   Buffer.from(`${command[0]}: not found\n`);
 
-/** Whether the stream is over in time. It must be read by someone. */
+/** Whether the stream ends in time. Something must read it. */
 export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
   if (stream.closed) return true;
   const limit = new AbortController();
@@ -181,6 +181,6 @@ async function keepOutput(
       }
     }
   } catch {
-    // A connection that broke has ended as well: what it brought is kept.
+    // a broken connection ends it too; its output is kept
   }
 }

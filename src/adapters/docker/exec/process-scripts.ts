@@ -4,13 +4,13 @@ import { CHOOSE_TMUX, TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
 
 /**
  * Programs for `sh` inside containers: POSIX shell, /proc, `grep` and `sleep`, so that they run in any image.
- * Parameters come as arguments, never as text of a program.
+ * Parameters are arguments, never program text.
  */
 
 /**
- * The first program of a container, which keeps it alive. Asked to stop, it asks everything inside and ends as
- * soon as all have ended, or is killed at the end of the grace. Shells ignore SIGTERM and get SIGHUP; others
- * must not, for it would end them before their own handler of SIGTERM has run.
+ * A container's first program, which keeps it alive. On SIGTERM it asks all others to end and exits when they have, or
+ * is killed after the grace period. Shells ignore SIGTERM and get SIGHUP; others must not, since it would end them
+ * before their SIGTERM handler has run.
  */
 export const INIT_SCRIPT = [
   "end() { trap '' TERM INT HUP; kill -TERM -1;",
@@ -24,9 +24,9 @@ export const INIT_SCRIPT = [
 ].join(' ');
 
 /**
- * `tree PID...` names the processes and all their descendants as `pid:start`; the start time tells a pid that
- * is in use again from the one that was meant. Daemons that left their parent are not among them.
- * `finish POLLS PID:START...` hangs up on them and kills what is left after so many twentieths of a second.
+ * `tree PID...` prints the processes and their descendants as `pid:start`; the start time reveals a reused pid. Daemons
+ * that left their parent are not included. `finish POLLS PID:START...` sends SIGHUP, and SIGKILL to what remains after
+ * that many twentieths of a second.
  */
 const PROCESS_TREE = `
 stat_of() { { read -r s < "/proc/$1/stat"; } 2>/dev/null || return 1; s=\${s##*) }; }
