@@ -204,20 +204,26 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
   });
 
   for (const mode of ['view', 'control'] as const) {
-    t.test(`the end of a share (${mode}) at one process closes the sockets at the other`, async (t) => {
-      const group = await shared(mode);
-      const { here, ada, bob, eve, id, backend, open, addressHere, addressThere } = group;
-      const owner = await open(ada, addressThere);
-      // No timer looks after them here: what closes them is the message.
-      const guests = [await open(bob, addressHere), await open(eve, addressThere)];
-      await as(here, ada)('DELETE', `/api/collaborations/${id}`);
-      for (const guest of guests) t.same(await guest.closed(), ENDED);
-      t.equal(owner.socket.readyState, owner.socket.OPEN);
-      await here.collaborations.keep();
-      const theirs = [bob, eve].map(({ id }) => `user-${id}`);
-      const killed = theirs.filter((session) => backend.killed.includes(session));
-      t.same(killed, mode === 'control' ? theirs : []);
-    });
+    t.test(
+      `the end of a share (${mode}) at one process, for one or all, closes the sockets at the other`,
+      async (t) => {
+        const group = await shared(mode);
+        const { here, ada, bob, eve, id, backend, open, addressThere } = group;
+        const owner = await open(ada, addressThere);
+        // No timer looks after them here: what closes them is the message.
+        const [his, hers] = [await open(bob, addressThere), await open(eve, addressThere)];
+        await as(here, ada)('DELETE', `/api/collaborations/${id}/participants/${eve.id}`);
+        t.same(await hers.closed(), ENDED);
+        t.equal(his.socket.readyState, his.socket.OPEN, 'the others stay');
+        await as(here, ada)('DELETE', `/api/collaborations/${id}`);
+        t.same(await his.closed(), ENDED);
+        t.equal(owner.socket.readyState, owner.socket.OPEN);
+        await here.collaborations.keep();
+        const theirs = [bob, eve].map(({ id }) => `user-${id}`);
+        const killed = theirs.filter((session) => backend.killed.includes(session));
+        t.same(killed, mode === 'control' ? theirs : []);
+      },
+    );
   }
 
   t.test(

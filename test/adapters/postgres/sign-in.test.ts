@@ -41,19 +41,6 @@ const count = (answers: readonly { statusCode: number }[], status: number): numb
   answers.filter(({ statusCode }) => statusCode === status).length;
 
 on(
-  'a code of the app opens one of many waiting sign-ins that it is given to at once',
-  async (t, service, { name, place }) => {
-    const { secret } = await withMfa(service, name);
-    const waiting = await times(8, async (n) => (await logIn(service, name, place(n))).json().mfa_token);
-    const code = codeAt(secret, now);
-    const answers = await Promise.all(
-      waiting.map((mfa_token, n) => from(service, place(n))('/api/auth/mfa', { mfa_token, code })),
-    );
-    t.equal(count(answers, 200), 1);
-  },
-);
-
-on(
   'a waiting sign-in is opened once, however many right codes it is given at once',
   async (t, service, { name, place }) => {
     const { recoveryCodes } = await withMfa(service, name);
@@ -64,17 +51,6 @@ on(
     t.equal(count(answers, 200), 1);
   },
 );
-
-on('a recovery code opens one of many sign-ins', async (t, service, { name, place }) => {
-  const { recoveryCodes } = await withMfa(service, name);
-  const waiting = await times(8, async (n) => (await logIn(service, name, place(n))).json().mfa_token);
-  const answers = await Promise.all(
-    waiting.map((mfa_token, n) =>
-      from(service, place(n))('/api/auth/mfa', { mfa_token, code: recoveryCodes[3] }),
-    ),
-  );
-  t.equal(count(answers, 200), 1);
-});
 
 on(
   'turning the factor off while sign-ins wait for it makes nobody wait in a circle',
@@ -157,13 +133,6 @@ on("a passkey's answer signs in once", async (t, service, { name, place }) => {
     two.map((one) => from(service)('/api/auth/passkey/verify', { credential: key.get(one, { count: 9 }) })),
   );
   t.equal(count(same, 200), 1, 'nor twice with one count');
-});
-
-on('refreshes at once get one and the same successor', async (t, service, { name }) => {
-  const { cookie } = await aPerson(service, name);
-  const answers = await times(8, () => from(service, { cookie })('/api/auth/refresh'));
-  t.equal(count(answers, 200), 8);
-  t.equal(new Set(answers.map((answer) => answer.cookies[0]?.value)).size, 1);
 });
 
 on('of many wrong passcodes at once five count', async (t, service, { name }) => {

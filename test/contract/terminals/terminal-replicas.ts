@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { waitFor } from '../../support/patience.ts';
 import type { Cluster } from '../../support/service/cluster.ts';
-import { aPerson, as, sessionIdOf } from '../../support/service/service.ts';
+import { aPerson, as } from '../../support/service/service.ts';
 
 const STOPPED = [4009, 'container stopped'];
 const DELETED = [4004, 'container deleted'];
@@ -111,20 +111,6 @@ export function terminalsOfBoth(t: Test, open: Open): void {
 export function terminalReplicasContract(t: Test, open: Open): void {
   terminalsOfBoth(t, open);
   const on = onCluster(t, open);
-
-  on('a session that is revoked at one closes its terminal at the other', async (t, cluster) => {
-    const { here, ada, other, open, addresses } = cluster;
-    const far = await open(ada, 'main', addresses[1]);
-    await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
-    t.same(await far.closed(), UNAUTHORIZED);
-  });
-
-  on('a token that is revoked at one closes its terminal at the other', async (t, cluster) => {
-    const { here, token, other, tokenId, open, addresses } = cluster;
-    const far = await open(token, 'main', addresses[1]);
-    await as(here, other)('POST', `/api/tokens/${tokenId}/revoke`);
-    t.same(await far.closed(), UNAUTHORIZED);
-  });
 
   on('a container that is stopped at one closes its terminals at the other', async (t, cluster) => {
     const { here, ada, dbId, open, addresses } = cluster;

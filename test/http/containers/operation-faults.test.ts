@@ -180,21 +180,6 @@ t.test('those who join an operation that goes on are told so, too', async (t) =>
   t.same(await rows(), []);
 });
 
-t.test('a repeat with the same key gets the answer of the first, and nothing is done twice', async (t) => {
-  const { runtime, service, storage, confuseAfter, settle } = await aScene('create');
-  const call = as(service, await aPerson(service, 'bob'));
-  const create = () =>
-    call('POST', '/api/containers', { name: 'once', ...small }, { 'idempotency-key': 'one' });
-  confuseAfter('create', false);
-  t.equal((await create()).statusCode, 202);
-  t.match((await create()).json(), { name: 'once', status: 'creating' });
-  await settle();
-  const last = await create();
-  t.match([last.statusCode, last.json()], [201, { name: 'once', status: 'running' }]);
-  t.equal(runtime.boxes.size, 1);
-  t.equal((await storage.repositories.containers.listAllLive()).length, 1);
-});
-
 t.test('a delete that fails closes no terminal, and says why', async (t) => {
   const { runtime, service, request, rows } = await aScene('delete');
   failsOnce(runtime, 'remove');

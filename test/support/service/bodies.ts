@@ -25,7 +25,7 @@ const ROUTES = [
 ] as const;
 
 /** Text that breaks things: NUL, halves of surrogate pairs, control characters, markup, very long. */
-const nasty = fc.oneof(
+export const nasty = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 80 }),
   fc.constantFrom(
     '\u0000',
@@ -36,10 +36,14 @@ const nasty = fc.oneof(
     'constructor',
     '%00',
     "' or 1=1 --",
+    '../../etc/passwd',
+    '%',
+    '\u202e',
+    'agent:',
   ),
   fc.constant('x'.repeat(5_000)),
 );
-const numbers = fc.constantFrom(0, -0, -1, 1e308, -1e308, 2 ** 53, 1.5, 123456);
+const numbers = fc.constantFrom(0, -0, -1, 1e308, -1e308, 2 ** 53, 1.5, 123456, Number.MIN_VALUE);
 const encoded = fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url'));
 /** Mostly of the right form, so that it gets past the first check. */
 const mostly = <T>(right: fc.Arbitrary<T>) =>
@@ -74,7 +78,8 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-const bodyOf = (fields: readonly string[]) =>
+/** Objects with some of these fields, now and then with others, and what is no object. */
+export const bodyOf = (fields: readonly string[]) =>
   fc.oneof(
     {
       weight: 4,
