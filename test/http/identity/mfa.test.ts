@@ -10,7 +10,7 @@ import {
   STEP_MS,
   withMfa,
 } from '../../support/service/factors.ts';
-import { aPerson, as, auditOf, person } from '../../support/service/service.ts';
+import { aPerson, as, auditOf } from '../../support/service/service.ts';
 
 const WRONG = [401, { error: 'invalid email or password', code: 'login_failed' }];
 
@@ -116,16 +116,6 @@ t.test('turning it off needs a code, and ends sign-ins that wait for good', asyn
   await call('POST', '/api/me/mfa/confirm', { code: codeNow(-STEP_MS, secret) });
   t.equal((await second(mfaToken, codeNow(0, secret))).statusCode, 401, 'also when it is on again');
   t.equal((await signIn(codeNow(0, secret))).statusCode, 200);
-});
-
-t.test('a wrong password looks the same with and without a second factor', async (t) => {
-  const { service } = await aScene();
-  await aPerson(service, 'bob');
-  const bad = { password: 'not the password' };
-  const answers = await Promise.all(
-    ['ada', 'bob', 'nobody'].map((name) => logIn(service, name, {}, { ...person(name), ...bad })),
-  );
-  for (const answer of answers) t.same([answer.statusCode, answer.json()], WRONG);
 });
 
 t.test('the second step wants a code or a passkey, and not both', async (t) => {

@@ -85,16 +85,6 @@ t.test('the old password must be right and the new one good, or nothing changes'
   t.equal((await logIn(service, 'ada')).statusCode, 200);
 });
 
-t.test('of two changes of the password at once one wins', async (t) => {
-  const { call } = await aScene();
-  const answers = await Promise.all(
-    ['the first new one', 'the second new one'].map((new_password) =>
-      call('POST', PASSWORD, { ...body, new_password }),
-    ),
-  );
-  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 403]);
-});
-
 t.test('a profile tells what is set, and its name can be changed to a free one', async (t) => {
   const { service, ada, call } = await aScene();
   await aPerson(service, 'bob');
@@ -125,16 +115,6 @@ t.test('a profile tells what is set, and its name can be changed to a free one',
   const unchanged = await call('PATCH', '/api/me', {});
   t.same([unchanged.statusCode, unchanged.json().username], [200, 'ada.l']);
   t.equal(actions(service).length, before, 'a change of nothing is none');
-});
-
-t.test('of several who take the same name at once one gets it', async (t) => {
-  const { service } = await aScene();
-  const people = [];
-  for (const name of ['a', 'b', 'c']) people.push(await aPerson(service, name));
-  const answers = await Promise.all(
-    people.map((who) => as(service, who)('PATCH', '/api/me', { username: 'x' })),
-  );
-  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 400, 400]);
 });
 
 t.test('an SSH key is added, listed and removed, and each change is recorded', async (t) => {

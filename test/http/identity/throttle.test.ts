@@ -4,7 +4,7 @@ import { memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.t
 import type { Service } from '../../../src/app/main/compose.ts';
 import type { PasswordHasher } from '../../../src/ports/identity/password-hasher.ts';
 import { waitFor } from '../../support/patience.ts';
-import { actions, aServiceInTime, type From, from, logIn } from '../../support/service/factors.ts';
+import { actions, aServiceInTime, type From, from, logIn, withMfa } from '../../support/service/factors.ts';
 import {
   aGuest,
   anAdmin,
@@ -32,8 +32,10 @@ t.test('whatever is wrong, a failed sign-in is answered with the same bytes', as
   const bob = await aPerson(service, 'bob');
   await service.ports.storage.repositories.users.change(bob.id, { disabled: true });
   const guest = (await aGuest(service)).username;
+  await withMfa(service, 'eve');
   const answers = await Promise.all([
     guess(service, 'ada'),
+    guess(service, 'eve'),
     guess(service, 'ada@example.org'),
     guess(service, 'nobody'),
     guess(service, guest),
