@@ -1,18 +1,15 @@
 import { authorized } from '../session/session.ts';
+import { getPage, type Page } from './pages.ts';
 import type { Settings, SettingsPart, User } from './types.ts';
 
-export type UserPage = { readonly users: readonly User[]; readonly next_cursor: string | null };
 export type UserChange = {
   readonly tier?: string;
   readonly role?: User['role'];
   readonly disabled?: boolean;
 };
 
-/** `cursor`: where the page before ended. */
-export const listUsers = (cursor: string | null): Promise<UserPage> =>
-  authorized<UserPage>(
-    cursor === null ? '/api/admin/users' : `/api/admin/users?cursor=${encodeURIComponent(cursor)}`,
-  );
+export const listUsers = (cursor: string | null): Promise<Page<User>> =>
+  getPage('/api/admin/users', 'users', { cursor });
 
 export const changeUser = (id: string, body: UserChange): Promise<User> =>
   authorized<User>(`/api/admin/users/${encodeURIComponent(id)}`, { method: 'PATCH', body });

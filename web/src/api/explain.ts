@@ -8,184 +8,93 @@ export type Explanation = {
   readonly link?: { readonly href: string; readonly label: string };
 };
 
+/** The first sentence is the title. */
+export function inTwo(words: string): Explanation {
+  const [title = '', ...next] = words.split('. ');
+  return { title, next: next.join('. ') };
+}
+
 const inSeconds = (seconds: number | null): string => {
   if (seconds === null) return 'Wait a moment, then try again.';
   return seconds < 90 ? `Try again in ${seconds} s.` : `Try again in ${Math.ceil(seconds / 60)} min.`;
 };
 
-const BY_CODE: Readonly<Record<string, (error: ApiError) => Explanation>> = {
-  unreachable: () => ({
-    title: 'Berth cannot be reached',
-    next: 'Check your connection and that the service is running, then try again.',
-  }),
-  unanswered: () => ({
-    title: 'Berth did not respond, so this may or may not have been done',
-    next: 'Once Berth responds again, check before you retry.',
-  }),
-  login_failed: () => ({
-    title: 'Wrong email or password',
-    next: 'Check both. Capital letters matter in the password.',
-  }),
-  too_many_at_once: () => ({
-    title: 'Too many at once',
-    next: 'Close a terminal or page you do not need, or wait for a command, upload or download to finish.',
-  }),
-  address_full: () => ({
-    title: 'Too many terminals and pages are open from your network',
-    next: 'Close one you do not need. An administrator can raise the limit per address.',
-  }),
-  rate_limited: (error) => ({
-    title: 'Too many attempts',
-    next: inSeconds(error.retryAfterSeconds),
-  }),
-  setup_done: () => ({
-    title: 'Berth is already set up',
-    next: 'Sign in with the account that was created then.',
-  }),
-  setup_code_rejected: () => ({
-    title: 'This set-up link is not valid',
-    next: 'Use the link that Berth printed when it last started.',
-  }),
-  registration_closed: () => ({
-    title: 'Registration is closed',
-    next: 'Ask an administrator of this Berth for an account.',
-  }),
-  guest_session_expired: () => ({
-    title: 'Your guest access has expired',
-    next: 'Sign in with an account to continue. You can still view and delete what you have.',
-  }),
-  kept_limit_reached: () => ({
-    title: 'Deleted containers still count against your tier',
-    next: 'Delete one of them permanently, then try again. Its space is usually freed within a minute, at most within an hour.',
-    link: { href: '/deleted', label: 'Deleted containers' },
-  }),
-  container_limit_reached: () => ({
-    title: 'You have as many containers as your tier allows',
-    next: 'Delete one that you no longer need, or ask an administrator for more.',
-  }),
-  name_taken: () => ({
-    title: 'You already have a container with this name',
-    next: 'Rename or delete that one first, or choose another name.',
-  }),
-  disk_quota_exceeded: () => ({
-    title: 'The workspace is larger than its disk size',
-    next: 'Increase its disk size under “Settings…”. That also starts it. No files are lost.',
-  }),
-  host_disk_short: () => ({
-    title: 'The host is low on disk space',
-    next: 'Nothing new can be created until an administrator frees some.',
-  }),
-  image_unavailable: () => ({
-    title: 'The image is not available',
-    next: 'Its registry does not respond or does not have it. Choose another image, or ask an administrator.',
-  }),
-  container_busy: (error) => ({
-    title: 'Another change is still in progress',
-    next: inSeconds(error.retryAfterSeconds),
-  }),
-  too_many_processes: () => ({
-    title: 'This container has reached its process limit',
-    next: 'Stop some processes, or restart the container.',
-  }),
-  container_unresponsive: () => ({
-    title: 'This container cannot start new programs',
-    next: 'Try again in a few seconds. If this keeps happening, stop the container and start it again.',
-  }),
-  engine_busy: (error) => ({
-    title: 'Too many of your requests are waiting for the container engine',
-    next: inSeconds(error.retryAfterSeconds),
-  }),
-  container_not_found: () => ({
-    title: 'This container is gone',
-    next: 'It was deleted, or it belongs to another user.',
-  }),
-  collaboration_not_found: () => ({
-    title: 'This link is no longer valid',
-    next: 'The share has ended, or the link is incomplete. Ask its sender for a new one.',
-  }),
-  collaboration_limit_reached: () => ({
-    title: 'This container has the most share links it can have',
-    next: 'End a link you no longer need.',
-  }),
-  sharing_needs_tmux: () => ({
-    title: 'This container has no tmux',
-    next: 'Sharing needs it. Install tmux in the container, then try again.',
-  }),
-  container_not_running: () => ({ title: 'The container is not running', next: 'Start it first.' }),
-  validation_failed: () => ({
-    title: 'Some values are not valid',
-    next: 'Correct the marked fields and try again.',
-  }),
-  code_rejected: () => ({
-    title: 'This code was not accepted',
-    next: 'Enter the latest code from your app. Each code works only once. After five minutes, start over.',
-  }),
-  wrong_code: () => ({
-    title: 'Wrong code',
-    next: 'Enter the latest code from your app. Each code works only once.',
-  }),
-  confirmation_cancelled: () => ({
-    title: 'Nothing was changed',
-    next: 'To continue, enter your password or a code from your authenticator app.',
-  }),
-  account_required: () => ({
-    title: 'Guests cannot do this',
-    next: 'It needs an account with a password. Sign in with one.',
-  }),
-  wrong_password: () => ({ title: 'Wrong password', next: 'Enter your current password.' }),
-  wrong_passcode: () => ({
-    title: 'Wrong passcode',
-    next: 'Try again. Five wrong attempts in a row sign you out.',
-  }),
-  passkey_refused: () => ({
-    title: 'This passkey was not accepted',
-    next: 'It may have been removed from the account. Sign in another way.',
-  }),
-  passkey_cancelled: () => ({
-    title: 'No passkey was used',
-    next: 'It was cancelled, or took too long. Try again, or continue without a passkey.',
-  }),
-  passkey_registered: () => ({
-    title: 'This device already has a passkey for your account',
-    next: 'Use that one, or add one from another device.',
-  }),
-  passkeys_unavailable: () => ({
-    title: 'Passkeys are not available here',
-    next: 'They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
-  }),
-  session_locked: () => ({ title: 'Your session is locked', next: 'Unlock it with your passcode.' }),
-  last_administrator: () => ({
-    title: 'This is the last administrator',
-    next: 'Make another user an administrator first.',
-  }),
-  ssh_key_exists: () => ({
-    title: 'You have already added this SSH key',
-    next: 'It is in the list, perhaps under another name.',
-  }),
-  catalogue_key_taken: () => ({
-    title: 'This name is already in use',
-    next: 'Change the existing entry, or choose another name.',
-  }),
-  catalogue_entry_in_use: () => ({
-    title: 'It is still in use',
-    next: 'First move its users to another tier, or delete the containers that use it.',
-  }),
-  catalogue_entry_needed: () => ({
-    title: 'The service needs this entry',
-    next: 'It is one of the defaults. Change it instead of deleting it.',
-  }),
-  role_setup_not_needed: () => ({
-    title: 'There is nothing to install',
-    next: 'The role of this container adds no tools to its image.',
-  }),
-  role_setup_not_active: () => ({
-    title: 'Nothing is being installed',
-    next: 'The installation has already ended.',
-  }),
-  token_limit_reached: () => ({
-    title: 'You have reached the limit of API tokens',
-    next: 'Revoke one you no longer need.',
-  }),
+/** What happened, and what to do next. `{wait}`: how long the service asks to wait. */
+const BY_CODE: Readonly<Record<string, string>> = {
+  unreachable:
+    'Berth cannot be reached. Check your connection and that the service is running, then try again.',
+  unanswered:
+    'Berth did not respond, so this may or may not have been done. Once Berth responds again, check before you retry.',
+  login_failed: 'Wrong email or password. Check both. Capital letters matter in the password.',
+  too_many_at_once:
+    'Too many at once. Close a terminal or page you do not need, or wait for a command, upload or download to finish.',
+  address_full:
+    'Too many terminals and pages are open from your network. Close one you do not need. An administrator can raise the limit per address.',
+  rate_limited: 'Too many attempts. {wait}',
+  setup_done: 'Berth is already set up. Sign in with the account that was created then.',
+  setup_code_rejected: 'This set-up link is not valid. Use the link that Berth printed when it last started.',
+  registration_closed: 'Registration is closed. Ask an administrator of this Berth for an account.',
+  guest_session_expired:
+    'Your guest access has expired. Sign in with an account to continue. You can still view and delete what you have.',
+  kept_limit_reached:
+    'Deleted containers still count against your tier. Delete one of them permanently, then try again. Its space is usually freed within a minute, at most within an hour.',
+  container_limit_reached:
+    'You have as many containers as your tier allows. Delete one that you no longer need, or ask an administrator for more.',
+  name_taken:
+    'You already have a container with this name. Rename or delete that one first, or choose another name.',
+  disk_quota_exceeded:
+    'The workspace is larger than its disk size. Increase its disk size under “Settings…”. That also starts it. No files are lost.',
+  host_disk_short:
+    'The host is low on disk space. Nothing new can be created until an administrator frees some.',
+  image_unavailable:
+    'The image is not available. Its registry does not respond or does not have it. Choose another image, or ask an administrator.',
+  container_busy: 'Another change is still in progress. {wait}',
+  too_many_processes:
+    'This container has reached its process limit. Stop some processes, or restart the container.',
+  container_unresponsive:
+    'This container cannot start new programs. Try again in a few seconds. If this keeps happening, stop the container and start it again.',
+  engine_busy: 'Too many of your requests are waiting for the container engine. {wait}',
+  container_not_found: 'This container is gone. It was deleted, or it belongs to another user.',
+  collaboration_not_found:
+    'This link is no longer valid. The share has ended, or the link is incomplete. Ask its sender for a new one.',
+  collaboration_limit_reached:
+    'This container has the most share links it can have. End a link you no longer need.',
+  sharing_needs_tmux:
+    'This container has no tmux. Sharing needs it. Install tmux in the container, then try again.',
+  container_not_running: 'The container is not running. Start it first.',
+  validation_failed: 'Some values are not valid. Correct the marked fields and try again.',
+  code_rejected:
+    'This code was not accepted. Enter the latest code from your app. Each code works only once. After five minutes, start over.',
+  wrong_code: 'Wrong code. Enter the latest code from your app. Each code works only once.',
+  confirmation_cancelled:
+    'Nothing was changed. To continue, enter your password or a code from your authenticator app.',
+  account_required: 'Guests cannot do this. It needs an account with a password. Sign in with one.',
+  wrong_password: 'Wrong password. Enter your current password.',
+  wrong_passcode: 'Wrong passcode. Try again. Five wrong attempts in a row sign you out.',
+  passkey_refused:
+    'This passkey was not accepted. It may have been removed from the account. Sign in another way.',
+  passkey_cancelled:
+    'No passkey was used. It was cancelled, or took too long. Try again, or continue without a passkey.',
+  passkey_registered:
+    'This device already has a passkey for your account. Use that one, or add one from another device.',
+  passkeys_unavailable:
+    'Passkeys are not available here. They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
+  session_locked: 'Your session is locked. Unlock it with your passcode.',
+  last_administrator: 'This is the last administrator. Make another user an administrator first.',
+  ssh_key_exists: 'You have already added this SSH key. It is in the list, perhaps under another name.',
+  catalogue_key_taken: 'This name is already in use. Change the existing entry, or choose another name.',
+  catalogue_entry_in_use:
+    'It is still in use. First move its users to another tier, or delete the containers that use it.',
+  catalogue_entry_needed:
+    'The service needs this entry. It is one of the defaults. Change it instead of deleting it.',
+  role_setup_not_needed:
+    'There is nothing to install. The role of this container adds no tools to its image.',
+  role_setup_not_active: 'Nothing is being installed. The installation has already ended.',
+  token_limit_reached: 'You have reached the limit of API tokens. Revoke one you no longer need.',
+};
+
+const LINKS: Readonly<Record<string, Explanation['link']>> = {
+  kept_limit_reached: { href: '/deleted', label: 'Deleted containers' },
 };
 
 const byStatus = (error: ApiError): Explanation => {
@@ -204,6 +113,13 @@ const byStatus = (error: ApiError): Explanation => {
   return { title, next: 'Check what you entered and try again.' };
 };
 
+function byCode({ code, retryAfterSeconds }: ApiError): Explanation | null {
+  const words = BY_CODE[code]?.replace('{wait}', inSeconds(retryAfterSeconds));
+  if (words === undefined) return null;
+  const link = LINKS[code];
+  return { ...inTwo(words), ...(link && { link }) };
+}
+
 const ENGINE_DOWN =
   'The container engine is not running. Try again when the notice at the top of the page disappears.';
 
@@ -212,6 +128,6 @@ export function explain(failure: unknown, engineIsDown = false): Explanation {
   if (!(failure instanceof ApiError)) {
     return { title: 'Something unexpected happened in this page', next: 'Reload the page and try again.' };
   }
-  const words = BY_CODE[failure.code]?.(failure) ?? byStatus(failure);
+  const words = byCode(failure) ?? byStatus(failure);
   return engineIsDown && failure.status === 500 ? { ...words, next: ENGINE_DOWN } : words;
 }

@@ -1,21 +1,14 @@
 import { authorized } from '../session/session.ts';
+import { getPage, type Page } from './pages.ts';
 import type { Recording } from './types.ts';
-
-export type RecordingPage = {
-  readonly recordings: readonly Recording[];
-  readonly next_cursor: string | null;
-};
 
 /** A long recording takes its time. */
 const DOWNLOAD_MS = 600_000;
 
 const at = (id: string): string => `/api/recordings/${encodeURIComponent(id)}`;
 
-/** `cursor`: where the page before ended. */
-export const listRecordings = (cursor: string | null): Promise<RecordingPage> =>
-  authorized<RecordingPage>(
-    cursor === null ? '/api/recordings' : `/api/recordings?cursor=${encodeURIComponent(cursor)}`,
-  );
+export const listRecordings = (cursor: string | null): Promise<Page<Recording>> =>
+  getPage('/api/recordings', 'recordings', { cursor });
 
 export const getRecording = (id: string): Promise<Recording> => authorized<Recording>(at(id));
 

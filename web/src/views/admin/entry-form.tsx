@@ -2,11 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { changeEntry, createEntry, type EntryKind } from '../../api/catalogue.ts';
 import type { FieldFaults } from '../../api/errors.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 
 type EntryFormProps = {
   readonly kind: EntryKind;
@@ -31,22 +29,17 @@ export function EntryForm(props: EntryFormProps) {
     onClose();
   }, props.fields);
   return (
-    <Dialog title={props.title} onClose={onClose} locked={form.busy}>
-      <form onSubmit={(event) => void form.submit(event)} novalidate>
-        <div class="dialog-body">
-          {form.failure !== null && <Problem failure={form.failure} />}
-          {props.children(form.faults)}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose} disabled={form.busy}>
-            Cancel
-          </Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Saving' : undefined}>
-            {entryKey === null ? 'Add' : 'Save'}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={props.title}
+      form={form}
+      action={entryKey === null ? 'Add' : 'Save'}
+      busy="Saving"
+      onClose={onClose}
+      novalidate
+      locked
+    >
+      {props.children(form.faults)}
+    </FormDialog>
   );
 }
 

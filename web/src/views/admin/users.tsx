@@ -9,33 +9,7 @@ import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
-
-/** Everybody so far, and where the next page begins. */
-function useUsers() {
-  const [value, setValue] = useState<readonly User[] | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [failure, setFailure] = useState<unknown>(null);
-  const load = async (from: string | null): Promise<void> => {
-    try {
-      const page = await listUsers(from);
-      setValue((before) => [...(from === null ? [] : (before ?? [])), ...page.users]);
-      setCursor(page.next_cursor);
-      setFailure(null);
-    } catch (reason) {
-      setFailure(reason);
-    }
-  };
-  useEffect(() => void load(null), []);
-  const replace = (user: User): void =>
-    setValue((before) => before?.map((each) => (each.id === user.id ? user : each)) ?? null);
-  return {
-    value,
-    failure,
-    reload: () => load(null),
-    replace,
-    more: cursor === null ? null : () => load(cursor),
-  };
-}
+import { usePages } from '../../ui/use-pages.ts';
 
 function useTiers(): readonly string[] {
   const [tiers, setTiers] = useState<readonly string[]>([]);
@@ -46,16 +20,23 @@ function useTiers(): readonly string[] {
 }
 
 export function Users() {
-  const users = useUsers();
+  const users = usePages(listUsers);
   const tiers = useTiers();
   return (
     <Section title="Users" lead="Everyone with an account, including guests.">
       <Items
         of={users}
         none="No users."
-        row={(user) => <UserItem key={user.id} user={user} tiers={tiers} onChanged={users.replace} />}
+        row={(user) => (
+          <UserItem
+            key={user.id}
+            user={user}
+            tiers={tiers}
+            onChanged={(changed) => users.update([changed])}
+          />
+        )}
       />
-      {users.more && <Button onClick={() => void users.more?.()}>Show more</Button>}
+      {users.more && <Button onClick={users.more}>Show more</Button>}
     </Section>
   );
 }

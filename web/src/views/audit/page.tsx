@@ -1,20 +1,26 @@
 import { useState } from 'preact/hooks';
-import { type AuditFilter, type AuditOf, type ExportFormat, exportAudit } from '../../api/audit.ts';
+import {
+  type AuditFilter,
+  type AuditOf,
+  type ExportFormat,
+  exportAudit,
+  listAudit,
+} from '../../api/audit.ts';
 import { saveFile } from '../../lib/browser/save-file.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
+import { usePages } from '../../ui/use-pages.ts';
 import { Filters } from './filters.tsx';
 import { Records } from './records.tsx';
-import { useRecords } from './use-records.ts';
 
 type AuditProps = { readonly of: AuditOf; readonly title: string; readonly lead: string };
 
 /** What was done, newest first, with filters, older records on demand, and files of all of it. */
 export function Audit({ of, title, lead }: AuditProps) {
   const [filter, setFilter] = useState<AuditFilter>({});
-  const list = useRecords(of, filter);
+  const list = usePages((cursor) => listAudit(of, filter, cursor), JSON.stringify(filter));
   return (
     <Section title={title} lead={lead} action={<Exports of={of} filter={filter} />}>
       <Filters of={of} onChange={setFilter} />
@@ -30,9 +36,9 @@ export function Audit({ of, title, lead }: AuditProps) {
       {list.value !== null && list.value.length > 0 && (
         <Records of={of} records={list.value} busy={list.busy} />
       )}
-      {list.older && (
+      {list.more && (
         <div>
-          <Button onClick={list.older} busy={list.busy ? 'Loading' : undefined}>
+          <Button onClick={list.more} busy={list.busy ? 'Loading' : undefined}>
             Show older
           </Button>
         </div>

@@ -1,10 +1,9 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
 import { toolsHint } from '../../lib/role-tools.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { FormDialog } from '../form-dialog.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
 import { useCreating } from './use-create-form.ts';
@@ -23,44 +22,41 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
   const { images = [], roles = [], tier } = catalogue.value ?? {};
   const choice = { body, onChange: change, faults: form.faults };
   return (
-    <Dialog title="New container" onClose={onClose}>
-      <form onSubmit={(event) => void form.submit(event)} novalidate>
-        <div class="dialog-body">
-          {form.failure !== null && <Problem failure={form.failure} />}
-          {isUnsure && (
-            <p class="note" role="status">
-              Berth did not respond, so {body.name} may or may not have been created. Checking…
-            </p>
-          )}
-          {catalogue.failure !== null && <Problem failure={catalogue.failure} />}
-          <TextField
-            label="Name"
-            value={body.name}
-            onInput={(name) => change({ name })}
-            error={form.faults['name']}
-            hint="Letters, digits and hyphens."
-            input={NAME_INPUT}
-          />
-          <div class="field-pair">
-            <Choice label="Image" field="image" options={images} {...choice} />
-            <Choice
-              label="Tools"
-              field="role"
-              options={roles}
-              hint={toolsHint(roles.find(({ key }) => key === body.role))}
-              {...choice}
-            />
-          </div>
-          {tier && <SizePicker tier={tier} {...choice} />}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>{form.busy ? 'Continue in the background' : 'Cancel'}</Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Creating' : undefined}>
-            Create
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New container"
+      form={form}
+      action="Create"
+      busy="Creating"
+      cancel={form.busy ? 'Continue in the background' : 'Cancel'}
+      onClose={onClose}
+      novalidate
+    >
+      {isUnsure && (
+        <p class="note" role="status">
+          Berth did not respond, so {body.name} may or may not have been created. Checking…
+        </p>
+      )}
+      {catalogue.failure !== null && <Problem failure={catalogue.failure} />}
+      <TextField
+        label="Name"
+        value={body.name}
+        onInput={(name) => change({ name })}
+        error={form.faults['name']}
+        hint="Letters, digits and hyphens."
+        input={NAME_INPUT}
+      />
+      <div class="field-pair">
+        <Choice label="Image" field="image" options={images} {...choice} />
+        <Choice
+          label="Tools"
+          field="role"
+          options={roles}
+          hint={toolsHint(roles.find(({ key }) => key === body.role))}
+          {...choice}
+        />
+      </div>
+      {tier && <SizePicker tier={tier} {...choice} />}
+    </FormDialog>
   );
 }
 

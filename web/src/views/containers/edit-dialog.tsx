@@ -2,11 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Container, ContainerChange } from '../../api/types.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { update } from '../../state/containers.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 import { Losses } from './loss-report.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
@@ -37,43 +36,38 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
   const { memory_mb, cpu_shares, disk_mb } = container.resources;
   const resized = body.memory_mb !== memory_mb || body.cpu_shares !== cpu_shares || body.disk_mb !== disk_mb;
   return (
-    <Dialog title={`Settings of ${container.name}`} onClose={onClose} locked={form.busy}>
-      <form onSubmit={(event) => void form.submit(event)} novalidate>
-        <div class="dialog-body">
-          {form.failure !== null && <Problem failure={form.failure} />}
-          {failure !== null && <Problem failure={failure} />}
-          <TextField
-            label="Name"
-            value={body.name}
-            onInput={(name) => setBody({ ...body, name })}
-            error={form.faults['name']}
-            hint="Letters, digits and hyphens."
-            input={NAME_INPUT}
-          />
-          {catalogue?.tier && (
-            <SizePicker
-              tier={catalogue.tier}
-              body={body}
-              onChange={(part) => setBody({ ...body, ...part })}
-              faults={form.faults}
-            />
-          )}
-          <p class={resized ? 'note' : 'note still'} aria-live="polite">
-            {resized
-              ? `New limits recreate and ${container.status === 'running' ? 'restart' : 'start'} the container: its programs end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is lost'}. /workspace is kept.`
-              : 'A new name takes effect immediately, without a restart.'}
-          </p>
-          {resized && <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose} disabled={form.busy}>
-            Cancel
-          </Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Saving' : undefined}>
-            {resized ? `Save and ${container.status === 'running' ? 'restart' : 'start'}` : 'Save'}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Settings of ${container.name}`}
+      form={form}
+      action={resized ? `Save and ${container.status === 'running' ? 'restart' : 'start'}` : 'Save'}
+      busy="Saving"
+      onClose={onClose}
+      novalidate
+      locked
+    >
+      {failure !== null && <Problem failure={failure} />}
+      <TextField
+        label="Name"
+        value={body.name}
+        onInput={(name) => setBody({ ...body, name })}
+        error={form.faults['name']}
+        hint="Letters, digits and hyphens."
+        input={NAME_INPUT}
+      />
+      {catalogue?.tier && (
+        <SizePicker
+          tier={catalogue.tier}
+          body={body}
+          onChange={(part) => setBody({ ...body, ...part })}
+          faults={form.faults}
+        />
+      )}
+      <p class={resized ? 'note' : 'note still'} aria-live="polite">
+        {resized
+          ? `New limits recreate and ${container.status === 'running' ? 'restart' : 'start'} the container: its programs end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is lost'}. /workspace is kept.`
+          : 'A new name takes effect immediately, without a restart.'}
+      </p>
+      {resized && <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />}
+    </FormDialog>
   );
 }

@@ -2,11 +2,9 @@ import { useState } from 'preact/hooks';
 import { purgeContainer } from '../../api/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 
 type PurgeProps = {
   readonly container: Container;
@@ -35,30 +33,29 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
     onDone();
   }, ['name']);
   return (
-    <Dialog title={`Delete ${name} permanently?`} onClose={onClose} locked={form.busy} narrow>
-      <form onSubmit={(event) => void form.submit(event)} novalidate>
-        <div class="dialog-body">
-          <p>
-            Its files in <code>/workspace</code> are erased. This cannot be undone.
-          </p>
-          {form.failure !== null && <Problem failure={form.failure} />}
-          <TextField
-            label={`Type ${name} to confirm`}
-            value={typed}
-            onInput={setTyped}
-            error={form.faults['name'] && `That is not the name. Type ${name}.`}
-            input={NAME_INPUT}
-          />
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose} disabled={form.busy}>
-            Cancel
-          </Button>
-          <Button kind="danger" type="submit" busy={form.busy ? 'Deleting' : undefined}>
-            Delete permanently
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Delete ${name} permanently?`}
+      form={form}
+      action="Delete permanently"
+      busy="Deleting"
+      onClose={onClose}
+      danger
+      novalidate
+      narrow
+      locked
+      lead={
+        <p>
+          Its files in <code>/workspace</code> are erased. This cannot be undone.
+        </p>
+      }
+    >
+      <TextField
+        label={`Type ${name} to confirm`}
+        value={typed}
+        onInput={setTyped}
+        error={form.faults['name'] && `That is not the name. Type ${name}.`}
+        input={NAME_INPUT}
+      />
+    </FormDialog>
   );
 }

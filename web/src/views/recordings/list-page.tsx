@@ -5,47 +5,26 @@ import { toastFailure } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
+import { usePages } from '../../ui/use-pages.ts';
 import { useTitle } from '../../ui/use-title.ts';
 import { Removal } from '../settings/remove-dialog.tsx';
 import { download, Facts, StateTag } from './recording-details.tsx';
 
 const WHILE_RECORDING_MS = 2_000;
 
-/** All so far, and where the next part begins. */
 function useRecordings() {
-  const [value, setValue] = useState<readonly Recording[] | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [failure, setFailure] = useState<unknown>(null);
-  const load = async (from: string | null): Promise<void> => {
-    try {
-      const page = await listRecordings(from);
-      setValue((before) => [...(from === null ? [] : (before ?? [])), ...page.recordings]);
-      setCursor(page.next_cursor);
-      setFailure(null);
-    } catch (reason) {
-      setFailure(reason);
-    }
-  };
-  const renew = async (): Promise<void> => {
-    const newer = new Map((await listRecordings(null)).recordings.map((each) => [each.id, each]));
-    setValue((before) => before?.map((each) => newer.get(each.id) ?? each) ?? null);
-  };
-  const goesOn = value?.some(({ state }) => state === 'recording') ?? false;
-  useEffect(() => void load(null), []);
+  const list = usePages(listRecordings);
+  const isRecording = list.value?.some(({ state }) => state === 'recording') ?? false;
   useEffect(() => {
-    if (!goesOn) return;
+    if (!isRecording) return;
+    const renew = (): Promise<void> => listRecordings(null).then(({ items }) => list.update(items));
     const timer = setInterval(() => void renew().catch(() => {}), WHILE_RECORDING_MS);
     return () => clearInterval(timer);
-  }, [goesOn]);
-  return {
-    value,
-    failure,
-    reload: () => load(null),
-    more: cursor === null ? null : () => load(cursor),
-  };
+  }, [isRecording]);
+  return list;
 }
 
-/** Recordings of one's own terminals. */
+/** Recordings of the user's own terminals. */
 export function RecordingsPage() {
   const list = useRecordings();
   const [removing, setRemoving] = useState<Recording | null>(null);
@@ -71,7 +50,7 @@ export function RecordingsPage() {
             />
           )}
         />
-        {list.more && <Button onClick={() => void list.more?.()}>Show more</Button>}
+        {list.more && <Button onClick={list.more}>Show more</Button>}
       </Section>
       {removing && (
         <Removal

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 
 type CodeDialogProps = {
   readonly title: string;
@@ -35,31 +33,24 @@ export function CodeDialog(props: CodeDialogProps) {
   const form = useSubmit(() => work(code.trim()), ['code']);
   if (instead) return <>{instead}</>;
   return (
-    <Dialog title={title} onClose={onClose} narrow>
-      <form onSubmit={(event) => void form.submit(event)}>
-        <div class="dialog-body">
-          {children}
-          {form.failure !== null && <Problem failure={form.failure} />}
-          <TextField
-            label="Code"
-            value={code}
-            onInput={setCode}
-            error={form.faults['code']}
-            hint="Six digits from your authenticator app."
-            input={CODE_INPUT}
-          />
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind={danger ? 'danger' : 'primary'}
-            type="submit"
-            busy={form.busy ? 'Checking' : undefined}
-          >
-            {action}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      form={form}
+      action={action}
+      busy="Checking"
+      onClose={onClose}
+      danger={danger}
+      narrow
+      lead={children}
+    >
+      <TextField
+        label="Code"
+        value={code}
+        onInput={setCode}
+        error={form.faults['code']}
+        hint="Six digits from your authenticator app."
+        input={CODE_INPUT}
+      />
+    </FormDialog>
   );
 }

@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 
 type RenameProps = {
   readonly title: string;
@@ -23,19 +21,8 @@ export function RenameDialog({ title, name: before, work, onDone, onClose }: Ren
     onClose();
   }, ['name']);
   return (
-    <Dialog title={title} onClose={onClose} narrow>
-      <form onSubmit={(event) => void form.submit(event)}>
-        <div class="dialog-body">
-          {form.failure !== null && <Problem failure={form.failure} />}
-          <TextField label="Name" value={name} onInput={setName} error={form.faults['name']} input={INPUT} />
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Saving' : undefined}>
-            Rename
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={title} form={form} action="Rename" busy="Saving" onClose={onClose} narrow>
+      <TextField label="Name" value={name} onInput={setName} error={form.faults['name']} input={INPUT} />
+    </FormDialog>
   );
 }

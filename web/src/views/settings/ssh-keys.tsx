@@ -5,12 +5,11 @@ import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 import { Removal } from './remove-dialog.tsx';
 
 /** Public keys that open containers by SSH. */
@@ -85,34 +84,30 @@ function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => voi
     onClose();
   }, ['public_key', 'name']);
   return (
-    <Dialog title="Add an SSH key" onClose={onClose}>
-      <form onSubmit={(event) => void form.submit(event)} novalidate>
-        <div class="dialog-body">
-          {form.failure !== null && <Problem failure={form.failure} />}
-          <TextField
-            label="Public key"
-            value={key}
-            onInput={setKey}
-            error={form.faults['public_key']}
-            hint="One line, as in ~/.ssh/id_ed25519.pub. Never the private key."
-            input={KEY_INPUT}
-          />
-          <TextField
-            label="Name"
-            value={name}
-            onInput={setName}
-            error={form.faults['name']}
-            hint="If empty, the comment at the end of the key."
-            input={NAME_INPUT}
-          />
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Adding' : undefined}>
-            Add key
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add an SSH key"
+      form={form}
+      action="Add key"
+      busy="Adding"
+      onClose={onClose}
+      novalidate
+    >
+      <TextField
+        label="Public key"
+        value={key}
+        onInput={setKey}
+        error={form.faults['public_key']}
+        hint="One line, as in ~/.ssh/id_ed25519.pub. Never the private key."
+        input={KEY_INPUT}
+      />
+      <TextField
+        label="Name"
+        value={name}
+        onInput={setName}
+        error={form.faults['name']}
+        hint="If empty, the comment at the end of the key."
+        input={NAME_INPUT}
+      />
+    </FormDialog>
   );
 }

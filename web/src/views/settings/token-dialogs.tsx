@@ -6,8 +6,8 @@ import { Check } from '../../ui/check.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 
 const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly hint: string }[] = [
   { scope: 'read', label: 'Read', hint: 'See containers and their files.' },
@@ -47,35 +47,32 @@ export function NewTokenDialog({ isAdmin, onMade, onClose }: NewProps) {
     onClose();
   }, ['name', 'scopes', 'expires_in']);
   return (
-    <Dialog title="New API token" onClose={onClose} narrow>
-      <form onSubmit={(event) => void form.submit(event)} novalidate>
-        <div class="dialog-body">
-          {form.failure !== null && <Problem failure={form.failure} />}
-          <TextField
-            label="Name"
-            value={name}
-            onInput={setName}
-            error={form.faults['name']}
-            hint="What it is for."
-            input={NAME_INPUT}
-          />
-          <Scopes isAdmin={isAdmin} value={scopes} onChange={setScopes} error={form.faults['scopes']} />
-          <SelectField label="Valid for" value={days} onChange={setDays} error={form.faults['expires_in']}>
-            {LIVES.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </SelectField>
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Creating' : undefined}>
-            Create token
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New API token"
+      form={form}
+      action="Create token"
+      busy="Creating"
+      onClose={onClose}
+      novalidate
+      narrow
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onInput={setName}
+        error={form.faults['name']}
+        hint="What it is for."
+        input={NAME_INPUT}
+      />
+      <Scopes isAdmin={isAdmin} value={scopes} onChange={setScopes} error={form.faults['scopes']} />
+      <SelectField label="Valid for" value={days} onChange={setDays} error={form.faults['expires_in']}>
+        {LIVES.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+    </FormDialog>
   );
 }
 

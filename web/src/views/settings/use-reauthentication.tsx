@@ -1,11 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Proof } from '../../api/account.ts';
 import { ApiError } from '../../api/errors.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { PasswordField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
+import { FormDialog } from '../form-dialog.tsx';
 import { CodeDialog } from './code-dialog.tsx';
 
 type By = 'password' | 'code';
@@ -86,20 +84,16 @@ function PasswordDialog({ go, cancel }: Pick<Ask, 'go' | 'cancel'>) {
   const [password, setPassword] = useState('');
   const form = useSubmit(() => go({ password }), ['password']);
   return (
-    <Dialog title={TITLE} onClose={cancel} narrow>
-      <form onSubmit={(event) => void form.submit(event)}>
-        <div class="dialog-body">
-          <p>You signed in a while ago.</p>
-          {form.failure !== null && <Problem failure={form.failure} />}
-          <PasswordField value={password} onInput={setPassword} error={form.faults['password']} autofocus />
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={cancel}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={form.busy ? 'Checking' : undefined}>
-            Confirm
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={TITLE}
+      form={form}
+      action="Confirm"
+      busy="Checking"
+      onClose={cancel}
+      narrow
+      lead={<p>You signed in a while ago.</p>}
+    >
+      <PasswordField value={password} onInput={setPassword} error={form.faults['password']} autofocus />
+    </FormDialog>
   );
 }

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { type Explanation, inTwo } from '../../api/explain.ts';
 import { signInPath } from '../../lib/browser/router.ts';
 import { plural } from '../../lib/format/format.ts';
-import type { EndReason } from '../../terminal/connection/terminal-protocol.ts';
+import type { EndReason, Trouble } from '../../terminal/connection/terminal-protocol.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-state.ts';
@@ -23,42 +24,21 @@ type OverlayProps = {
   readonly takeFocus: boolean;
 };
 
-type Words = { readonly title: string; readonly text: string };
-
-const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: (name: string) => Words } = {
-  stopped: (name) => ({ title: `${name} is stopped`, text: 'Its files are kept. Start it to continue.' }),
-  deleted: () => ({
-    title: 'This container is gone',
-    text: 'It was deleted, or it belongs to another user.',
-  }),
-  replaced: () => ({
-    title: 'Open in another window',
-    text: 'This terminal is now open somewhere else. Use it here to continue. Nothing in it is lost.',
-  }),
-  unauthorized: () => ({
-    title: 'You are signed out',
-    text: 'Your programs keep running. Sign in to see them.',
-  }),
-  closed: () => ({
-    title: 'Closed by an administrator',
-    text: 'Your programs keep running. You can connect again.',
-  }),
-  collaboration_ended: (name) => ({
-    title: `${name} is no longer shared with you`,
-    text: 'The owner ended the share, it expired, or you left. To return, ask the owner for a new link.',
-  }),
-  refused: () => ({
-    title: 'You cannot open this terminal',
-    text: 'Your account has no access to it. Ask an administrator, or go back and check the container.',
-  }),
+const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: string } = {
+  stopped: '{name} is stopped. Its files are kept. Start it to continue.',
+  deleted: 'This container is gone. It was deleted, or it belongs to another user.',
+  replaced:
+    'Open in another window. This terminal is now open somewhere else. Use it here to continue. Nothing in it is lost.',
+  unauthorized: 'You are signed out. Your programs keep running. Sign in to see them.',
+  closed: 'Closed by an administrator. Your programs keep running. You can connect again.',
+  collaboration_ended:
+    '{name} is no longer shared with you. The owner ended the share, it expired, or you left. To return, ask the owner for a new link.',
+  refused:
+    'You cannot open this terminal. Your account has no access to it. Ask an administrator, or go back and check the container.',
 };
 
-const ended = (exitCode: number | null): Words => ({
-  title: 'The shell has ended',
-  text: exitCode
-    ? `It exited with code ${exitCode}.`
-    : 'Its programs have ended. A new shell starts in /workspace.',
-});
+const endedWith = (exitCode: number | null): string =>
+  `The shell has ended. ${exitCode ? `It exited with code ${exitCode}.` : 'Its programs have ended. A new shell starts in /workspace.'}`;
 
 const BEING: Readonly<Record<string, string>> = { creating: 'being created', updating: 'being updated' };
 
@@ -95,26 +75,23 @@ type LostProps = Extract<Overlay, { kind: 'lost' }> & { readonly onRetry: () => 
 /** The first tries come so soon that counting down to them would only be noise. */
 const SOON_SECONDS = 3;
 
-const FULL =
-  'This container has reached its process limit, so no shell can start. Stop some processes, or restart the container.';
-
-const HUNG =
-  'This container cannot start new programs. If this keeps happening, stop the container and start it again.';
-
-const MANY = 'Your tier allows no more open terminals. Close one you do not need, and this one opens.';
+const LOST: { readonly [T in Exclude<Trouble, 'line'>]: string } = {
+  shell: 'The shell is not responding.',
+  processes:
+    'This container has reached its process limit, so no shell can start. Stop some processes, or restart the container.',
+  unresponsive:
+    'This container cannot start new programs. If this keeps happening, stop the container and start it again.',
+  busy: 'Many terminals are opening at once, and this one is waiting its turn.',
+  too_many: 'Your tier allows no more open terminals. Close one you do not need, and this one opens.',
+  rate: 'You sent too many requests in the last minute.',
+  database: 'Berth cannot reach its database.',
+};
 
 function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   if (how === 'offline') return 'You are offline.';
   if (how === 'no_answer') return 'Berth is not responding.';
-  const next = seconds > 0 ? ` Retrying in ${seconds} s.` : ' Retrying…';
-  if (how === 'processes') return FULL + next;
-  if (how === 'unresponsive') return HUNG + next;
-  if (how === 'busy') return `Many terminals are opening at once, and this one is waiting its turn.${next}`;
-  if (how === 'too_many') return MANY + next;
-  if (how === 'rate') return `You sent too many requests in the last minute.${next}`;
-  if (how === 'database') return `Berth cannot reach its database.${next}`;
-  if (how === 'shell') return `The shell is not responding.${next}`;
-  return `${everOpen ? 'Connection lost' : 'No connection'}.${next}`;
+  const words = how === 'line' ? `${everOpen ? 'Connection lost' : 'No connection'}.` : LOST[how];
+  return seconds > 0 ? `${words} Retrying in ${seconds} s.` : `${words} Retrying…`;
 }
 
 /** Leaves the output in sight: what was written is still true. */
@@ -138,27 +115,25 @@ function Lost(props: LostProps) {
 
 type OverProps = OverlayProps & { readonly why: EndReason; readonly exitCode: number | null };
 
-const asleep = (name: string, owner: string): Words => ({
-  title: `${name} is stopped`,
-  text: `Only ${owner} can start it. This terminal opens again when it runs.`,
-});
-
-function wordsOf({ why, exitCode, name, fault, sharedBy }: OverProps): Words {
-  if (why === 'stopped' && sharedBy !== null) return asleep(name, sharedBy);
-  if (why === 'ended') return ended(exitCode);
-  const words = WORDS[why](name);
-  return why === 'stopped' && fault !== null ? { ...words, text: `${fault} ${words.text}` } : words;
+function wordsOf({ why, exitCode, name, fault, sharedBy }: OverProps): Explanation {
+  if (why === 'ended') return inTwo(endedWith(exitCode));
+  if (why === 'stopped' && sharedBy !== null)
+    return inTwo(
+      `${name} is stopped. Only ${sharedBy} can start it. This terminal opens again when it runs.`,
+    );
+  const words = inTwo(WORDS[why].replace('{name}', name));
+  return why === 'stopped' && fault !== null ? { ...words, next: `${fault} ${words.next}` } : words;
 }
 
 function Over(props: OverProps) {
   const { why, starting, sharedBy, onStart, onReopen, takeFocus } = props;
-  const { title, text } = wordsOf(props);
+  const { title, next } = wordsOf(props);
   return (
     <div class="overlay">
       <div class="overlay-card" role="alert">
         <Icon name={why === 'ended' || why === 'stopped' ? 'terminal' : 'warning'} size={24} />
         <h2>{title}</h2>
-        <p>{text}</p>
+        <p>{next}</p>
         <div class="overlay-actions">
           {why === 'stopped' && sharedBy === null && (
             <Action
