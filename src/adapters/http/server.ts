@@ -20,16 +20,17 @@ import { headersOfEveryAnswer } from './security-headers.ts';
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
 
-export type HttpOptions = Omit<AuthDeps, 'tokens'> &
-  SocketLimit & {
-    readonly logger: FastifyBaseLogger;
-    readonly signingKeys: SigningKeys;
-    /** Proxies whose X-Forwarded-For is believed; empty for none. */
-    readonly trustProxy: readonly string[];
-    readonly version: string;
-    /** How many files this process may have open; null for no limit. */
-    readonly openFiles: number | null;
-  };
+export type HttpOptions = {
+  readonly auth: Omit<AuthDeps, 'tokens'>;
+  readonly sockets: SocketLimit;
+  readonly logger: FastifyBaseLogger;
+  readonly signingKeys: SigningKeys;
+  /** Proxies whose X-Forwarded-For is believed; empty for none. */
+  readonly trustProxy: readonly string[];
+  readonly version: string;
+  /** How many files this process may have open; null for no limit. */
+  readonly openFiles: number | null;
+};
 
 /** Registers routes on the server; the composition root passes one for each part of the interface. */
 export type Routes = (http: Http, tokens: LoginTokens) => void;
@@ -62,7 +63,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   limitBodies(http);
   headersOfEveryAnswer(http);
   logAnswers(http);
-  measureAnswers(http, options.metrics);
+  measureAnswers(http, options.auth.metrics);
   await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
@@ -76,9 +77,9 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
       handleProtocols: pickProtocol,
     },
   });
-  registerAuthentication(http, { ...options, tokens });
+  registerAuthentication(http, { ...options.auth, tokens });
   refuseOtherUpgrades(http);
-  limitSocketsByAddress(http, options);
+  limitSocketsByAddress(http, options.sockets);
   await http.register(async (scope) => {
     for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
   });

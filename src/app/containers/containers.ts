@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/identity/caller.ts';
+import type { ActRecords } from '../audit/activity-records.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './container-lifecycle.ts';
 import { createContainer } from './create-container.ts';
@@ -10,7 +11,7 @@ import { updateContainer } from './update-container.ts';
 
 export type Containers = ReturnType<typeof containers>;
 
-export const containers = (deps: ContainerDeps) => ({
+export const containers = (deps: ContainerDeps, acts: Pick<ActRecords, 'record'>) => ({
   create: createContainer(deps),
   list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
   listKept: listKept(deps),
@@ -21,5 +22,5 @@ export const containers = (deps: ContainerDeps) => ({
   restore: restoreContainer(deps),
   purge: purgeContainer(deps),
   update: updateContainer(deps),
-  exec: execInContainer(deps),
+  exec: execInContainer({ ...deps, acts }),
 });

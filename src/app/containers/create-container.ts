@@ -65,7 +65,7 @@ export const createContainer =
       await note?.(tx, dbId);
       return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
     });
-    const finished = await within(deps.createWaitMs, submitted.catch(imageUnavailable), null);
+    const finished = await within(deps.settings.createWaitMs, submitted.catch(imageUnavailable), null);
     if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
     const container = await deps.storage.repositories.containers.findAny(dbId);
     if (container === null) throw new Error(`container ${dbId} was not begun in time`);
@@ -113,7 +113,7 @@ async function plan(
 
 /** Writes the intent. The owner's row is locked, so two creates cannot both take the last place. */
 async function insert(
-  { runtimeNode, warmPool }: ContainerDeps,
+  { settings, warmPool }: ContainerDeps,
   tx: Repositories,
   request: CreateRequest,
   { image, role, resources }: Plan,
@@ -141,7 +141,7 @@ async function insert(
     role,
     resources,
     env,
-    node: member?.node ?? runtimeNode,
+    node: member?.node ?? settings.node,
     volume: member?.volume ?? volumeName(dbId),
   });
   const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);

@@ -51,9 +51,11 @@ export async function measure(deps: ContainerDeps, row: Container): Promise<Use>
 /** Refuses anything new on a host below its floor. */
 export async function checkHostDisk({
   runtime,
-  diskFloorMb,
+  settings,
 }: ContainerDeps): Promise<Result<null, DomainError>> {
-  return isHostShort(await runtime.hostSpace(), diskFloorMb) ? refuse({ code: 'host_disk_short' }) : ok(null);
+  return isHostShort(await runtime.hostSpace(), settings.diskFloorMb)
+    ? refuse({ code: 'host_disk_short' })
+    : ok(null);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { type ExecRequest, type ExecResult, RuntimeBusy } from '../../ports/containers/container-runtime.ts';
+import type { ActRecords } from '../audit/activity-records.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { findOwn, handleOf } from './find-container.ts';
 
@@ -11,7 +12,7 @@ const MAX_OUTPUT_BYTES = 1_048_576;
 
 /** Runs one command to its end or time limit; stdout and stderr are each cut at 1 MiB. */
 export const execInContainer =
-  (deps: ContainerDeps) =>
+  (deps: ContainerDeps & { readonly acts: Pick<ActRecords, 'record'> }) =>
   async (
     id: string,
     request: Omit<ExecRequest, 'maxOutputBytes'>,

@@ -39,12 +39,8 @@ export type Ports = {
   readonly monotonicMs?: () => number;
 };
 
-export type ComposeOptions = {
-  readonly logger: FastifyBaseLogger;
-  readonly keys: Keys;
-  readonly version: string;
-  /** UUID of this process, the same after a restart. */
-  readonly replica: string;
+/** How clients reach the service. */
+export type WebOptions = {
   /** Read at each request, so that the bound address can be added after listening. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly trustProxy: readonly string[];
@@ -55,13 +51,17 @@ export type ComposeOptions = {
   readonly secureCookie: boolean;
   /** The address that people open; null for the bound one. */
   readonly publicUrl: string | null;
+  /** Folder of the built browser app; null for none. */
+  readonly webRoot: string | null;
+};
+
+export type HealthOptions = {
   readonly liveness: () => Liveness;
   readonly readiness: () => Promise<Readiness>;
+};
+
+export type ContainerOptions = {
   readonly createWaitMs: number;
-  /** Interval of the check for lost messages, in milliseconds; default five seconds. */
-  readonly liveEveryMs?: number;
-  /** How many terminals open at once, and how long others wait. */
-  readonly terminalOpening?: TerminalQueueOptions;
   /** Free space that the host needs for anything new, in MB; null for a tenth or 5 GiB. */
   readonly diskFloorMb: number | null;
   /** 0 for none. */
@@ -70,6 +70,23 @@ export type ComposeOptions = {
   readonly verifyMs: number;
   /** Called before and after each step of an operation, for fault tests that end the process. */
   readonly checkpoint?: (name: string) => Promise<void>;
-  /** Folder of the built browser app; null for none. */
-  readonly webRoot: string | null;
+};
+
+export type ConnectionOptions = {
+  /** Interval of the check for lost messages, in milliseconds; default five seconds. */
+  readonly liveEveryMs?: number;
+  /** How many terminals open at once, and how long others wait. */
+  readonly terminalOpening?: TerminalQueueOptions;
+};
+
+export type ComposeOptions = {
+  readonly logger: FastifyBaseLogger;
+  readonly keys: Keys;
+  readonly version: string;
+  /** UUID of this process, the same after a restart. */
+  readonly replica: string;
+  readonly web: WebOptions;
+  readonly health: HealthOptions;
+  readonly containers: ContainerOptions;
+  readonly connections: ConnectionOptions;
 };

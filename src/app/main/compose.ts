@@ -24,7 +24,7 @@ import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
 import type { Registration } from '../identity/sign-in/registration.ts';
 import { settingsService } from '../settings.ts';
-import type { ComposeOptions, Ports } from './compose-options.ts';
+import type { ComposeOptions, Ports, WebOptions } from './compose-options.ts';
 import { addressOf } from './process/listen-address.ts';
 import { measured } from './wiring/instrument-ports.ts';
 import { type SharedParts, sharedParts } from './wiring/shared-parts.ts';
@@ -59,15 +59,20 @@ type Draining = { isDraining: boolean };
 
 /** Wires the use cases to the ports, with HTTP in front. */
 export async function compose(given: Ports, options: ComposeOptions): Promise<Service> {
+  const { web } = options;
   const ports = measured(given);
   const shared = sharedParts(ports, options);
   const draining: Draining = { isDraining: false };
-  const wings = wingsOf(ports, options, shared, draining, () => options.publicUrl ?? addressBound(http));
+  const wings = wingsOf(ports, options, shared, draining, () => web.publicUrl ?? addressBound(http));
   const http = await httpServer(
-    { ...options, ...accessOf(ports, shared, draining), signingKeys: options.keys.live },
+    {
+      ...{ logger: options.logger, version: options.version, signingKeys: options.keys.live },
+      ...{ trustProxy: web.trustProxy, openFiles: web.openFiles },
+      ...accessOf(ports, web, shared, draining),
+    },
     routesOf(ports, options, shared, wings),
   );
-  if (options.webRoot !== null) await staticFiles(http, options.webRoot);
+  if (web.webRoot !== null) await staticFiles(http, web.webRoot);
   return serviceOf(http, options, shared, wings, draining);
 }
 
@@ -83,7 +88,9 @@ function wingsOf(
   const { storage, limits, live } = shared;
   const { repositories } = storage;
   const { bus, clock, metrics } = ports;
-  const people = identity({ ...ports, storage, limits }, options, publicUrl);
+  const { keys, web } = options;
+  const ofKeys = { keys, secureCookie: web.secureCookie };
+  const people = identity({ ...ports, storage, limits }, ofKeys, publicUrl);
   const { throttle } = people;
   const isDraining = (): boolean => draining.isDraining;
   const shells = terminalWing(ports, options, shared, { throttle, publicUrl, isDraining });
@@ -99,19 +106,31 @@ function wingsOf(
   return { people, shells, boxes, feed, audit: auditing({ repositories, clock, live }) };
 }
 
-function accessOf({ metrics }: Ports, { auth, limits, storage }: SharedParts, draining: Draining) {
+function accessOf(
+  { metrics }: Ports,
+  { localMetrics, allowedOrigins }: WebOptions,
+  { auth, limits, storage }: SharedParts,
+  draining: Draining,
+) {
   const addresses = addressSockets();
   metrics.watch('address_sockets_most', addresses.most);
   const settings = () => storage.repositories.settings.read();
   return {
-    isDraining: () => draining.isDraining,
-    authenticator: auth,
-    metrics,
-    limits,
-    lasting: concurrentUse(),
-    addressSockets: addresses,
-    requestsPerMinute: async () => (await settings()).requestsPerMinute,
-    socketsPerAddress: async () => (await settings()).socketsPerAddress,
+    auth: {
+      isDraining: () => draining.isDraining,
+      authenticator: auth,
+      metrics,
+      limits: {
+        requests: limits,
+        uses: concurrentUse(),
+        perAddress: async () => (await settings()).requestsPerMinute,
+      },
+      ...{ localMetrics, allowedOrigins },
+    },
+    sockets: {
+      addressSockets: addresses,
+      socketsPerAddress: async () => (await settings()).socketsPerAddress,
+    },
   };
 }
 
@@ -123,7 +142,7 @@ function routesOf(
 ): readonly Routes[] {
   const { catalogue } = storage.repositories;
   return [
-    systemRoutes(options),
+    systemRoutes({ ...options.health, version: options.version }),
     metricsRoutes(metrics),
     ...people.routes,
     settingsRoutes(settingsService(storage, bus)),

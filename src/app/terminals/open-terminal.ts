@@ -45,16 +45,21 @@ export type OpenTerminal = {
 
 export type TerminalEnded = { readonly reason: CloseReason; readonly code: number | null };
 
+/** Those who must know of an open terminal: its recorder, other processes, and who shares it. */
+export type TerminalPeers = {
+  readonly observer: TerminalObserver;
+  readonly sync: Pick<TerminalSync, 'took'>;
+  readonly shared: Pick<SharedTerminals, 'enter'>;
+};
+
 export type TerminalOpeningDeps = {
   readonly storage: Storage;
   readonly backend: TerminalBackend;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly observer: TerminalObserver;
   readonly live: TerminalConnections;
   readonly registry: TerminalRegistry;
-  readonly sync: Pick<TerminalSync, 'took'>;
-  readonly shared: Pick<SharedTerminals, 'enter'>;
+  readonly peers: TerminalPeers;
   readonly ends: TerminalEnds;
 };
 
@@ -159,11 +164,11 @@ const connect = ({ registry }: State, { grant, target, entry }: Attachment): Pro
 
 /** From here on the terminal is on record as open. */
 async function show(state: State, attachment: Attachment, stream: TerminalStream): Promise<OpenTerminal> {
-  const { storage, clock, live, registry, sync } = state;
+  const { storage, clock, live, registry, peers } = state;
   const { grant, target, entry } = attachment;
   entry.muxSession = stream.muxSession;
   entry.recordedAt = await storage.inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
-  sync.took(entry);
+  peers.sync.took(entry);
   const recording = await recordingOf(state, attachment, stream);
   const { from, resize, onNotice } = await enter(state, attachment, stream);
   return {
@@ -184,7 +189,7 @@ async function show(state: State, attachment: Attachment, stream: TerminalStream
 
 /** Starts the requested recording. Returns the active one, or why there is none. */
 async function recordingOf(
-  { observer }: State,
+  { peers: { observer } }: State,
   { grant, entry }: Attachment,
   stream: TerminalStream,
 ): Promise<() => RecordingNotice | null> {
@@ -195,13 +200,13 @@ async function recordingOf(
   return () => recording() ?? refused;
 }
 
-async function enter({ live, shared }: State, attachment: Attachment, stream: TerminalStream) {
+async function enter({ live, peers }: State, attachment: Attachment, stream: TerminalStream) {
   const { grant, entry } = attachment;
   const { resume, cols, rows } = grant.options;
   const after = resume?.stream === stream.id ? resume.after : null;
   const from = resumeFrom(stream.bufferedRange(), after);
   const isOther = resume !== null && after === null;
-  const at = shared.enter({
+  const at = peers.shared.enter({
     dbId: entry.dbId,
     role: roleOf(grant),
     size: { cols: entry.cols, rows: entry.rows },

@@ -19,27 +19,31 @@ import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
 import { TerminalRegistry } from './terminal-registry.ts';
 import { terminalSync } from './terminal-sync.ts';
 
-export type TerminalDeps = {
-  readonly storage: Storage;
+/** What runs and draws terminals. */
+export type TerminalEngine = {
   readonly backend: TerminalBackend;
   readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly screens: HeadlessTerminals;
+};
+
+export type TerminalDeps = {
+  readonly storage: Storage;
+  readonly engine: TerminalEngine;
   readonly bus: Bus;
   readonly me: Incarnation;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: TerminalObserver;
-  readonly screens: HeadlessTerminals;
   /** A monotonic clock. */
   readonly monotonicMs: () => number;
-  /** How many terminals open at once, and how long others wait. */
-  readonly opening?: TerminalQueueOptions | undefined;
 };
 
 export type Terminals = ReturnType<typeof terminals>;
 
 /** Opens terminals, keeps them for lost clients, and knows those of this process. */
-export function terminals(deps: TerminalDeps) {
-  const { storage, backend, runtime, bus, me, clock, log, observer, monotonicMs, screens } = deps;
+export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
+  const { storage, bus, me, clock, log, observer, monotonicMs } = deps;
+  const { backend, runtime, screens } = deps.engine;
   const { repositories } = storage;
   const records = repositories.terminals;
   const { replica } = me;
@@ -51,10 +55,11 @@ export function terminals(deps: TerminalDeps) {
   });
   const replicas = terminalSync({ bus, records, replica, live, registry, log, monotonicMs });
   const shared = sharedIn(registry, deps);
-  const queue = terminalQueue(deps.opening);
+  const queue = terminalQueue(opening);
   const { look, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
-  const opening = terminalOpening({
-    ...{ storage, backend, clock, log, observer, live, registry, sync: replicas, shared },
+  const openings = terminalOpening({
+    ...{ storage, backend, clock, log, live, registry },
+    peers: { observer, sync: replicas, shared },
     ends: terminalEnds({ records, runtime }),
   });
 
@@ -63,10 +68,10 @@ export function terminals(deps: TerminalDeps) {
     look,
     admit,
 
-    open: opening.open,
+    open: openings.open,
 
     /** The close reason for a terminal that could not be opened. */
-    whyNotOpened: opening.whyNot,
+    whyNotOpened: openings.whyNot,
 
     /** Whether the caller, by the present state, may keep an open terminal. */
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
@@ -101,7 +106,7 @@ export function terminals(deps: TerminalDeps) {
     idle: (): Promise<void> => registry.idle(),
 
     /** Resolves when no socket has a terminal and every end is on record. */
-    over: opening.over,
+    over: openings.over,
 
     /** Ends terminals without a returning client, closes ended shares, and writes due records; for a timer. */
     async writeDue(): Promise<void> {

@@ -2,19 +2,15 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import type { ComposeOptions, Ports } from '../../../src/app/main/compose-options.ts';
-import { aService, as, type Bearer } from '../service/service.ts';
+import type { Ports } from '../../../src/app/main/compose-options.ts';
+import { aService, as, type Bearer, type ServiceOptions } from '../service/service.ts';
 import { listening } from '../terminal/terminals.ts';
 import { openBrowser, openPage } from './page.ts';
 
 const MIB = 1_048_576;
 
 /** The service over HTTP with its pages and everything else in memory. Its clock stands still, at the time of the browser's. */
-export async function aPagedService(
-  t: Test,
-  ports: Partial<Ports> = {},
-  options: Partial<ComposeOptions> = {},
-) {
+export async function aPagedService(t: Test, ports: Partial<Ports> = {}, options: ServiceOptions = {}) {
   const clock = fixedClock(new Date());
   const base = memoryPorts(clock);
   const { runtime } = base;

@@ -5,7 +5,7 @@ import {
   memoryRuntime,
   memoryStorage,
 } from '../../../src/adapters/memory/index.ts';
-import type { ComposeOptions, Ports } from '../../../src/app/main/compose-options.ts';
+import type { ConnectionOptions, Ports } from '../../../src/app/main/compose-options.ts';
 import { aContainerOf, fakeTerminals, listening, openTerminal } from '../terminal/terminals.ts';
 import { again, anAdmin, aPerson, aService, as, type Person } from './service.ts';
 
@@ -29,7 +29,7 @@ export function inMemory(): Shared {
 export async function aCluster(
   t: Test,
   { bus, ...shared }: Shared = inMemory(),
-  { liveEveryMs = HOUR_MS }: Pick<ComposeOptions, 'liveEveryMs'> = {},
+  { liveEveryMs = HOUR_MS }: Pick<ConnectionOptions, 'liveEveryMs'> = {},
 ) {
   const backend = fakeTerminals();
   const common = { ...shared, runtime: memoryRuntime(), terminalBackend: backend };

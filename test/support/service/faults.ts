@@ -1,4 +1,4 @@
-import type { ComposeOptions } from '../../../src/app/main/compose-options.ts';
+import type { ContainerOptions } from '../../../src/app/main/compose-options.ts';
 import { type ContainerRuntime, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import type { OperationRepository } from '../../../src/ports/containers/operation-repository.ts';
 import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
@@ -55,7 +55,7 @@ export function losesCommits(storage: Storage) {
 }
 
 type Service = Awaited<ReturnType<typeof aService>>;
-type Checkpoint = NonNullable<ComposeOptions['checkpoint']>;
+type Checkpoint = NonNullable<ContainerOptions['checkpoint']>;
 
 /** Every place at which a process can die that works on an update with these steps. */
 export const pointsOf = (steps: readonly string[]): readonly string[] =>

@@ -10,7 +10,14 @@ import {
   memoryTerminals,
 } from '../../../src/adapters/memory/index.ts';
 import { compose, type Service } from '../../../src/app/main/compose.ts';
-import type { ComposeOptions, Ports } from '../../../src/app/main/compose-options.ts';
+import type {
+  ComposeOptions,
+  ConnectionOptions,
+  ContainerOptions,
+  HealthOptions,
+  Ports,
+  WebOptions,
+} from '../../../src/app/main/compose-options.ts';
 import { keysFrom } from '../../../src/app/main/keys/keys.ts';
 
 const ready: ReadyBody = {
@@ -24,12 +31,17 @@ const ready: ReadyBody = {
   },
 };
 
+/** What a test sets of the service, whichever group it is in. */
+export type ServiceOptions = Partial<
+  ComposeOptions & WebOptions & HealthOptions & ContainerOptions & ConnectionOptions
+>;
+
 export const ORIGIN = 'http://127.0.0.1:8080';
 
 /** The whole service on the given ports, in memory unless told otherwise. */
 export async function aService(
   ports: Partial<Ports> = {},
-  options: Partial<ComposeOptions> = {},
+  options: ServiceOptions = {},
 ): Promise<Service & { ports: Ports; clock: ReturnType<typeof fixedClock> }> {
   const clock = fixedClock();
   const runtime = ports.runtime ?? memoryRuntime();
@@ -40,7 +52,7 @@ export async function aService(
     ...memoryAccess(runtime),
     ...ports,
   };
-  const service = await compose(all, {
+  const set = {
     logger: pino({ level: 'silent' }),
     keys: keysFrom(Buffer.alloc(48, 7)),
     version: '0.0.0',
@@ -51,7 +63,7 @@ export async function aService(
     localMetrics: true,
     secureCookie: false,
     publicUrl: ORIGIN,
-    liveness: () => ({ status: 'live' }),
+    liveness: () => ({ status: 'live' as const }),
     readiness: async () => ready,
     createWaitMs: 20_000,
     diskFloorMb: null,
@@ -59,7 +71,8 @@ export async function aService(
     verifyMs: 0,
     webRoot: null,
     ...options,
-  });
+  };
+  const service = await compose(all, { ...set, web: set, health: set, containers: set, connections: set });
   return { ...service, ports: all, clock };
 }
 

@@ -19,14 +19,17 @@ import { isLocal } from './local-requests.ts';
 import type { LoginTokens } from './login-token.ts';
 import { addressOf, originOf } from './request-origin.ts';
 
+export type AccessLimits = {
+  readonly requests: RequestLimits;
+  readonly uses: ConcurrentUse;
+  /** Requests per minute without a credential, of one address. */
+  readonly perAddress: () => Promise<number>;
+};
+
 export type AuthDeps = {
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
-  readonly limits: RequestLimits;
-  /** What users do at once. */
-  readonly lasting: ConcurrentUse;
-  /** For requests without a credential, by address. */
-  readonly requestsPerMinute: () => Promise<number>;
+  readonly limits: AccessLimits;
   readonly metrics: Metrics;
   /** Whether the service is ending, and takes nothing new. */
   readonly isDraining: () => boolean;
@@ -92,14 +95,18 @@ async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<voi
 }
 
 /** Whoever has no credential yet is counted by address, where a request may change something. */
-function limitByAddress(request: FastifyRequest, { limits, requestsPerMinute }: AuthDeps, done: Done): void {
+function limitByAddress(
+  request: FastifyRequest,
+  { limits: { requests, perAddress } }: AuthDeps,
+  done: Done,
+): void {
   if (request.method !== 'POST') {
     done();
     return;
   }
-  const key = limits.keyOfAddress(addressOf(request));
-  requestsPerMinute()
-    .then((perMinute) => limits.admit(key, perMinute))
+  const key = requests.keyOfAddress(addressOf(request));
+  perAddress()
+    .then((perMinute) => requests.admit(key, perMinute))
     .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
 }
 
@@ -123,7 +130,7 @@ function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
-  { limits, lasting }: AuthDeps,
+  { limits: { requests, uses } }: AuthDeps,
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute, limits: ofUser } = found.value;
@@ -133,12 +140,12 @@ function admitCaller(
     { key: `user ${caller.user.id}`, perMinute: ofUser.requestsPerMinute },
   ];
   if (ofUser.requestsPerMinute > 0) reply.header('ratelimit-policy', `${ofUser.requestsPerMinute};w=60`);
-  const room = limits.admitFor(asked, costOf(request));
+  const room = requests.admitFor(asked, costOf(request));
   if (!room.ok) return new Refusal(room.error);
   const allowed = authorize(caller, scope, whileLocked);
   if (!allowed.ok) return new Refusal(allowed.error);
   if (use !== undefined) {
-    const taken = lasting.take(caller.user.id, use, ofUser);
+    const taken = uses.take(caller.user.id, use, ofUser);
     if (!taken.ok) return new Refusal(taken.error);
     releaseAtEnd(request, reply, taken.value);
   }

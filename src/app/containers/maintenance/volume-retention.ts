@@ -1,12 +1,13 @@
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { ClaimedVolume } from '../../../ports/containers/volume-retention-repository.ts';
 import type { ContainerDeps } from '../container-deps.ts';
+import type { Checkpoint } from '../operations/operation-deps.ts';
 
 /**
  * Removes volumes of deleted containers: condemns those with expired retention and removes them a day later. Repeats
  * half-done work, also of a dead process. Never part of a request.
  */
-export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> => {
+export const collectVolumes = (deps: ContainerDeps, checkpoint: Checkpoint) => async (): Promise<void> => {
   const { retention, settings } = deps.storage.repositories;
   const { retentionDays } = await settings.read();
   await retention.review(retentionDays);
@@ -15,7 +16,7 @@ export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> =
     for (const claimed of await retention.claim(retentionDays)) {
       // The reconciler first removes a container that may use it.
       if (listed.some(({ dbId }) => dbId === claimed.dbId)) continue;
-      await collect(deps, claimed).catch((err: unknown) =>
+      await collect(deps, claimed, checkpoint).catch((err: unknown) =>
         deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume; retrying later'),
       );
     }
@@ -26,8 +27,9 @@ export const collectVolumes = (deps: ContainerDeps) => async (): Promise<void> =
 };
 
 async function collect(
-  { storage, runtime, log, checkpoint }: ContainerDeps,
+  { storage, runtime, log }: ContainerDeps,
   { dbId, ownerId, volume }: ClaimedVolume,
+  checkpoint: Checkpoint,
 ): Promise<void> {
   await checkpoint('collect before remove_volume');
   await runtime.removeVolume(volume);

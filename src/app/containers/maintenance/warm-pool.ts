@@ -17,6 +17,8 @@ import type { WarmPoolEngine } from '../../../ports/containers/container-images.
 import { type ContainerRuntime, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { ContainerSettings } from '../container-deps.ts';
+import type { Checkpoint } from '../operations/operation-deps.ts';
 
 /** Longer than the engine's limits for a create and a start. */
 const LEASE_SECONDS = 120;
@@ -26,20 +28,21 @@ const PATIENCE_MS = 5_000;
 /** Waiting members cost almost nothing, so they have this tier's defaults. */
 const MODEL_TIER = 'free';
 
+type PoolSettings = Pick<ContainerSettings, 'node' | 'diskFloorMb'> & {
+  /** How many are kept; 0 for none. */
+  readonly size: number;
+};
+
 export type WarmPoolDeps = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
   readonly engine: WarmPoolEngine;
-  readonly node: string;
-  /** 0 for none. */
-  readonly size: number;
-  /** Free space that the host needs for anything new; null for the rule of `floorBytes`. */
-  readonly diskFloorMb: number | null;
+  readonly settings: PoolSettings;
   /** This process; the same after a restart. */
   readonly owner: string;
   readonly log: Logger;
   /** Called before and after each step, for fault tests that end the process. */
-  readonly checkpoint: (name: string) => Promise<void>;
+  readonly checkpoint: Checkpoint;
 };
 
 export type WarmPool = ReturnType<typeof warmPool>;
@@ -91,7 +94,7 @@ async function claim(
 ): Promise<PoolMember | null> {
   const { deps, model } = upkeep;
   upkeep.lastClaimMs = performance.now();
-  if (deps.size === 0 || model === null || model.image !== image) return null;
+  if (deps.settings.size === 0 || model === null || model.image !== image) return null;
   const { node, imageId } = model;
   const diskMb = diskToClaim(resources, deps.runtime.diskQuota);
   return await tx.warmPool.claim({ node, image, imageId, diskMb });
@@ -108,7 +111,8 @@ async function tendUnlessStopped(upkeep: Upkeep): Promise<void> {
 /** Removes and makes members as planned. Throws when the engine does not answer. */
 async function tend(upkeep: Upkeep): Promise<void> {
   const { deps } = upkeep;
-  const { storage, runtime, owner, size } = deps;
+  const { storage, runtime, owner, settings } = deps;
+  const { size } = settings;
   const members = await storage.repositories.warmPool.list(owner, !upkeep.hasListed);
   if (size === 0 && members.length === 0) return;
   // Rows before the listing: a member that becomes ready in between stays.
@@ -122,7 +126,7 @@ async function tend(upkeep: Upkeep): Promise<void> {
   for (const member of plan.remove) await remove(deps, member);
   for (let left = plan.make; left > 0 && !upkeep.isStopped && model !== null; left -= 1) {
     await quiet(upkeep);
-    if (isHostShort(await runtime.hostSpace(), deps.diskFloorMb)) return;
+    if (isHostShort(await runtime.hostSpace(), settings.diskFloorMb)) return;
     if (!upkeep.isStopped) await make(deps, model);
   }
 }
@@ -139,7 +143,7 @@ async function quiet(upkeep: Upkeep): Promise<void> {
 }
 
 /** What members are made of now; null while the engine lacks the default image. */
-async function modelNow({ storage, engine, node }: WarmPoolDeps): Promise<PoolModel | null> {
+async function modelNow({ storage, engine, settings: { node } }: WarmPoolDeps): Promise<PoolModel | null> {
   const { catalogue } = storage.repositories;
   const [images, tiers] = await Promise.all([catalogue.images(), catalogue.tiers()]);
   const image = images.find(({ key }) => key === DEFAULT_IMAGE_KEY);
@@ -152,11 +156,11 @@ async function modelNow({ storage, engine, node }: WarmPoolDeps): Promise<PoolMo
 
 /** Recorded before it is made, so that it is found again. A member that does not start is removed. */
 async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
-  const { storage, runtime, size, owner, checkpoint, log } = deps;
+  const { storage, runtime, settings, owner, checkpoint, log } = deps;
   const rows = storage.repositories.warmPool;
   const dbId = randomUUID();
   const member = { ...model, dbId, volume: volumeName(dbId) };
-  if (!(await rows.begin(member, size, owner, LEASE_SECONDS))) return;
+  if (!(await rows.begin(member, settings.size, owner, LEASE_SECONDS))) return;
   try {
     await checkpoint('pool before create');
     const handle = await runtime.create({

@@ -29,7 +29,7 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
     seen.find((space) => space.isPool === isPool)?.freeBytes ?? null;
   return async () => {
     const now = await deps.runtime.hostSpace().catch(() => []);
-    const due = now.filter((space) => isWorthALook(space, before(space), deps.diskFloorMb));
+    const due = now.filter((space) => isWorthALook(space, before(space), deps.settings.diskFloorMb));
     if (due.length === 0) {
       seen = now.map((space) => ({
         ...space,
@@ -52,7 +52,7 @@ async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Prom
   const [live, busy] = [await containers.listAllLive(), await operations.busy()];
   const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
   const looks = await measureAll(deps, running, due);
-  const filling = due.find((space) => isHostFilling(space, deps.diskFloorMb));
+  const filling = due.find((space) => isHostFilling(space, deps.settings.diskFloorMb));
   let isAnyOver = false;
   for (const { row, use } of looks) {
     const reason = layerFault(row, use);
@@ -63,7 +63,7 @@ async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Prom
   }
   const most = looks.toSorted((a, b) => b.grewMb - a.grewMb)[0];
   if (isAnyOver || filling === undefined || most === undefined) return;
-  if (most.grewMb * MIB < notableBytes(filling, deps.diskFloorMb)) return;
+  if (most.grewMb * MIB < notableBytes(filling, deps.settings.diskFloorMb)) return;
   await stopForDisk(deps, most.row, filledReason(most.grewMb), GRACE_SECONDS);
 }
 

@@ -83,12 +83,12 @@ async function takeStep(
   isWritten: boolean,
 ): Promise<StepResult> {
   const { kind } = at.operation;
-  const count = (outcome: 'ok' | 'failed') => deps.metrics.stepDone({ kind, step: stepName(step), outcome });
+  const count = (outcome: 'ok' | 'failed') => deps.steps.done({ kind, step: stepName(step), outcome });
   try {
-    await deps.checkpoint(`${kind} before ${stepName(step)}`);
+    await deps.steps.checkpoint(`${kind} before ${stepName(step)}`);
     const result = await applyStep(deps, at, facts, step, isWritten);
     count('ok');
-    await deps.checkpoint(`${kind} after ${stepName(step)}`);
+    await deps.steps.checkpoint(`${kind} after ${stepName(step)}`);
     return result;
   } catch (error) {
     count('failed');

@@ -20,17 +20,21 @@ export type TerminalsOfContainers = {
   endShares(tx: Repositories, dbId: string, origin: Origin): Promise<void>;
 };
 
+/** For fault tests, which end the process here. */
+export type Checkpoint = (name: string) => Promise<void>;
+
+/** Called before and after each step. */
+export type StepObserver = { readonly checkpoint: Checkpoint; readonly done: Metrics['stepDone'] };
+
 export type OperationDeps = {
   readonly storage: Storage;
   readonly runtime: ContainerRuntime;
   readonly insight: Pick<ContainerInsight, 'changes'>;
   readonly terminals: TerminalsOfContainers;
   readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'stepDone'>;
+  readonly steps: StepObserver;
   /** This process, which has the leases of the operations it works on. */
   readonly owner: string;
-  /** Called before and after each step, for fault tests that end the process. */
-  readonly checkpoint: (name: string) => Promise<void>;
   /** How long a fresh container must run to be verified. */
   readonly verifyMs: number;
 };

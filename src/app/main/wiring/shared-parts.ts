@@ -10,7 +10,10 @@ import type { ComposeOptions, Ports } from '../compose-options.ts';
 export type SharedParts = ReturnType<typeof sharedParts>;
 
 /** Parts shared by identity, containers and terminals, one each in this process. */
-export function sharedParts(ports: Ports, { logger: log, liveEveryMs: everyMs }: ComposeOptions) {
+export function sharedParts(
+  ports: Ports,
+  { logger: log, connections: { liveEveryMs: everyMs } }: ComposeOptions,
+) {
   const { bus, clock } = ports;
   const storage = publishOnCommit(ports.storage, bus);
   const { audit, requestCounts: counts } = storage.repositories;

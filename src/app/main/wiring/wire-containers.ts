@@ -54,18 +54,14 @@ export function workspaces(
   const deps = {
     storage: ports.storage,
     runtime: ports.runtime,
-    runtimeNode: ports.runtimeNode,
     clock: ports.clock,
     operations: { ...work, submit },
     terminals,
     warmPool: pool,
-    acts,
     log: options.logger,
-    diskFloorMb: options.diskFloorMb,
-    createWaitMs: options.createWaitMs,
-    checkpoint: checkpointOf(options),
+    settings: { ...options.containers, node: ports.runtimeNode },
   };
-  const boxes = containers(deps);
+  const boxes = containers(deps, acts);
   const inside = containerAccess({ ...ports, acts });
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
@@ -85,25 +81,26 @@ export function workspaces(
       measureDisks: measureDisks(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),
-      collectVolumes: collectVolumes(deps),
+      collectVolumes: collectVolumes(deps, checkpointOf(options)),
     },
   };
 }
 
-const checkpointOf = ({ checkpoint }: ComposeOptions) => checkpoint ?? (async () => {});
+const checkpointOf = ({ containers: { checkpoint } }: ComposeOptions) => checkpoint ?? (async () => {});
 
 function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Terminals) {
   const { storage, runtime, installer, insight, clock, metrics } = ports;
-  const { logger: log, replica: owner, diskFloorMb, verifyMs } = options;
+  const { logger: log, replica: owner } = options;
+  const { diskFloorMb, verifyMs, warmPoolSize: size } = options.containers;
   const checkpoint = checkpointOf(options);
   const pool = warmPool({
-    ...{ storage, runtime, diskFloorMb, owner, log, checkpoint },
+    ...{ storage, runtime, owner, log, checkpoint },
     engine: ports.warmPool,
-    node: ports.runtimeNode,
-    size: options.warmPoolSize,
+    settings: { node: ports.runtimeNode, diskFloorMb, size },
   });
   const work = operations({
-    ...{ storage, runtime, insight, log, owner, checkpoint, verifyMs, metrics },
+    ...{ storage, runtime, insight, log, owner, verifyMs },
+    steps: { checkpoint, done: metrics.stepDone },
     terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
   });
   const tools = roleSetups({ storage, runtime, installer, clock, log, owner });

@@ -40,13 +40,15 @@ export function terminalWing(
   const { repositories } = storage;
   const log = options.logger;
   const tapes = recording(ports, { storage, acts, monotonicMs }, options);
-  const shells = terminals({
-    ...{ storage, backend, runtime, bus, clock, log, monotonicMs },
-    me: { replica: options.replica, incarnation: randomUUID() },
-    screens: xtermScreens,
-    observer: tapes.forTerminals,
-    opening: options.terminalOpening,
-  });
+  const shells = terminals(
+    {
+      ...{ storage, bus, clock, log, monotonicMs },
+      engine: { backend, runtime, screens: xtermScreens },
+      me: { replica: options.replica, incarnation: randomUUID() },
+      observer: tapes.forTerminals,
+    },
+    options.connections.terminalOpening,
+  );
   ports.metrics.watch('terminals_open', shells.count);
   const { leases } = shells;
   const reapTerminals = terminalReaper({
