@@ -9,7 +9,6 @@ import { fixedClock, memoryPorts, noMetrics } from '../../src/adapters/memory/in
 import { prometheusMetrics } from '../../src/adapters/prometheus/prometheus-metrics.ts';
 import { concurrentUse } from '../../src/app/identity/limits/concurrent-use.ts';
 import { addressSockets } from '../../src/app/identity/limits/sockets-by-address.ts';
-import type { ComposeOptions } from '../../src/app/main/compose-options.ts';
 import { keysFrom } from '../../src/app/main/keys/keys.ts';
 import { aFolderOf } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
@@ -21,6 +20,7 @@ import {
   as,
   type Bearer,
   ORIGIN,
+  type ServiceOptions,
 } from '../support/service/service.ts';
 import { aContainerOf, fakeTerminals, listening, openTerminal } from '../support/terminal/terminals.ts';
 
@@ -168,8 +168,7 @@ t.test('a page that asks how things are keeps no session open', async (t) => {
   t.same(touched, []);
 });
 
-const aMeasured = (options: Partial<ComposeOptions> = {}) =>
-  aService({ metrics: prometheusMetrics() }, options);
+const aMeasured = (options: ServiceOptions = {}) => aService({ metrics: prometheusMetrics() }, options);
 type Service = Awaited<ReturnType<typeof aMeasured>>;
 
 const local = { host: '127.0.0.1:8080' };
