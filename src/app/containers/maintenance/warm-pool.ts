@@ -17,7 +17,6 @@ import type { WarmPoolEngine } from '../../../ports/containers/container-images.
 import { type ContainerRuntime, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
-import type { ContainerSettings } from '../container-deps.ts';
 import type { Checkpoint } from '../operations/operation-deps.ts';
 
 /** Longer than the engine's limits for a create and a start. */
@@ -28,7 +27,10 @@ const PATIENCE_MS = 5_000;
 /** Waiting members cost almost nothing, so they have this tier's defaults. */
 const MODEL_TIER = 'free';
 
-type PoolSettings = Pick<ContainerSettings, 'node' | 'diskFloorMb'> & {
+type PoolSettings = {
+  readonly node: string;
+  /** Free space that the host needs for anything new; null for the rule of `floorBytes`. */
+  readonly diskFloorMb: number | null;
   /** How many are kept; 0 for none. */
   readonly size: number;
 };
