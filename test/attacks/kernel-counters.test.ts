@@ -23,7 +23,6 @@ import { aPerson, aService, as, type Person } from '../support/service/service.t
 const OPEN_FILES = 1_024;
 const asked = { memory_mb: 256, cpu_shares: 200, disk_mb: 512 };
 
-t.setTimeout(120_000);
 t.test('counters of the kernel', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;

@@ -25,7 +25,6 @@ const missing = (output: string): readonly string[] => {
 const textAt = (buffer: IBuffer, row: number): string | undefined =>
   buffer.getLine(row)?.translateToString(true);
 
-t.setTimeout(120_000);
 t.test('what tmux prints of a history and a screen', async (t) => {
   const snapshot = (printed: string, maxBytes?: number) => snapshotOf(Buffer.from(printed), maxBytes);
   t.same(snapshot('full_screen\n'), { program: 'full_screen' });
